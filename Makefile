@@ -1,0 +1,47 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# They work in the active virtual environment, or make one in .venv.
+
+VENV ?= $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV),.venv)
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: demo test lint bench docs clean system
+.DEFAULT_GOAL := demo
+
+$(BIN)/python:
+	python3 -m venv $(VENV)
+
+$(VENV)/.roughly: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.roughly-dev: pyproject.toml $(VENV)/.roughly
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.roughly  ## run the main job on bundled data
+	$(BIN)/roughly dedupe examples/policies.jsonl.gz -o demo-out --threshold 0.8 --recall 0.99 --overwrite
+	@echo
+	@echo "Open demo-out/report.html in a browser."
+
+lint: $(VENV)/.roughly-dev  ## formatting, lint and types
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/mypy
+
+system:  ## what the tests need from the system's packages
+	@sh tests/system-packages.sh
+
+test: $(VENV)/.roughly-dev system lint  ## everything that CI checks
+	$(BIN)/python -m roughly.kernels
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+
+bench: $(VENV)/.roughly-dev  ## speed and recall beside the peers
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.roughly-dev  ## build the documentation, strictly
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf demo-out demo-out.partial build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

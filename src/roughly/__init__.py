@@ -1,0 +1,50 @@
+"""Roughly: finds the documents that are roughly the same, or roughly contained in one another.
+
+    >>> import roughly
+    >>> roughly.resemblance("a rose is a rose is a rose", "a rose is a rose")
+
+The names below are the public interface. They are imported when first used, so `import roughly` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from roughly.errors import RoughlyError
+    from roughly.job import Result, dedupe
+    from roughly.settings import Settings
+    from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Comparison": "roughly.verify.comparison",
+    "Result": "roughly.job",
+    "RoughlyError": "roughly.errors",
+    "Settings": "roughly.settings",
+    "compare": "roughly.verify.comparison",
+    "containment": "roughly.verify.comparison",
+    "contains": "roughly.verify.comparison",
+    "dedupe": "roughly.job",
+    "resemblance": "roughly.verify.comparison",
+    "same": "roughly.verify.comparison",
+}
+
+__all__ = [
+    "Comparison", "Result", "RoughlyError", "Settings",
+    "compare", "containment", "contains", "dedupe", "resemblance", "same",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'roughly' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,37 @@
+"""All commands, registered. Their modules import nothing heavy until they run, so `--help` is quick."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import roughly
+from roughly.cli.compare import compare
+from roughly.cli.dedupe import dedupe
+
+app = typer.Typer(
+    name="roughly",
+    help="Finds the documents that are roughly the same, or roughly contained in one another.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(dedupe)
+app.command()(compare)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"roughly {roughly.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass

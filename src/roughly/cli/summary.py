@@ -1,0 +1,84 @@
+"""What a run found, or would take, in a screenful."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from roughly.job.result import Result
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+def size(count: float) -> str:
+    """Bytes as people write them."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if count < 1024:
+            return f"{count:,.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TB"
+
+
+def share(part: int, whole: int) -> str:
+    """A percentage."""
+    return f"{100 * part / whole:.1f} %" if whole else "0 %"
+
+
+def s_curve_lines(curve: dict[str, Any] | None) -> list[str]:
+    """The S-curve as one line of blocks from similarity 0 to 1, and what it promises."""
+    if not curve:
+        return []
+    points = curve["points"]
+    blocks = "".join(_EIGHTHS[round(points[i][1] * 8)] for i in range(0, 101, 2))
+    at = dict((round(x, 2), p) for x, p in points)
+    how = (
+        f"{curve['bands']} bands × {curve['rows']} rows" if "bands" in curve else f"{curve['probes']} probes a document"
+    )
+    shown = "  ".join(f"{s:.1f}: {at[s]:.3f}" for s in (0.5, 0.6, 0.7, 0.8, 0.9) if s in at)
+    return [
+        f"candidates  {how}; a pair at the threshold {curve['threshold']:g} is found with probability {curve['recall']:.4f}",
+        f"            0 {blocks} 1",
+        f"            {shown}",
+    ]
+
+
+def print_summary(result: Result, output: Path) -> None:
+    """The counts, the promise, and where everything is."""
+    run = result.summary
+    counts = run["counts"]
+    seconds = max(run["seconds"], 1e-9)
+    print(
+        f"documents   {counts['documents']:,} in, {counts['kept']:,} stay, {counts['removed']:,} go ({share(counts['removed'], counts['documents'])})"
+    )
+    print(
+        f"text        {size(counts['bytes'])} in, {size(counts['removed_bytes'])} go ({share(counts['removed_bytes'], counts['bytes'])})"
+    )
+    print(f"clusters    {counts['clusters']:,} of two or more; the largest has {counts['largest_cluster']:,}")
+    print(
+        f"equal       {counts['identical']:,} identical, {counts['lexical']:,} lexically equivalent, {counts['empty']:,} empty"
+    )
+    if "candidate_pairs" in counts:
+        print(
+            f"verified    {counts['candidate_pairs']:,} candidate pairs exactly; {counts['verified_pairs']:,} at or above the threshold"
+        )
+    for line in s_curve_lines(run["s_curve"]):
+        print(line)
+    if counts["rejected"]:
+        print(f"rejected    {counts['rejected']:,} records; see {output / 'quarantine.jsonl'}")
+    for note in run["guesses"]:
+        print(f"guessed     {note}")
+    print(f"took        {seconds:.1f} s, {size(counts['bytes'] / seconds)}/s, peak memory {size(run['peak_memory'])}")
+    print(f"report      {output / 'report.html'}")
+
+
+def print_plan(plan: dict[str, Any]) -> None:
+    """What a run would take."""
+    print(
+        f"input       {plan['parts']:,} files, {size(plan['input_bytes'])}; about {plan['documents']:,} documents, {size(plan['text_bytes'])} of text"
+    )
+    print(f"sample      {plan['sample_documents']:,} documents read in {plan['sample_seconds']:.1f} s")
+    for line in s_curve_lines(plan["s_curve"]):
+        print(line)
+    print(f"time        about {plan['seconds']:.0f} s on {plan['threads']} threads")
+    print(f"memory      about {size(plan['memory'])} of the {size(plan['memory_limit'])} set")
+    print(f"disk        about {size(plan['disk'])} while it runs, {size(plan['output_bytes'])} of output")

@@ -1,0 +1,1 @@
+"""Which documents stand together, and who of them stays."""

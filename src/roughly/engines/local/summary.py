@@ -1,0 +1,103 @@
+"""What a run found, counted: for run.json and the report. Every query returns a bounded number of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from roughly.engines.local.database import Database
+
+_COUNTS = """
+    SELECT count(*) AS documents, count(*) FILTER (v.kept) AS kept, count(*) FILTER (NOT v.kept) AS removed,
+           count(*) FILTER (f.tokens = 0) AS empty,
+           coalesce(sum(f.bytes), 0)::BIGINT AS bytes,
+           coalesce(sum(f.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes,
+           count(*) FILTER (v.rank != v.rep) AS equal
+    FROM verdicts v JOIN facts f ON v.doc = f.doc
+"""
+_IDENTICAL = """
+    SELECT coalesce(sum(n - 1), 0)::BIGINT FROM (SELECT count(*) AS n FROM facts GROUP BY raw_hi, raw_lo HAVING count(*) > 1)
+"""
+_SIZES = """
+    SELECT size, count(*) AS clusters FROM (SELECT count(*) AS size FROM verdicts GROUP BY cluster_rank)
+    WHERE size > 1 GROUP BY size ORDER BY size
+"""
+_RESEMBLANCE = """
+    SELECT least(floor(resemblance * 100 + 1e-9), 99)::INTEGER AS bin, count(*) AS documents
+    FROM verdicts WHERE NOT kept GROUP BY bin ORDER BY bin
+"""
+_SOURCES = """
+    SELECT f.source, count(*) AS documents, count(*) FILTER (NOT v.kept) AS removed,
+           coalesce(sum(f.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
+    FROM verdicts v JOIN facts f ON v.doc = f.doc GROUP BY f.source ORDER BY removed DESC, documents DESC, f.source
+    LIMIT 1000
+"""
+_KINDS = "SELECT kind, count(*) AS documents FROM verdicts WHERE NOT kept GROUP BY kind ORDER BY documents DESC, kind"
+_LARGEST = """
+    SELECT n.doc_id AS cluster_id, c.*, f.part, f.row FROM (
+        SELECT cluster_rank, count(*) AS size, min(resemblance) FILTER (NOT kept) AS low,
+               avg(resemblance) FILTER (NOT kept) AS mean
+        FROM verdicts GROUP BY cluster_rank HAVING count(*) > 1 ORDER BY size DESC, cluster_rank LIMIT 12
+    ) c JOIN names n ON n.rank = c.cluster_rank JOIN ranked r ON r.rank = c.cluster_rank JOIN facts f ON f.doc = r.doc
+    ORDER BY c.size DESC, c.cluster_rank
+"""
+_SAMPLES = """
+    SELECT a.doc_id AS left_id, b.doc_id AS right_id, s.resemblance, s.containment, s.contained_in,
+           a.part AS left_part, a.row AS left_row, b.part AS right_part, b.row AS right_row
+    FROM ({rows}) s
+    JOIN (SELECT r.rank, f.* FROM ranked r JOIN facts f ON r.doc = f.doc) a ON a.rank = s.left_rank
+    JOIN (SELECT r.rank, f.* FROM ranked r JOIN facts f ON r.doc = f.doc) b ON b.rank = s.right_rank
+    ORDER BY s.{score} {direction}, left_id, right_id
+"""
+_JUST_ABOVE = "SELECT * FROM links ORDER BY {score}, left_rank, right_rank LIMIT {count}"
+_JUST_BELOW = "SELECT * FROM near ORDER BY {score} DESC, left_rank, right_rank LIMIT {count}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts, and the figures of the report."""
+
+    counts: dict[str, int]
+    cluster_sizes: list[tuple[int, int]]
+    resemblance: tuple[list[float], list[int]]
+    by_source: list[tuple[str | None, int, int, int]]
+    kinds: list[tuple[str, int]]
+    largest: list[dict[str, Any]]  # with part and row of the best document
+    above: list[dict[str, Any]]  # with part and row of both documents
+    below: list[dict[str, Any]]
+
+
+def summarise(database: Database, near: pa.Table, measure: str, samples: int = 8) -> Summary:
+    """Count everything."""
+    score = "containment" if measure == "containment" else "resemblance"
+    counts = {name: int(value or 0) for name, value in database.table(_COUNTS).to_pylist()[0].items()}
+    counts["identical"] = database.value(_IDENTICAL)
+    counts["lexical"] = max(0, counts.pop("equal") - counts["identical"])
+    sizes = [(row["size"], row["clusters"]) for row in database.table(_SIZES).to_pylist()]
+    counts["clusters"] = sum(clusters for _, clusters in sizes)
+    counts["largest_cluster"] = max((size for size, _ in sizes), default=min(1, counts["documents"]))
+    above = _SAMPLES.format(rows=_JUST_ABOVE.format(score=score, count=samples), score=score, direction="ASC")
+    below = _SAMPLES.format(rows=_JUST_BELOW.format(score=score, count=samples), score=score, direction="DESC")
+    return Summary(
+        counts,
+        sizes,
+        _histogram(database.table(_RESEMBLANCE).to_pylist()),
+        [tuple(row.values()) for row in database.table(_SOURCES).to_pylist()],
+        [(row["kind"], row["documents"]) for row in database.table(_KINDS).to_pylist()],
+        database.table(_LARGEST).to_pylist(),
+        database.table(above).to_pylist(),
+        database.table(below, near=near).to_pylist(),
+    )
+
+
+def _histogram(rows: list[dict[str, int]]) -> tuple[list[float], list[int]]:
+    """Bins of one hundredth, from the lowest that is not empty to 1."""
+    if not rows:
+        return [], []
+    low = min(row["bin"] for row in rows)
+    counts = [0] * (100 - low)
+    for row in rows:
+        counts[row["bin"] - low] += row["documents"]
+    return [edge / 100 for edge in range(low, 101)], counts

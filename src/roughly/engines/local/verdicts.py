@@ -1,0 +1,125 @@
+"""From what was decided of candidates to a verdict for every document: SQL, and the tables it reads.
+
+Tables: `facts` (every document, as read), `ranked` (doc, rank, rep, tokens: `rep` is the best rank among documents equal to this
+one), and from here on `decided` (what resolution said of a representative) and `links` (verified pairs).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly.cluster.candidates import Ints
+from roughly.pipeline import Decision
+
+VERDICTS = """
+    CREATE TABLE verdicts AS
+    SELECT r.doc, r.rank, r.rep, coalesce(d.witness, r.rep) AS kept_rank,
+           coalesce(c.cluster, d.witness, r.rep) AS cluster_rank,
+           r.rank = coalesce(d.witness, r.rep) AS kept,
+           coalesce(d.resemblance, 1.0) AS resemblance, coalesce(d.containment, 1.0) AS containment,
+           coalesce(d.contained_in, 1.0) AS contained_in,
+           CASE WHEN r.rank = coalesce(d.witness, r.rep) THEN NULL ELSE coalesce(d.kind, 'exact') END AS kind
+    FROM ranked r LEFT JOIN decided d ON r.rep = d.rank LEFT JOIN clustered c ON r.rep = c.rank
+"""
+
+NAMES = "CREATE VIEW names AS SELECT r.rank, f.doc_id FROM ranked r JOIN facts f ON r.doc = f.doc"
+
+DOCUMENTS = """
+    SELECT f.doc_id, coalesce(c.doc_id, f.doc_id) AS cluster_id, v.kept, coalesce(k.doc_id, f.doc_id) AS kept_id,
+           v.resemblance, v.containment, v.contained_in, v.kind
+    FROM verdicts v JOIN facts f ON v.doc = f.doc
+    LEFT JOIN (SELECT * FROM names WHERE rank IN (SELECT kept_rank FROM verdicts WHERE NOT kept)) k
+        ON v.kept_rank = k.rank
+    LEFT JOIN (SELECT * FROM names WHERE rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank)) c
+        ON v.cluster_rank = c.rank
+    ORDER BY f.doc_id
+"""
+
+# Evidence among representatives, and every document that was collapsed into another with its own witness.
+PAIRS = """
+    WITH all_pairs AS (
+        SELECT l.left_rank, l.right_rank, l.resemblance, l.containment, l.contained_in, l.kind,
+               coalesce(v.kept_rank = l.right_rank AND NOT v.kept, false) AS witness
+        FROM links l JOIN verdicts v ON v.rank = l.left_rank
+        UNION ALL
+        SELECT rank, kept_rank, resemblance, containment, contained_in, kind, true
+        FROM verdicts WHERE NOT kept AND rank != rep
+    ), named AS (
+        SELECT * FROM names
+        WHERE rank IN (SELECT left_rank FROM all_pairs UNION SELECT right_rank FROM all_pairs)
+    )
+    SELECT a.doc_id AS left_id, b.doc_id AS right_id, resemblance, containment, contained_in, kind, witness
+    FROM all_pairs JOIN named a ON a.rank = left_rank JOIN named b ON b.rank = right_rank
+    ORDER BY left_id, right_id
+"""
+
+CLUSTERS = """
+    WITH sized AS (
+        SELECT v.cluster_rank, count(*) AS size, count(*) FILTER (v.kept) AS kept,
+               min(v.resemblance) FILTER (NOT v.kept) AS min_resemblance,
+               avg(v.resemblance) FILTER (NOT v.kept) AS mean_resemblance,
+               count(DISTINCT f.source) AS sources,
+               coalesce(sum(f.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
+        FROM verdicts v JOIN facts f ON v.doc = f.doc GROUP BY v.cluster_rank HAVING count(*) > 1
+    )
+    SELECT n.doc_id AS cluster_id, size, kept, min_resemblance, mean_resemblance, sources, removed_bytes
+    FROM sized JOIN names n ON n.rank = sized.cluster_rank ORDER BY cluster_id
+"""
+
+Ranks = npt.NDArray[np.uint32]
+
+
+def scores_of(pairs: Ints, sizes: Ints) -> dict[str, npt.NDArray[np.float64]]:
+    """Exact resemblance and both containments of pairs (document, other, shared)."""
+    left, right, shared = sizes[pairs[:, 0]], sizes[pairs[:, 1]], pairs[:, 2]
+    return {
+        "resemblance": shared / np.maximum(left + right - shared, 1),
+        "containment": shared / np.maximum(left, 1),
+        "contained_in": shared / np.maximum(right, 1),
+    }
+
+
+def links_table(decision: Decision, ranks: Ranks, kinds: list[str | None]) -> pa.Table:
+    """Every verified pair, by rank: the star's evidence, then what `components` found beyond it."""
+    pairs = all_links(decision)
+    return pa.table(
+        {
+            "left_rank": ranks[pairs[:, 0]],
+            "right_rank": ranks[pairs[:, 1]],
+            **scores_of(pairs, decision.resolution.sizes),
+            "kind": pa.array(kinds, pa.string()),
+        }
+    )
+
+
+def all_links(decision: Decision) -> Ints:
+    """The star's pairs and those found beyond them; none twice."""
+    pairs = np.concatenate((decision.resolution.pairs, decision.links))
+    _, first = np.unique(pairs[:, :2], axis=0, return_index=True)
+    return pairs[np.sort(first)]
+
+
+def witnesses(decision: Decision, measure: str) -> Ints:
+    """Positions in `all_links` of each removed document's witness: the kept document it is most like, best rank first."""
+    pairs = all_links(decision)
+    kept = decision.resolution.kept
+    scores = scores_of(pairs, decision.resolution.sizes)
+    score = scores["containment" if measure == "containment" else "resemblance"]
+    usable = np.flatnonzero(~kept[pairs[:, 0]] & kept[pairs[:, 1]])
+    order = usable[np.lexsort((pairs[usable, 1], -score[usable], pairs[usable, 0]))]
+    first = np.r_[True, pairs[order[1:], 0] != pairs[order[:-1], 0]] if len(order) else np.empty(0, np.bool_)
+    return order[first]
+
+
+def empty_tables() -> tuple[pa.Table, pa.Table, pa.Table]:
+    """`decided`, `clustered` and `links` where nothing but equality was asked."""
+    scores = {name: pa.array([], pa.float64()) for name in ("resemblance", "containment", "contained_in")}
+    none = pa.array([], pa.uint32())
+    kind = pa.array([], pa.string())
+    return (
+        pa.table({"rank": none, "witness": none, **scores, "kind": kind}),
+        pa.table({"rank": none, "cluster": none}),
+        pa.table({"left_rank": none, "right_rank": none, **scores, "kind": kind}),
+    )

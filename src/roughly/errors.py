@@ -1,0 +1,73 @@
+"""Every error that Roughly raises on purpose.
+
+A message says what is wrong, where, and what to do about it. Each class also inherits the builtin
+that fits, so callers may catch either::
+
+    RoughlyError
+    ├── SettingsError        (ValueError)        a setting, or several, make no sense: all are listed
+    ├── InputError           (ValueError)        the input cannot be read as asked
+    │   ├── InputMissing     (FileNotFoundError) no such file, or nothing in it to read
+    │   └── DuplicateIds     (ValueError)        two documents claim one id
+    ├── OutputError          (OSError)           the output cannot be written
+    │   ├── OutputExists     (FileExistsError)   it already holds a run
+    │   └── DiskFull         (OSError)           no room left while writing or spilling
+    ├── TooManyPairs         (ValueError)        `pairs="all"` would be quadratic; the count is given
+    ├── MemoryTooSmall       (ValueError)        the memory set cannot hold the work; the least is given
+    └── Interrupted          (KeyboardInterrupt) stopped by the user; says how to go on
+"""
+
+from __future__ import annotations
+
+
+class RoughlyError(Exception):
+    """The root of all errors raised on purpose."""
+
+
+class SettingsError(RoughlyError, ValueError):
+    """One or more settings make no sense together; every problem is listed."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems))
+
+
+class InputError(RoughlyError, ValueError):
+    """The input cannot be read as asked."""
+
+
+class InputMissing(InputError, FileNotFoundError):
+    """No such file, or nothing in it to read."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class DuplicateIds(InputError):
+    """Two documents claim one id."""
+
+
+class OutputError(RoughlyError, OSError):
+    """The output cannot be written."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class OutputExists(OutputError, FileExistsError):
+    """The output folder already holds a run."""
+
+
+class DiskFull(OutputError):
+    """No room left on the disk while writing or spilling."""
+
+
+class TooManyPairs(RoughlyError, ValueError):
+    """All pairs were asked for, and there are too many of them."""
+
+
+class MemoryTooSmall(RoughlyError, ValueError):
+    """The memory set cannot hold the work."""
+
+
+class Interrupted(RoughlyError, KeyboardInterrupt):
+    """Stopped by the user."""

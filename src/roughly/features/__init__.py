@@ -1,0 +1,1 @@
+"""Features of documents: word shingles, as sorted sets of 64-bit hashes."""

@@ -1,0 +1,70 @@
+"""The account of a run: run.json, and what the report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import roughly
+from roughly.engines.local.summary import Summary
+from roughly.job.texts import texts_of
+from roughly.meter import Stage
+from roughly.methods import Method, s_curve
+from roughly.report.data import PairSample, RunData
+from roughly.settings import Resources, Settings
+from roughly.sources.part import Part
+
+
+def account(
+    settings: Settings, resources: Resources, method: Method, parts: Sequence[Part], summary: Summary, stages: Sequence[Stage],
+    more_counts: dict[str, int],
+) -> dict[str, Any]:  # fmt: skip
+    """The content of run.json."""
+    described = method.describe()
+    curve = described | {"points": s_curve(method)} if described else None
+    return {
+        "roughly": roughly.__version__,
+        "fingerprint": settings.fingerprint(),
+        "settings": settings.to_dict(),
+        "resources": {"threads": resources.threads, "memory": resources.memory},
+        "inputs": [part.name for part in parts],
+        "counts": summary.counts | more_counts,
+        "stages": [stage.to_dict() for stage in stages],
+        "s_curve": curve,
+        "seconds": sum(stage.seconds for stage in stages),
+        "peak_memory": max((stage.peak_memory for stage in stages), default=0),
+        "guesses": sorted({note for part in parts for note in part.notes}),
+    }
+
+
+def report_data(run: dict[str, Any], summary: Summary, parts: Sequence[Part], main_only: bool) -> RunData:
+    """What the report shows, with the texts of its samples."""
+    places = [(row["part"], row["row"]) for row in summary.largest]
+    for row in (*summary.above, *summary.below):
+        places += [(row["left_part"], row["left_row"]), (row["right_part"], row["right_row"])]
+    texts = texts_of(parts, places, main_only)
+
+    def sample(row: dict[str, Any]) -> PairSample:
+        return PairSample(
+            row["left_id"],
+            row["right_id"],
+            texts[row["left_part"], row["left_row"]],
+            texts[row["right_part"], row["right_row"]],
+            row["resemblance"],
+            row["containment"],
+            row["contained_in"],
+        )
+
+    return RunData(
+        run=run,
+        cluster_sizes=summary.cluster_sizes,
+        resemblance=summary.resemblance,
+        by_source=summary.by_source,
+        kinds=summary.kinds,
+        largest=[
+            (row["cluster_id"], row["size"], row["low"], row["mean"], texts[row["part"], row["row"]])
+            for row in summary.largest
+        ],
+        above=[sample(row) for row in summary.above],
+        below=[sample(row) for row in summary.below],
+    ).bounded()

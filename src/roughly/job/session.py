@@ -1,0 +1,134 @@
+"""One run at work: the engine, the plan, and everything that is written."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from roughly import methods, pipeline
+from roughly.cluster.star import resolve
+from roughly.engines.local import LocalEngine, Workspace
+from roughly.engines.local.summary import summarise
+from roughly.errors import InputMissing, SettingsError
+from roughly.job.account import account, report_data
+from roughly.job.result import Result
+from roughly.meter import Listener, Meter, Stage
+from roughly.settings import Resources, Settings
+from roughly.sources.part import Part
+
+BASE_MEMORY = 384 << 20
+"""What the process holds before the first document: the interpreter, its libraries, the kernels."""
+
+
+class Session:
+    """A run. It stays open as long as its result may be asked for another threshold."""
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        settings: Settings,
+        resources: Resources,
+        workspace: Workspace,
+        listener: Listener | None = None,
+    ) -> None:
+        self.parts, self.settings, self.resources, self.workspace = parts, settings, resources, workspace
+        self.method = methods.make(settings)
+        self.budget = (resources.memory - BASE_MEMORY) // 2
+        self.meter = Meter(listener)
+        self.engine = LocalEngine(
+            workspace,
+            parts,
+            settings,
+            memory=self.budget,
+            threads=resources.threads,
+            spill=(resources.temp or workspace.folder) / "spill",
+        )
+
+    def run(self, folder: Path) -> None:
+        """Find duplicates and write everything into `folder`."""
+        pipeline.run(
+            self.parts,
+            self.method,
+            self.settings,
+            self.engine,
+            self.meter,
+            threads=self.resources.threads,
+            budget=self.budget,
+        )
+        if not self.engine.documents and not self.engine.segments.cursor.rejected:
+            names = ", ".join(part.name for part in self.parts[:3])
+            raise InputMissing(f"no documents in {names}: nothing to do")
+        with self.meter.stage("write"):
+            self.engine.write(folder)
+            self._quarantine(folder / "quarantine.jsonl")
+        with self.meter.stage("copy", len(self.parts), "parts") as stage:
+            self._copy(folder / "kept", stage)
+        self._report(folder)
+
+    def rethreshold(self, threshold: float) -> Result:
+        """The answer at a threshold at or above the run's, in a temporary folder of its own."""
+        if not self.settings.threshold <= threshold <= 1:
+            raise SettingsError(
+                f"threshold must be from {self.settings.threshold}, this run's, to 1, not {threshold!r}; "
+                "a lower one needs other keys: run dedupe again"
+            )
+        settings = dataclasses.replace(self.settings, threshold=threshold)
+        candidates, store = self.engine.candidates, self.engine.store
+        if candidates is not None and store is not None:
+            resolution = resolve(
+                candidates,
+                store,
+                measure=settings.measure,
+                threshold=threshold,
+                budget=self.budget,
+                every_pair=settings.pairs == "all",
+            )
+            self.engine.decide(pipeline.cluster(candidates, resolution, store, settings, self.budget))
+        folder = Path(tempfile.mkdtemp(prefix="roughly-"))
+        self.engine.write(folder)
+        self._account(folder, settings, [])
+        return Result(folder, self, temporary=True)
+
+    def close(self) -> None:
+        """Give memory and disk back."""
+        self.engine.close()
+        shutil.rmtree(self.workspace.folder, ignore_errors=True)
+
+    def _copy(self, folder: Path, stage: Stage) -> None:
+        folder.mkdir()
+        for number, part in enumerate(self.parts):
+            rows = self.engine.kept_rows(number)
+            keep = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.bool_)
+            keep[rows] = True
+            part.copy(keep, folder)
+            self.meter.advance(stage, number + 1)
+
+    def _quarantine(self, path: Path) -> None:
+        with path.open("wb") as target:
+            for rejects in self.engine.segments.files("rejects.jsonl"):
+                with rejects.open("rb") as source:
+                    shutil.copyfileobj(source, target)
+
+    def _account(self, folder: Path, settings: Settings, stages: list[Stage]) -> tuple[dict[str, Any], Any]:
+        summary = summarise(self.engine.database, self.engine.near, settings.measure)
+        more = self.engine.counts | {"rejected": self.engine.segments.cursor.rejected}
+        run = account(settings, self.resources, self.method, self.parts, summary, stages, more)
+        text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
+        (folder / "run.json").write_text(text, encoding="utf-8")
+        return run, summary
+
+    def _report(self, folder: Path) -> None:
+        from roughly.report import write_report
+
+        with self.meter.stage("report"):
+            run, summary = self._account(folder, self.settings, [])
+            data = report_data(run, summary, self.parts, self.settings.main_text)
+        run, _ = self._account(folder, self.settings, self.meter.stages)
+        write_report(dataclasses.replace(data, run=run), folder / "report.html")

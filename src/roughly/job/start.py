@@ -1,0 +1,140 @@
+"""`roughly.dedupe`: open the input, run, put the result in its place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from roughly.errors import DiskFull, Interrupted, MemoryTooSmall, RoughlyError, SettingsError
+from roughly.job.folder import OutputFolder
+from roughly.job.result import Result
+from roughly.job.session import Session
+from roughly.meter import Listener
+from roughly.settings import Resources, Settings, parse_size
+from roughly.sources import open_parts, parts_from_objects
+from roughly.sources.part import Part, ReadOptions
+
+LEAST_MEMORY = 640 << 20
+"""Below this the interpreter, its libraries and a batch a thread do not fit."""
+
+
+def dedupe(
+    data: Any = None,
+    *,
+    paths: Sequence[str | os.PathLike[str]] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    threads: int = 0,
+    memory: int | str = "4GB",
+    text_column: str | None = None,
+    id_column: str | None = None,
+    **settings: Any,
+) -> Result:
+    """Find the documents that are roughly the same, and who of them stays.
+
+    `data` is a path or glob (str or Path), a pyarrow, pandas or polars table, or an iterable of texts or of dicts with
+    a text. Several files are given by `paths`. Without `output` the result lies in a temporary folder that goes with
+    the object returned. All other settings (`threshold`, `recall`, `measure`, `method`, `keep`, …) are those of
+    `roughly.Settings`.
+
+    >>> result = dedupe(["A rose is a rose is a rose.", "a rose is a rose is a rose", "Something else entirely."])
+    >>> result.kept
+    ['0', '2']
+    """
+    if (data is None) == (paths is None):
+        raise SettingsError("give either data or paths")
+    if isinstance(data, str | os.PathLike):
+        data, paths = None, [data]
+    size = parse_size(memory) if isinstance(memory, str) else memory
+    return run(
+        data,
+        paths,
+        settings=Settings(**settings),
+        resources=Resources(threads=threads, memory=size),
+        reading=ReadOptions(text_column=text_column, id_column=id_column, markup=settings.get("markup", "auto")),
+        output=None if output is None else Path(output),
+        overwrite=overwrite,
+    )
+
+
+def run(
+    data: Any,
+    paths: Iterable[str | os.PathLike[str]] | None,
+    *,
+    settings: Settings,
+    resources: Resources,
+    reading: ReadOptions,
+    output: Path | None = None,
+    overwrite: bool = False,
+    resume: bool | None = None,
+    listener: Listener | None = None,
+) -> Result:
+    """The same with settings as objects.
+
+    With `resume` true or false, what an interrupted run leaves stays beside the output and can be resumed; with None the
+    work lies in a temporary folder, and the result can be asked for another threshold.
+    """
+    if resources.memory < LEAST_MEMORY:
+        raise MemoryTooSmall(
+            f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the least that would do"
+        )
+    from roughly.engines.local import Workspace
+
+    target = None if output is None else OutputFolder(output, overwrite=overwrite, resume=bool(resume))
+    scratch = (
+        Path(tempfile.mkdtemp(prefix="roughly-", dir=resources.temp)) if target is None or resume is None else None
+    )
+    work = scratch / "work" if scratch is not None else target.work  # type: ignore[union-attr]
+    session = None
+    try:
+        spool = work.with_name("spool")
+        spool.mkdir(parents=True, exist_ok=True)
+        parts = (
+            open_parts(list(paths), reading, spool) if paths is not None else parts_from_objects(data, reading, spool)
+        )
+        workspace = Workspace(work, _identity(parts, settings, reading), resume=bool(resume))
+        session = Session(parts, settings, resources, workspace, listener)
+        folder = target.result if target is not None else scratch / "result"  # type: ignore[operator]
+        folder.mkdir(exist_ok=True)
+        session.run(folder)
+        if target is not None:
+            target.publish()
+            folder = target.path
+        if scratch is None:
+            session.close()
+            return Result(folder)
+        return Result(folder, session, scratch=scratch)
+    except BaseException as problem:
+        if session is not None:
+            session.engine.close()
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+        if target is not None and (scratch is not None or (not resume and _hopeless(problem))):
+            shutil.rmtree(target.partial, ignore_errors=True)
+        if isinstance(problem, KeyboardInterrupt) and target is not None and not isinstance(problem, Interrupted):
+            how = "go on with --resume" if scratch is None else "run it again"
+            raise Interrupted(f"stopped; nothing was written to {target.path}: {how}") from None
+        raise
+
+
+def _hopeless(problem: BaseException) -> bool:
+    """Whether going on with --resume would only meet the same problem again."""
+    return isinstance(problem, RoughlyError) and not isinstance(problem, DiskFull | Interrupted)
+
+
+def _identity(parts: Sequence[Part], settings: Settings, reading: ReadOptions) -> dict[str, Any]:
+    """What must be the same for an unfinished run to go on."""
+    import dataclasses
+
+    import roughly
+
+    return {
+        "version": roughly.__version__,
+        "settings": settings.to_dict(),
+        "reading": dataclasses.asdict(reading),
+        "inputs": [[part.name, part.format, part.size] for part in parts],
+    }

@@ -1,0 +1,114 @@
+"""The hot loops: numba only, arrays in, arrays out, no Python object per token or document.
+
+Every public function of the modules in this folder takes numpy arrays (views of Arrow buffers as a rule), checks
+them, allocates what it returns and calls one compiled loop without the GIL. The loops are single-threaded: callers
+run one batch a thread, so the bits are the same for one thread or many.
+
+Importing this package does not import numba; importing one of its modules does. Kernels compile on their first
+call and are cached on disk. Numba's own cache does not notice edits in *another* module than the kernel's, so
+the folder's name carries a digest of every source file here and of numba's version: a new version of anything
+starts an empty folder. Callers who want to tell the user about the wait ask `is_cached()` before `compile_all()`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import importlib
+import importlib.metadata
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_HERE = Path(__file__).parent
+_COMPLETE = "complete"
+_decorating = threading.Lock()
+
+
+def jit(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile without the GIL, with wrap-around integers, cached in `cache_folder()`.
+
+    `error_model="numpy"` makes a division by zero an infinity instead of a branch to an exception. Numba reads its
+    global `CACHE_DIR` while decorating; it is set for that moment only, so other users of numba are not disturbed.
+    """
+    import numba
+
+    with _decorating:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(cache_folder())
+        try:
+            compiled: Callable[P, R] = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+        finally:
+            numba.config.CACHE_DIR = before
+    return compiled
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """Where compiled kernels live: below NUMBA_CACHE_DIR if that is set, otherwise in the user's cache folder.
+
+    Where neither can be written, a private temporary folder that goes with the process. (A shared one would let
+    another user of the machine plant code in it.)
+    """
+    name = f"kernels-{_digest()}"
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    base = Path(chosen) if chosen else _user_cache() / "roughly"
+    folder = base / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="roughly-kernels-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def is_cached() -> bool:
+    """Whether `compile_all()` has run to its end with these sources, so that kernels only have to be loaded."""
+    return (cache_folder() / _marker()).exists()
+
+
+def compile_all() -> float:
+    """Compile, or load from the cache, every kernel for the types it is called with; returns the seconds it took.
+
+    Each module with kernels has a function `warm_up()` that calls them on a few bytes.
+    """
+    started = time.perf_counter()
+    for path in sorted(_HERE.glob("[!_]*.py")):
+        module = importlib.import_module(f"{__name__}.{path.stem}")
+        warm_up = getattr(module, "warm_up", None)
+        if warm_up is not None:
+            warm_up()
+    (cache_folder() / _marker()).touch()
+    return time.perf_counter() - started
+
+
+def _digest() -> str:
+    digest = hashlib.sha256(importlib.metadata.version("numba").encode())
+    for path in sorted(_HERE.glob("*.py")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _marker() -> str:
+    """Numba keys compiled code by Python's version too, so one folder may be complete for one Python only."""
+    return f"{_COMPLETE}-{sys.implementation.cache_tag}"
+
+
+def _user_cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -1,0 +1,67 @@
+"""Candidates for containment: a few of a document's shingles, looked up among all shingles of the others.
+
+Bands bound resemblance only: a short document wholly inside a long one resembles it hardly at all. So with
+`measure="containment"` each document *asks* for its s smallest shingle hashes (a uniform sample of its shingles, the
+MIN_s of Broder 1997, §3) and *answers* to all of them. A shingle of A is in B with probability c(A, B), so
+
+    candidate_probability(c) ≥ 1 − (1 − c)^s
+
+(sampling is without replacement, which only helps). `probes` is the least s that keeps the recall asked for.
+A document with s shingles or fewer asks for all of them.
+
+Cost: a key for every distinct shingle, about 1.3 bytes of spill for a byte of text.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from roughly.features.shingles import shingle_sets
+from roughly.methods.method import Keys
+from roughly.text.canonical import Tokens
+
+
+def fewest_probes(threshold: float, recall: float) -> int:
+    """The least s with 1 − (1 − threshold)^s ≥ recall."""
+    if threshold >= 1:
+        return 1
+    probes = max(1, math.ceil(math.log1p(-recall) / math.log1p(-threshold)))
+    while -math.expm1(probes * math.log1p(-threshold)) < recall:  # rounding only
+        probes += 1
+    return probes
+
+
+@dataclass(frozen=True)
+class Contained:
+    """Shingle probes, derived from a containment threshold and a recall."""
+
+    threshold: float
+    recall: float
+    shingle_size: int
+    probes: int
+
+    name: ClassVar[str] = "minhash"
+    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+
+    def keys(self, tokens: Tokens) -> Keys:
+        """Every distinct shingle of each document; the smallest `probes` of them ask."""
+        sets = shingle_sets(tokens, self.shingle_size)
+        sizes = np.diff(sets.offsets)
+        position = np.arange(len(sets.values)) - np.repeat(sets.offsets[:-1], sizes)
+        return Keys(sets.values, sets.offsets, position < self.probes)
+
+    def candidate_probability(self, similarity: float) -> float:
+        """1 − (1 − c)^probes."""
+        return 1.0 if similarity >= 1 else -math.expm1(self.probes * math.log1p(-similarity))
+
+    def describe(self) -> dict[str, Any]:
+        """Probes and the recall that they give at the threshold."""
+        return {
+            "probes": self.probes,
+            "threshold": self.threshold,
+            "recall": self.candidate_probability(self.threshold),
+        }

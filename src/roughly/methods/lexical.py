@@ -1,0 +1,31 @@
+"""`lexical`: two documents are duplicates when their canonical token sequences are equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from roughly.text.canonical import Tokens
+
+
+@dataclass(frozen=True)
+class Lexical:
+    """Equal 128-bit fingerprints of the canonical tokens (Broder 1997, §5.2, "lexically equivalent").
+
+    Case, punctuation, white space and markup do not count; see the page on the canonical form.
+    """
+
+    name: ClassVar[str] = "lexical"
+    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+
+    def keys(self, tokens: Tokens) -> None:
+        """None: equality is the whole method."""
+        return None
+
+    def candidate_probability(self, similarity: float) -> float:
+        """Only equal documents are candidates."""
+        return 1.0 if similarity >= 1 else 0.0
+
+    def describe(self) -> dict[str, Any]:
+        """Nothing follows."""
+        return {}

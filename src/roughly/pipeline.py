@@ -1,0 +1,272 @@
+"""The plan: the whole road a document takes, on one screen, for any engine.
+
+    sources → text → keys │ rank, collapse equal documents │ group keys → candidates │ read candidates again
+            → compare exactly, best rank first → who stays │ documents, pairs, clusters
+
+An engine keeps what flows between these steps and does the relational work; the methods and the kernels decide.
+Work is spread over threads chunk by chunk and taken back in order, so the answer never depends on their number.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly.cluster.candidates import Candidates, Ints, SetLoader
+from roughly.cluster.components import components
+from roughly.cluster.keep import order_by
+from roughly.cluster.star import Resolution, resolve
+from roughly.errors import TooManyPairs
+from roughly.meter import Meter
+from roughly.methods import Keys, Method
+from roughly.model import Reject
+from roughly.settings import Settings
+from roughly.sources.part import Chunk, Part
+from roughly.text.canonical import Tokens
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# What is known of every document after reading. The text itself is not kept.
+FACTS = pa.schema(
+    [
+        pa.field("part", pa.uint32(), nullable=False),
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("doc_id", pa.string(), nullable=False),
+        pa.field("url", pa.string()),
+        pa.field("date", pa.string()),
+        pa.field("source", pa.string()),
+        pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("tokens", pa.int64(), nullable=False),
+        pa.field("raw_hi", pa.uint64(), nullable=False),
+        pa.field("raw_lo", pa.uint64(), nullable=False),
+        pa.field("lex_hi", pa.uint64(), nullable=False),
+        pa.field("lex_lo", pa.uint64(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """One chunk, read and signed."""
+
+    part: int
+    chunk: int
+    nbytes: int
+    facts: pa.RecordBatch
+    keys: Keys | None
+    rejects: list[Reject]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Documents to be read again from one part: their rows, ascending, and their numbers among the candidates."""
+
+    part: int
+    rows: Ints
+    docs: Ints
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What resolution says of the candidate documents, by their number."""
+
+    resolution: Resolution
+    cluster: Ints  # best-ranked document of the component; the document itself or its witness with `star`
+    links: Ints  # pairs found beyond the star's own
+
+
+class Engine(Protocol):
+    """What a batch engine does for the plan."""
+
+    def resume_at(self) -> tuple[int, int]:
+        """(part, chunk) where reading starts."""
+
+    def take(self, signed: Signed) -> None:
+        """Keep one chunk."""
+
+    def finish_reading(self) -> int:
+        """Everything was read; returns the number of documents."""
+
+    def rank(self, order: str, collapse: str) -> None:
+        """Number the documents in order, best first, and collapse those that are equal."""
+
+    def group(self) -> Candidates:
+        """Documents that share a key."""
+
+    def wanted(self) -> list[Wanted]:
+        """Where the candidate documents stand in the input."""
+
+    def store_tokens(self, batches: Iterable[tuple[Ints, Tokens]], shingle_size: int) -> SetLoader:
+        """Keep candidates' tokens, and hand out their shingle sets."""
+
+    def decide(self, decision: Decision | None) -> None:
+        """Keep what resolution says."""
+
+
+def run(
+    parts: Sequence[Part],
+    method: Method,
+    settings: Settings,
+    engine: Engine,
+    meter: Meter,
+    *,
+    threads: int,
+    budget: int,
+) -> None:
+    """Take all documents along the road; the engine then holds the verdicts."""
+    size = sum(part.size or 0 for part in parts)
+    with meter.stage("read", size, "bytes") as stage:
+        for signed in sign_all(parts, method, settings, threads, engine.resume_at()):
+            engine.take(signed)
+            stage.bytes += signed.nbytes
+            meter.advance(stage, stage.bytes)
+        engine.finish_reading()
+    with meter.stage("rank"):
+        engine.rank(order_by(settings.keep, settings.measure), method.collapse)
+    if method.name in ("identical", "lexical"):
+        engine.decide(None)
+        return
+    with meter.stage("group"):
+        candidates = engine.group()
+    if settings.pairs == "all":
+        _check_pairs(candidates, settings.pairs_limit)
+    wanted = engine.wanted()
+    with meter.stage("fetch", sum(len(w.rows) for w in wanted), "documents") as stage:
+        sets = engine.store_tokens(
+            _counted(fetch_all(parts, wanted, settings, threads), stage, meter), settings.shingle_size
+        )
+    with meter.stage("verify", candidates.documents, "documents") as stage:
+        resolution = resolve(
+            candidates,
+            sets,
+            measure=settings.measure,
+            threshold=settings.threshold,
+            budget=budget,
+            every_pair=settings.pairs == "all",
+            advance=lambda done: meter.advance(stage, done),
+        )
+    with meter.stage("cluster"):
+        engine.decide(cluster(candidates, resolution, sets, settings, budget))
+
+
+def cluster(
+    candidates: Candidates, resolution: Resolution, sets: SetLoader, settings: Settings, budget: int
+) -> Decision:
+    """Which documents stand together."""
+    if settings.cluster == "star":
+        return Decision(resolution, np.arange(candidates.documents), np.empty((0, 3), np.int64))
+    roots, links = components(
+        candidates, resolution, sets, measure=settings.measure, threshold=settings.threshold, budget=budget
+    )
+    return Decision(resolution, roots, links)
+
+
+def sign_all(
+    parts: Sequence[Part], method: Method, settings: Settings, threads: int, start: tuple[int, int] = (0, 0)
+) -> Iterator[Signed]:
+    """Read every part and sign its documents, in order."""
+
+    def items() -> Iterator[tuple[int, int, Chunk]]:
+        for p in range(start[0], len(parts)):
+            for c, chunk in enumerate(parts[p].chunks()):
+                if p > start[0] or c >= start[1]:
+                    yield p, c, chunk
+
+    yield from in_order(
+        lambda item: sign(item[0], parts[item[0]], item[1], item[2], method, settings), items(), threads
+    )
+
+
+def sign(number: int, part: Part, index: int, chunk: Chunk, method: Method, settings: Settings) -> Signed:
+    """Facts and keys of one chunk's documents."""
+    from roughly.kernels.hashing import hash_bytes, hash_sequences
+    from roughly.text.canonical import buffers, tokenise
+    from roughly.text.markup import strip_column
+
+    parsed = part.parse(chunk)
+    batch = parsed.batch
+    data, offsets = buffers(batch.column("text"))
+    tokens = tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text))
+    raw, lexical = hash_bytes(data, offsets), hash_sequences(tokens.hashes, tokens.offsets)
+    count = batch.num_rows
+    facts = pa.RecordBatch.from_arrays(
+        [
+            pa.array(np.full(count, number, np.uint32)),
+            *(batch.column(name) for name in ("row", "doc_id", "url", "date", "source")),
+            *(pa.array(np.diff(o)) for o in (offsets, tokens.offsets)),
+            *(pa.array(np.ascontiguousarray(h[:, lane])) for h in (raw, lexical) for lane in (0, 1)),
+        ],
+        schema=FACTS,
+    )
+    return Signed(number, index, chunk.nbytes, facts, method.keys(tokens), parsed.rejects)
+
+
+def fetch_all(
+    parts: Sequence[Part], wanted: Sequence[Wanted], settings: Settings, threads: int
+) -> Iterator[tuple[Ints, Tokens]]:
+    """Read the wanted documents again: (their numbers, their tokens), a chunk at a time."""
+    from roughly.text.canonical import tokenise
+    from roughly.text.markup import strip_column
+
+    def items() -> Iterator[tuple[Wanted, Chunk]]:
+        for want in wanted:
+            for chunk in parts[want.part].chunks(want.rows):
+                yield want, chunk
+
+    def read(item: tuple[Wanted, Chunk]) -> tuple[Ints, Tokens]:
+        want, chunk = item
+        batch = parts[want.part].parse(chunk).batch
+        rows = batch.column("row").to_numpy()
+        batch = batch.filter(pa.array(np.isin(rows, want.rows)))
+        docs = want.docs[np.searchsorted(want.rows, batch.column("row").to_numpy())]
+        return docs, tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text))
+
+    yield from in_order(read, items(), threads)
+
+
+def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Map over items on several threads, a bounded number ahead; results come in the items' order."""
+    if threads <= 1:
+        yield from map(function, items)
+        return
+    pending: deque[Future[R]] = deque()
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="roughly")
+    try:
+        for item in items:
+            pending.append(pool.submit(function, item))
+            if len(pending) > 2 * threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _check_pairs(candidates: Candidates, limit: int) -> None:
+    bound = candidates.pair_bound()
+    if bound > limit:
+        raise TooManyPairs(
+            f"pairs=all would look at up to {bound:,} candidate pairs, more than {limit:,}; large clusters have "
+            "quadratically many pairs. Use pairs=evidence, or raise --pairs-limit to force it"
+        )
+
+
+def _counted(batches: Iterable[tuple[Ints, Tokens]], stage: object, meter: Meter) -> Iterator[tuple[Ints, Tokens]]:
+    from roughly.meter import Stage
+
+    for docs, tokens in batches:
+        if isinstance(stage, Stage):
+            stage.bytes += tokens.hashes.nbytes
+            meter.advance(stage, stage.done + len(docs))
+        yield docs, tokens
+
+
+Mask = npt.NDArray[np.bool_]

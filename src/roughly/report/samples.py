@@ -1,0 +1,61 @@
+"""Sample pairs from both sides of the threshold, as cards with the differences marked.
+
+They are the quickest way to judge a threshold: if pairs just above it are not the same document, raise
+it; if pairs just below it are, lower it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roughly.report.data import PairSample
+from roughly.report.marks import Mark, mark
+from roughly.report.visible import label
+from roughly.report.words import score, share
+
+PAIRS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A sample pair as a card."""
+
+    left_id: str
+    right_id: str
+    score: str
+    measure: str  # what the score is: that which the threshold is on
+    contained: str
+    contains: str
+    resemblance: str  # only where the score is not the resemblance
+    marks: tuple[Mark, ...]
+    notes: tuple[str, ...]
+
+
+def pairs(samples: Sequence[PairSample], measure: str, rising: bool) -> list[Pair]:
+    """Sample pairs, those nearest to the threshold first: rising above it, falling below it."""
+    sign = 1 if rising else -1
+
+    def order(pair: PairSample) -> tuple[float, str, str]:
+        return sign * _measured(pair, measure), pair.left_id, pair.right_id
+
+    return [_card(pair, measure) for pair in sorted(samples, key=order)[:PAIRS]]
+
+
+def _measured(pair: PairSample, measure: str) -> float:
+    return pair.containment if measure == "containment" else pair.resemblance
+
+
+def _card(pair: PairSample, measure: str) -> Pair:
+    marked = mark(pair)
+    return Pair(
+        label(pair.left_id),
+        label(pair.right_id),
+        score(_measured(pair, measure)),
+        measure,
+        share(pair.containment, 1.0),
+        share(pair.contained_in, 1.0),
+        "" if measure == "resemblance" else score(pair.resemblance),
+        marked.marks,
+        marked.notes,
+    )

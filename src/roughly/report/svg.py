@@ -1,0 +1,106 @@
+"""The least SVG that plots need: elements whose attributes and text are always escaped, and axes.
+
+No plotting library: the page must be self-contained, light, and drawn in the page's own colours, light
+or dark or on paper. So shapes carry class names, and the style sheet of the page gives them colours.
+
+Coordinates are rounded to a tenth of a unit, which is finer than a screen shows and keeps the page
+small and the same on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from roughly.report.scale import Scale
+from roughly.report.visible import reveal
+
+Attribute = str | float | int
+
+
+def element(name: str, *children: Markup | str, **attributes: Attribute) -> Markup:
+    """One element. ``class_`` stands for ``class``, and an underscore within a name for a hyphen."""
+    written = Markup("").join(
+        Markup(' {}="{}"').format(Markup(_name(key)), _value(value)) for key, value in attributes.items()
+    )
+    inside = Markup("").join(child if isinstance(child, Markup) else escape(reveal(child)) for child in children)
+    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), written, inside)
+
+
+def _name(key: str) -> str:
+    key = key.rstrip("_")
+    return key if key in ("viewBox", "preserveAspectRatio") else key.replace("_", "-")
+
+
+def _value(value: Attribute) -> str:
+    if isinstance(value, str):
+        return reveal(value)
+    return f"{round(value, 1) + 0.0:g}"  # adding nothing turns -0.0 into 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The drawing and, within it, the field the data are drawn in."""
+
+    width: int
+    height: int
+    left: int = 46
+    right: int = 24
+    top: int = 26
+    bottom: int = 46
+
+    @property
+    def x_end(self) -> int:
+        """The right edge of the field."""
+        return self.width - self.right
+
+    @property
+    def y_end(self) -> int:
+        """The lower edge of the field: where the horizontal axis lies."""
+        return self.height - self.bottom
+
+    def document(self, name: str, title: str, description: str, *children: Markup) -> Markup:
+        """The whole drawing, with the title and description that are read out in its place."""
+        return element(
+            "svg",
+            element("title", title, id=f"{name}-title"),
+            element("desc", description, id=f"{name}-desc"),
+            *children,
+            class_="plot",
+            viewBox=f"0 0 {self.width} {self.height}",
+            width=self.width,
+            height=self.height,
+            role="img",
+            aria_labelledby=f"{name}-title {name}-desc",
+        )
+
+    def axis_x(self, scale: Scale, label: str) -> Markup:
+        """The horizontal axis with its ticks and what it measures."""
+        parts = [line(self.left, self.y_end, self.x_end, self.y_end, "axis")]
+        for tick in scale.ticks:
+            x = scale(tick.value)
+            parts.append(line(x, self.y_end, x, self.y_end + 4, "axis"))
+            parts.append(text(x, self.y_end + 18, tick.label, "tick middle"))
+        parts.append(text((self.left + self.x_end) / 2, self.height - 6, label, "label middle"))
+        return Markup("").join(parts)
+
+    def axis_y(self, scale: Scale, label: str) -> Markup:
+        """The vertical axis as faint lines across the field, its name above them."""
+        parts = []
+        for tick in scale.ticks:
+            y = scale(tick.value)
+            parts.append(line(self.left, y, self.x_end, y, "grid"))
+            parts.append(text(self.left - 7, y + 4, tick.label, "tick end"))
+        parts.append(text(2, 12, label, "label"))
+        return Markup("").join(parts)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
+    """A straight line."""
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
+
+
+def text(x: float, y: float, words: str, class_: str) -> Markup:
+    """Words on one line; ``start`` (default), ``middle`` or ``end`` in the class says where x is."""
+    return element("text", words, x=x, y=y, class_=class_)

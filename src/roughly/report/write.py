@@ -1,0 +1,57 @@
+"""Writes the page and its JSON twin; reads the twin.
+
+Both files are written beside their final place and moved there whole, so a reader never meets half a
+page, and a run that is stopped leaves the old one.
+"""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+from roughly.errors import DiskFull, InputMissing, OutputError
+from roughly.report.data import RunData
+from roughly.report.page import render
+from roughly.report.twin import from_json, to_json
+
+
+def write_report(run: RunData, path: Path) -> None:
+    """Write the page to ``path`` and its twin beside it: ``report.html`` and ``report.json``."""
+    twin = twin_path(path)
+    data = run.bounded()
+    _write(path, render(data))
+    _write(twin, to_json(data))
+
+
+def read_report(path: Path) -> RunData:
+    """The data of a report that was written, from its page's path or from the twin's."""
+    twin = path if path.suffix == ".json" else twin_path(path)
+    try:
+        text = twin.read_bytes()
+    except FileNotFoundError as error:
+        raise InputMissing(f"{twin} is not there; it is written beside the page by every run") from error
+    return from_json(text, str(twin))
+
+
+def twin_path(path: Path) -> Path:
+    """Where the JSON twin of a page lies."""
+    twin = path.with_suffix(".json")
+    if twin == path or twin.name == "run.json":
+        raise OutputError(
+            f"a report at {path} would have its JSON twin at {twin}, over another file; call it report.html"
+        )
+    return twin
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text(text, encoding="utf-8", newline="\n")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"no room left to write {path}; free some space and write the report again") from error
+        raise OutputError(
+            f"cannot write {path} ({error.strerror or error}); check that its folder exists and may be written to"
+        ) from error

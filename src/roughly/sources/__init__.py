@@ -1,0 +1,20 @@
+"""Reading documents: one reader a file, all keeping the contract in `part`.
+
+`open_parts` turns paths, globs, folders, URLs and standard input into parts; `parts_from_objects` does so for
+tables, data frames and iterables of Python callers. Then the road is the same for all::
+
+    for part in open_parts(["crawl/*.jsonl.gz"], ReadOptions(), spool):
+        for chunk in part.chunks():          # in order, little more than I/O
+            parsed = part.parse(chunk)       # heavy, on any thread
+            parsed.batch                     # schema `model.DOCUMENTS`
+            parsed.rejects                   # file, record, reason
+
+To add a format: write its reader, either a `RecordFile` (records in one file), a `FolderPart` (one file, one
+record) or a class of its own, and enter it in `formats` and `open`.
+"""
+
+from roughly.sources.objects import parts_from_objects
+from roughly.sources.open import open_parts
+from roughly.sources.part import Chunk, Mask, Parsed, Part, ReadOptions, Rows
+
+__all__ = ["Chunk", "Mask", "Parsed", "Part", "ReadOptions", "Rows", "open_parts", "parts_from_objects"]

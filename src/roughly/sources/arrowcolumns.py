@@ -1,0 +1,188 @@
+"""Documents from Arrow batches of any schema, as Parquet files and tables in memory give them.
+
+A text may be stored as string, large string, string view, binary or a dictionary of these; an id also as a
+whole number; a title, url, date or source as anything that has a plain written form. All of it comes out in
+the types of `model.DOCUMENTS`. Rows without a text or an id, or whose bytes are not UTF-8, are rejected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from roughly.errors import InputError
+from roughly.model import Reject
+from roughly.sources.columns import choose_columns
+from roughly.sources.documents import excerpt, from_columns
+from roughly.sources.part import Parsed, ReadOptions, Rows
+
+_LETTERS = (
+    pt.is_string,
+    pt.is_large_string,
+    pt.is_string_view,
+    pt.is_binary,
+    pt.is_large_binary,
+    pt.is_binary_view,
+    pt.is_null,
+)
+Numbering = Callable[[Rows], pa.Array]
+
+
+class ColumnReader:
+    """Picks the columns of a document out of batches of one schema."""
+
+    def __init__(self, name: str, source: str, schema: pa.Schema, options: ReadOptions, numbering: Numbering) -> None:
+        self._name = name
+        self._source = source
+        self._numbering = numbering
+        self._markup = options.markup == "html"
+        chosen = choose_columns(
+            name, schema.names, options, usable=lambda field, column: _fits(field, schema.field(column).type)
+        )
+        self._by_field = chosen.by_field
+        self.notes = list(chosen.notes)
+        for field, column in self._by_field.items():
+            if not _fits(field, schema.field(column).type):
+                raise _wrong_type(name, field, column, schema)
+        self.wanted = list(dict.fromkeys(self._by_field.values()))
+
+    def parse(self, batch: pa.RecordBatch, rows: Rows) -> Parsed:
+        """Documents of a batch whose columns include all of `wanted`."""
+        columns = {field: batch.column(column) for field, column in self._by_field.items()}
+        problems: dict[int, str] = {}
+        text = self._required(columns.pop("text"), "text", pa.large_string(), problems)
+        if "doc_id" in columns:
+            doc_id = self._required(columns.pop("doc_id"), "doc_id", pa.string(), problems)
+            empty = np.flatnonzero(pc.equal(doc_id, "").fill_null(False).to_numpy(zero_copy_only=False))
+            for index in empty.tolist():
+                problems.setdefault(index, f"{self._by_field['doc_id']!r} is empty")
+        else:
+            doc_id = self._numbering(rows)
+        others = {field: _written(column) for field, column in columns.items()}
+        rejects = [
+            Reject(self._name, f"row {rows[index] + 1}", reason, _shown(text[index], doc_id[index]))
+            for index, reason in sorted(problems.items())
+        ]
+        if problems:
+            good = np.delete(np.arange(len(rows)), sorted(problems))
+            rows, text, doc_id = rows[good], text.take(pa.array(good)), doc_id.take(pa.array(good))
+            others = {field: column.take(pa.array(good)) for field, column in others.items()}
+        made = from_columns(rows, doc_id, text, markup=self._markup, others=others, source=self._source)
+        return Parsed(made, rejects)
+
+    def pieces(self, batch: pa.RecordBatch, most_bytes: int) -> Iterator[tuple[int, int]]:
+        """Ranges of rows (first, count) whose texts are about `most_bytes` together."""
+        lengths = pc.binary_length(_plain(batch.column(self._by_field["text"]))).fill_null(0)
+        total = np.cumsum(lengths.to_numpy(zero_copy_only=False).astype(np.int64))
+        first = 0
+        while first < len(total):
+            before = int(total[first - 1]) if first else 0
+            last = max(first + 1, int(np.searchsorted(total, before + most_bytes, side="right")))
+            yield first, last - first
+            first = last
+
+    def _required(self, column: pa.Array, field: str, wanted: pa.DataType, problems: dict[int, str]) -> pa.Array:
+        """The column as strings; null or undecodable values become `problems`."""
+        found = _plain(column)
+        invalid = _invalid_utf8(found)
+        for index in invalid:
+            problems.setdefault(index, f"{self._by_field[field]!r} is invalid UTF-8")
+        if found.null_count:
+            for index in np.flatnonzero(found.is_null().to_numpy(zero_copy_only=False)).tolist():
+                problems.setdefault(index, f"{self._by_field[field]!r} is null")
+        return (_repaired(found) if invalid else found).cast(wanted)
+
+
+def _fits(field: str, kind: pa.DataType) -> bool:
+    kind = _stored(kind)
+    letters = any(is_kind(kind) for is_kind in _LETTERS)
+    if field == "text":
+        return letters
+    if field == "doc_id":
+        return letters or bool(pt.is_integer(kind))
+    return letters or bool(pt.is_primitive(kind) or pt.is_decimal(kind))
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _stored(kind.storage_type)
+    return _stored(kind.value_type) if pt.is_dictionary(kind) else kind
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Without extension types, dictionaries and views; null columns become strings."""
+    if isinstance(column, pa.ExtensionArray):
+        return _plain(column.storage)
+    kind = column.type
+    if pt.is_dictionary(kind):
+        return _plain(column.dictionary_decode())
+    if pt.is_string_view(kind):
+        return column.cast(pa.large_string())
+    if pt.is_binary_view(kind):
+        return column.cast(pa.large_binary())
+    return column.cast(pa.string()) if pt.is_null(kind) else column
+
+
+def _invalid_utf8(column: pa.Array) -> list[int]:
+    """Rows that are not UTF-8. Parquet says string and checks nothing."""
+    if not any(is_kind(column.type) for is_kind in _LETTERS):
+        return []
+    try:
+        _as_large_string(column).validate(full=True)
+    except pa.ArrowInvalid:
+        values = column.cast(pa.large_binary()).to_pylist()
+        return [index for index, value in enumerate(values) if value is not None and not _decodes(value)]
+    return []
+
+
+def _as_large_string(column: pa.Array) -> pa.Array:
+    if pt.is_binary(column.type):
+        return column.view(pa.string())
+    return column.view(pa.large_string()) if pt.is_large_binary(column.type) else column
+
+
+def _decodes(value: bytes) -> bool:
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _repaired(column: pa.Array) -> pa.Array:
+    values = column.cast(pa.large_binary()).to_pylist()
+    return pa.array(
+        [value if value is None else value.decode("utf-8", "replace") for value in values], pa.large_string()
+    )
+
+
+def _written(column: pa.Array) -> pa.Array:
+    """As strings; undecodable bytes become U+FFFD, for these columns are not worth a document."""
+    found = _plain(column)
+    return (_repaired(found) if _invalid_utf8(found) else found).cast(pa.string())
+
+
+def _shown(text: pa.Scalar, doc_id: pa.Scalar) -> str:
+    return excerpt(text.as_py() or doc_id.as_py() or "")
+
+
+def _wrong_type(name: str, field: str, column: str, schema: pa.Schema) -> InputError:
+    option = {"doc_id": "id"}.get(field, field)
+    wanted = {"text": "strings", "doc_id": "strings or whole numbers"}.get(field, "plain values")
+    described = ", ".join(f"{found.name} ({found.type})" for found in schema)
+    return InputError(
+        f"{name}: column {column!r} holds {schema.field(column).type}, not {wanted}; "
+        f"its columns are {described}. Choose another: --{option}-column NAME"
+    )
+
+
+def filtered(batch: pa.RecordBatch, keep: npt.NDArray[np.bool_]) -> pa.RecordBatch:
+    """The rows of a batch that stay; rows beyond the mask do not."""
+    mask = np.zeros(batch.num_rows, np.bool_)
+    mask[: len(keep)] = keep[: batch.num_rows]
+    return batch.filter(pa.array(mask))

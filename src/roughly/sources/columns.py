@@ -1,0 +1,121 @@
+"""Which column is the text, which the id, and so on, where the user does not say.
+
+The guess goes by name, in the order of the lists below and without regard to case; it is told to the user
+as notes of the part. A wrong name given by the user, or no column that could be the text, is an error that
+lists the columns there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from roughly.errors import InputError
+from roughly.sources.part import ReadOptions
+
+GUESSES: dict[str, tuple[str, ...]] = {
+    "text": (
+        "text",
+        "content",
+        "contents",
+        "body",
+        "raw_content",
+        "document",
+        "article",
+        "full_text",
+        "fulltext",
+        "raw_text",
+        "page_content",
+        "passage",
+        "message",
+        "abstract",
+        "description",
+    ),
+    "doc_id": ("doc_id", "docid", "id", "_id", "uid", "uuid", "guid", "document_id", "docno", "key"),
+    "title": ("title", "headline", "subject"),
+    "url": ("url", "uri", "link", "source_url", "warc-target-uri"),
+    "date": (
+        "date",
+        "timestamp",
+        "published",
+        "published_at",
+        "publish_date",
+        "publication_date",
+        "pub_date",
+        "created",
+        "created_at",
+        "datetime",
+        "crawl_date",
+        "warc-date",
+    ),
+    "source": ("source", "domain", "host", "site", "publisher"),
+}
+_OPTIONS = {field: f"{'id' if field == 'doc_id' else field}_column" for field in GUESSES}
+_MOST_COLUMNS_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The column for each field of a document; only `text` is sure to be there."""
+
+    by_field: dict[str, str]
+    notes: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The column of the text."""
+        return self.by_field["text"]
+
+    @property
+    def doc_id(self) -> str | None:
+        """The column of the id, if there is one."""
+        return self.by_field.get("doc_id")
+
+
+def choose_columns(
+    name: str,
+    columns: Sequence[str],
+    options: ReadOptions,
+    *,
+    usable: Callable[[str, str], bool] = lambda field, column: True,
+    complete: bool = True,
+) -> Columns:
+    """Choose for the part called `name`.
+
+    `usable(field, column)` says whether a guess would be any good, for instance by the column's type.
+    `complete` is false where `columns` is only a sample, as of JSONL: there a title, url, date or source
+    column that the user names may come later.
+    """
+    by_field: dict[str, str] = {}
+    notes: list[str] = []
+    for field, guesses in GUESSES.items():
+        asked: str | None = getattr(options, _OPTIONS[field])
+        if asked is not None:
+            if asked not in columns and (complete or field in ("text", "doc_id")):
+                raise _no_column(name, f"no column {asked!r}", field, columns)
+            by_field[field] = asked
+        elif (guess := _guess(field, guesses, columns, usable)) is not None:
+            by_field[field] = guess
+            notes.append(f"{'id' if field == 'doc_id' else field} column: {guess}")
+    if "text" not in by_field:
+        raise _no_column(name, "no column looks like the text", "text", columns)
+    if "doc_id" not in by_field:
+        notes.append("no id column: documents are numbered")
+    return Columns(by_field, tuple(notes))
+
+
+def _guess(
+    field: str, guesses: tuple[str, ...], columns: Sequence[str], usable: Callable[[str, str], bool]
+) -> str | None:
+    by_lower: dict[str, str] = {}
+    for column in columns:
+        by_lower.setdefault(column.lower(), column)
+    present = (by_lower[guess] for guess in guesses if guess in by_lower)
+    return next((column for column in present if usable(field, column)), None)
+
+
+def _no_column(name: str, what: str, field: str, columns: Sequence[str]) -> InputError:
+    shown = ", ".join(columns[:_MOST_COLUMNS_SHOWN]) or "none"
+    more = f" and {len(columns) - _MOST_COLUMNS_SHOWN} more" if len(columns) > _MOST_COLUMNS_SHOWN else ""
+    option = _OPTIONS[field].replace("_", "-")
+    return InputError(f"{name}: {what}; its columns are {shown}{more}. Say which it is: --{option} NAME")

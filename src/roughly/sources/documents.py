@@ -1,0 +1,93 @@
+"""Record batches of the schema `model.DOCUMENTS`, the same from every reader.
+
+Fast readers hand over Arrow columns (`from_columns`); readers that see one document at a time collect them
+(`Collector`). Both end in a batch of exactly that schema.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from roughly.model import DOCUMENTS, Reject
+from roughly.sources.part import Parsed, Rows
+
+_EXCERPT = 200  # characters of a rejected record that are shown
+
+
+def from_columns(
+    rows: Rows,
+    doc_id: pa.Array,
+    text: pa.Array,
+    *,
+    markup: bool,
+    others: dict[str, pa.Array],
+    source: str,
+) -> pa.RecordBatch:
+    """A batch of Arrow columns. Where no column gives a source, it is `source` for all."""
+    count = len(rows)
+    columns = {
+        "row": pa.array(rows, pa.int64()),
+        "doc_id": doc_id,
+        "text": text,
+        "markup": pa.repeat(pa.scalar(markup), count),
+        **others,
+    }
+    if "source" not in columns:
+        columns["source"] = pa.repeat(pa.scalar(source), count)
+    arrays = [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in DOCUMENTS]
+    return pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS)
+
+
+def numbered(label: str, rows: Rows) -> pa.Array:
+    """Ids like `news.jsonl:17`, counted from 1."""
+    return pc.binary_join_element_wise(pa.scalar(label), pa.array(rows + 1).cast(pa.string()), ":")
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether the bytes are valid UTF-8, told without making a string of them."""
+    offsets = pa.py_buffer(np.array([0, len(data)], np.int64))
+    try:
+        pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)]).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def to_strings(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column as one array of strings."""
+    joined = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return joined.cast(pa.string())
+
+
+def excerpt(record: bytes | str) -> str:
+    """The beginning of a rejected record, fit to be shown."""
+    text = record[: _EXCERPT * 4].decode("utf-8", "replace") if isinstance(record, bytes) else record
+    return text.strip()[:_EXCERPT]
+
+
+class Collector:
+    """Documents and rejects of one chunk, added one by one in row order."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._columns: dict[str, list[object]] = {field.name: [] for field in DOCUMENTS}
+        self.rejects: list[Reject] = []
+
+    def add(self, row: int, doc_id: str, text: str, *, markup: bool = False, **others: str | None) -> None:
+        """One document; `others` are `title`, `url`, `date`, `source`."""
+        values: dict[str, object] = {"row": row, "doc_id": doc_id, "text": text, "markup": markup, **others}
+        values.setdefault("source", self._source)
+        for name, column in self._columns.items():
+            column.append(values.get(name))
+
+    def parsed(self) -> Parsed:
+        """All that was added."""
+        arrays = [pa.array(self._columns[field.name], field.type) for field in DOCUMENTS]
+        return Parsed(pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS), self.rejects)
+
+
+def nothing() -> pa.RecordBatch:
+    """A batch of no documents."""
+    return pa.RecordBatch.from_pylist([], schema=DOCUMENTS)

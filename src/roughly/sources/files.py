@@ -1,0 +1,176 @@
+"""From what the user typed to files: paths, globs, folders, URLs.
+
+`find(given)` answers with the files in a stable order (by path, code point by code point), each with the
+path as the user would write it, for messages, and its path below the folder that was given, for naming.
+Local paths are opened directly; anything with `://` goes through fsspec. Files that start with a dot and
+the folders that Spark and archive programs leave behind are not documents.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Any, BinaryIO, cast
+
+import fsspec
+
+from roughly.errors import InputError, InputMissing
+
+_NOT_DOCUMENTS = frozenset({"_delta_log", "_temporary", "_SUCCESS", "_metadata", "_common_metadata", "__MACOSX"})
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file: where it is, what messages call it, and its path below what was given."""
+
+    path: str
+    name: str
+    relative: str
+    size: int | None = None
+    changed: int | None = None  # time of the last change in ns; local files only
+    fs: Any = None  # an fsspec filesystem; None for local files
+
+    @property
+    def key(self) -> str:
+        """The same for the same file, however it was given."""
+        return str(Path(self.path).resolve()) if self.fs is None else self.name
+
+    def open(self) -> BinaryIO:
+        """Open for reading; a local file must be the one that was found, or rows would not match."""
+        try:
+            if self.fs is not None:
+                return cast(BinaryIO, self.fs.open(self.path, "rb"))
+            file = Path(self.path).open("rb")  # noqa: SIM115 - the caller closes it
+        except FileNotFoundError as error:
+            raise InputMissing(f"{self.name}: no such file; it was there when the run began") from error
+        except OSError as error:
+            raise InputError(f"{self.name}: cannot be read: {error.strerror or error}") from error
+        status = os.fstat(file.fileno())
+        if self.changed is not None and (status.st_size, status.st_mtime_ns) != (self.size, self.changed):
+            file.close()
+            raise InputError(f"{self.name}: changed while it was being read; run again when it is complete")
+        return file
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one argument stands for. `root` is the folder that the files' relative paths start from."""
+
+    given: str
+    root: str  # absolute path or URL
+    files: list[File]
+    maildirs: list[Path] = field(default_factory=list)  # folders with `cur` and `new`, below `root`
+    named: bool = False  # a single file, given by name
+
+
+def local_file(path: Path, relative: str) -> File:
+    """A `File` for a local path."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    return File(str(path), str(path), relative, status.st_size, status.st_mtime_ns)
+
+
+def find(given: str | Path) -> Found:
+    """The files that one path, glob, folder or URL stands for."""
+    text = os.fspath(given)
+    if "://" in text:
+        if not text.startswith("file://"):
+            return _find_remote(text)
+        text = text.removeprefix("file://")
+    if not text.strip():
+        raise InputMissing("an input is empty; give a file, a folder, a glob, a URL, or - for standard input")
+    path = Path(text)
+    if path.is_dir():
+        return _find_in_folder(path)
+    if path.exists():
+        return Found(text, str(path.absolute().parent), [local_file(path, path.name)], named=True)
+    if _has_magic(text):
+        return _find_glob(path)
+    raise InputMissing(f"{text}: no such file or folder; check the spelling and the working folder")
+
+
+def _find_in_folder(folder: Path) -> Found:
+    maildirs: list[Path] = []
+    files = [local_file(path, path.relative_to(folder).as_posix()) for path in _walk(folder, maildirs)]
+    if not files and not maildirs:
+        raise InputMissing(f"{folder}: the folder holds no files")
+    files.sort(key=lambda file: file.relative)
+    return Found(str(folder), str(folder.resolve()), files, sorted(maildirs))
+
+
+def _walk(folder: Path, maildirs: list[Path]) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except OSError as error:
+        raise InputError(f"{folder}: the folder cannot be read: {error.strerror}") from error
+    folders = {entry.name for entry in entries if entry.is_dir(follow_symlinks=False)}
+    is_maildir = {"cur", "new"} <= folders
+    if is_maildir:
+        maildirs.append(folder)
+    for entry in entries:
+        if entry.name in folders:
+            skipped = entry.name in ("cur", "new", "tmp") if is_maildir else not _is_document(entry.name)
+            if not skipped:
+                yield from _walk(folder / entry.name, maildirs)
+        elif not is_maildir and _is_document(entry.name) and entry.is_file():
+            yield folder / entry.name
+
+
+def _is_document(name: str) -> bool:
+    return not name.startswith(".") and name not in _NOT_DOCUMENTS
+
+
+def _has_magic(text: str) -> bool:
+    return any(letter in text for letter in "*?[")
+
+
+def _find_glob(pattern: Path) -> Found:
+    root = Path(_fixed_folder(pattern))
+    files = []
+    for path in sorted(root.glob(str(pattern.relative_to(root)))):
+        relative = path.relative_to(root)
+        if path.is_file() and all(map(_is_document, relative.parts)):
+            files.append(local_file(path, relative.as_posix()))
+    if not files:
+        raise InputMissing(f"{pattern}: no file matches; check the pattern and the working folder")
+    files.sort(key=lambda file: file.relative)
+    return Found(str(pattern), str(root.resolve()), files)
+
+
+def _fixed_folder(pattern: PurePath) -> str:
+    """The longest leading folder of a glob that has no magic in it."""
+    folder = pattern.parent
+    while _has_magic(str(folder)):
+        folder = folder.parent
+    return str(folder)
+
+
+def _find_remote(url: str) -> Found:
+    try:
+        fs, path = fsspec.url_to_fs(url)
+        named = bool(fs.isfile(path))
+        if _has_magic(path) and not named:
+            root, details = _fixed_folder(PurePosixPath(path)), fs.glob(path, detail=True)
+        elif named:
+            root, details = str(PurePosixPath(path).parent), {path: fs.info(path)}
+        else:
+            root, details = path, fs.find(path, detail=True)
+    except ImportError as error:
+        raise InputError(f"{url}: this kind of address needs another package: {error}") from error
+    except FileNotFoundError as error:
+        raise InputMissing(f"{url}: no such file or folder") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{url}: cannot be opened: {error}") from error
+    files = []
+    for found, info in sorted(details.items()):
+        relative = found.removeprefix(root).lstrip("/")
+        if info.get("type") == "file" and (named or all(map(_is_document, relative.split("/")))):
+            files.append(File(found, fs.unstrip_protocol(found), relative, info.get("size"), fs=fs))
+    if not files:
+        raise InputMissing(f"{url}: nothing there to read")
+    return Found(url, fs.unstrip_protocol(root), files, named=named)

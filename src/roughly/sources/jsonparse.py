@@ -1,0 +1,192 @@
+"""From JSON lines to documents, by two roads that agree.
+
+The fast road gives the whole chunk to pyarrow's JSON reader: no Python object a document. It is taken if
+every line is clearly one object, and it fails as a whole if any line is not what the schema says. Then the
+slow road takes the chunk line by line with orjson, so that exactly the bad lines are rejected, each with its
+reason. A line is good if either parser takes it; so what becomes of a line never depends on its neighbours.
+
+pyarrow's reader must be guarded. It takes several objects on a line, or one over several lines, without a
+word, which would shift the row numbers; it ends at a NUL byte; and it crashes the process on a `null`
+outside any object (pyarrow 26). `_is_plain` lets nothing of that through.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+
+from roughly.model import Reject
+from roughly.sources.columns import Columns
+from roughly.sources.documents import Collector, excerpt, from_columns, is_utf8, numbered, to_strings
+from roughly.sources.part import Parsed, ReadOptions, Rows
+from roughly.sources.records import Offsets
+
+_STRAY_NULL = re.compile(rb"\}[ \t\r]*null")
+_OPEN, _CLOSE = b"{}"
+_BLANK_OR_N = np.isin(np.arange(256), list(b" \t\rn"))
+_KINDS = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+
+
+class LineParser:
+    """Parses lines of one file. `numeric` columns hold whole numbers, as far as the sample shows."""
+
+    def __init__(self, name: str, label: str, columns: Columns, numeric: frozenset[str], options: ReadOptions) -> None:
+        self._name = name
+        self._label = label
+        self._columns = columns
+        self._markup = options.markup == "html"
+        self._fields = [field for field in columns.by_field if field not in ("text", "doc_id")]
+        types = {column: pa.int64() if column in numeric else pa.string() for column in columns.by_field.values()}
+        self._schema = pa.schema({**types, columns.text: pa.large_string()})
+
+    def parse(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
+        """Documents of the lines that end at `ends`."""
+        if not _is_plain(data, ends):
+            data, ends, rows = _without_blank_lines(data, ends, rows)
+        table = self._read(data, ends) if _is_plain(data, ends) else None
+        return self._slowly(data, ends, rows) if table is None else self._from_table(table, data, ends, rows)
+
+    def _read(self, data: bytes, ends: Offsets) -> pa.Table | None:
+        """The fast road: a row a line, or None."""
+        if not len(ends) or not is_utf8(data):
+            return None
+        try:
+            table = pyarrow.json.read_json(
+                pa.BufferReader(data),
+                read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(data) + 1),
+                parse_options=pyarrow.json.ParseOptions(
+                    explicit_schema=self._schema, unexpected_field_behavior="ignore"
+                ),
+            )
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowCapacityError, OverflowError):
+            return None
+        return table if table.num_rows == len(ends) else None
+
+    def _from_table(self, table: pa.Table, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
+        text = table[self._columns.text]
+        good = text.is_valid()
+        if self._columns.doc_id is not None:
+            doc_id = table[self._columns.doc_id].cast(pa.string())
+            good = pc.and_(good, pc.fill_null(pc.not_equal(doc_id, ""), False))
+        rejects: list[Reject] = []
+        if not pc.all(good, min_count=0).as_py():
+            mask = good.combine_chunks().to_numpy(zero_copy_only=False)
+            for index in np.flatnonzero(~mask).tolist():
+                line = data[ends[index - 1] if index else 0 : ends[index]]
+                rejects.append(self._reject(int(rows[index]), line, str(self._judge(line))))
+            table, rows = table.filter(good), rows[mask]
+        ids = numbered(self._label, rows) if self._columns.doc_id is None else table[self._columns.doc_id]
+        others = {field: to_strings(table[self._columns.by_field[field]]) for field in self._fields}
+        text = table[self._columns.text].combine_chunks()
+        batch = from_columns(rows, to_strings(ids), text, markup=self._markup, others=others, source=self._label)
+        return Parsed(batch, rejects)
+
+    def _slowly(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
+        collector = Collector(self._label)
+        start = 0
+        for row, end in zip(rows.tolist(), ends.tolist(), strict=True):
+            line = data[start:end]
+            start = end
+            judged = self._judge(line)
+            if isinstance(judged, str):
+                collector.rejects.append(self._reject(row, line, judged))
+                continue
+            others = {field: _as_found(judged.get(self._columns.by_field[field])) for field in self._fields}
+            doc_id = judged[self._columns.doc_id] if self._columns.doc_id else f"{self._label}:{row + 1}"
+            collector.add(row, str(doc_id), judged[self._columns.text], markup=self._markup, **others)
+        return collector.parsed()
+
+    def _judge(self, line: bytes) -> dict[str, Any] | str:
+        """The line's object if it is a document, or else why not."""
+        try:
+            value: Any = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            value = self._second_opinion(line)
+            if value is None:
+                return f"broken JSON: {error.msg}" if is_utf8(line) else "invalid UTF-8"
+        if not isinstance(value, dict):
+            return f"not an object but {_kind(value)}"
+        if problem := _problem(value, self._columns.text, str):
+            return problem
+        if self._columns.doc_id is not None:
+            if isinstance(value.get(self._columns.doc_id), float):
+                value = json.loads(line)  # orjson makes a float of a whole number beyond 64 bits
+            if problem := _problem(value, self._columns.doc_id, str, int):
+                return problem
+            if value[self._columns.doc_id] == "":
+                return f"{self._columns.doc_id!r} is empty"
+        return dict(value)
+
+    def _second_opinion(self, line: bytes) -> dict[str, Any] | None:
+        """What pyarrow makes of a line that orjson refuses, for instance for a NaN in some other column."""
+        line = line.strip()
+        if not is_utf8(line) or not _is_plain(line, np.array([len(line)])):
+            return None
+        table = self._read(line, np.array([len(line)]))
+        return None if table is None else table.to_pylist()[0]
+
+    def _reject(self, row: int, line: bytes, reason: str) -> Reject:
+        return Reject(self._name, f"line {row + 1}", reason, excerpt(line))
+
+
+def _is_plain(data: bytes, ends: Offsets) -> bool:
+    """Whether every line begins with { and ends with }, and holds nothing that pyarrow stumbles over.
+
+    A value cannot go on over a line end that has } before it and { after it, so if there are also as many
+    objects as lines, there is exactly one on each.
+    """
+    if not len(ends):
+        return False
+    letters = np.frombuffer(data, np.uint8)
+    starts = np.concatenate([[0], ends[:-1]])
+    last = ends - 1
+    for ending in b"\n\r":
+        last = last - (letters[last] == ending)
+    if not ((letters[starts] == _OPEN).all() and (letters[last] == _CLOSE).all()):
+        return False
+    return b"\0" not in data and not _has_stray_null(data, letters)
+
+
+def _has_stray_null(data: bytes, letters: npt.NDArray[np.uint8]) -> bool:
+    """Whether a `null` stands after an object; looked for at each }, which is faster than a search."""
+    closing = np.flatnonzero(letters[:-1] == _CLOSE)
+    closing = closing[_BLANK_OR_N[letters[closing + 1]]]
+    return any(_STRAY_NULL.match(data, position) for position in closing.tolist())
+
+
+def _without_blank_lines(data: bytes, ends: Offsets, rows: Rows) -> tuple[bytes, Offsets, Rows]:
+    lines = [
+        line.strip(b" \t\r\n") + b"\n"
+        for line in (data[start:end] for start, end in zip([0, *ends.tolist()], ends.tolist(), strict=False))
+    ]
+    filled: npt.NDArray[np.bool_] = np.array([len(line) > 1 for line in lines], np.bool_)
+    kept = [line for line in lines if len(line) > 1]
+    return b"".join(kept), np.cumsum([len(line) for line in kept], dtype=np.int64), rows[filled]
+
+
+def _problem(value: dict[str, Any], column: str, *wanted: type) -> str | None:
+    if column not in value:
+        return f"no {column!r}"
+    found = value[column]
+    if not isinstance(found, wanted) or isinstance(found, bool):
+        words = "a string" if len(wanted) == 1 else "a string or a whole number"
+        return f"{column!r} is null" if found is None else f"{column!r} is {_kind(found)}, not {words}"
+    return None
+
+
+def _kind(value: object) -> str:
+    return _KINDS.get(type(value), "a number")
+
+
+def _as_found(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return orjson.dumps(value).decode()

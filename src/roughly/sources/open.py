@@ -1,0 +1,172 @@
+"""From what the user typed to parts.
+
+The order of the parts is the order of the inputs; within a folder or a glob, the order of the paths. Text
+and mail files of one folder, or all that are given one by one, are gathered into one part. A file that is
+given twice is read once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from roughly.errors import InputError, InputMissing
+from roughly.sources.delimited import Delimited
+from roughly.sources.files import File, Found, find, local_file
+from roughly.sources.formats import FORMATS, GATHERED, check_format, format_of, suffix_of, unknown_kind
+from roughly.sources.jsonl import JsonLines
+from roughly.sources.mailfolder import Maildir, MailFolder
+from roughly.sources.mbox import Mbox
+from roughly.sources.names import common_folder, last_folder, unique_names
+from roughly.sources.parquet import Parquet
+from roughly.sources.part import Part, ReadOptions
+from roughly.sources.sgml import Sgml
+from roughly.sources.spool import spool_stream
+from roughly.sources.texts import TextFolder
+from roughly.sources.warc import WebArchive
+
+_RECORD_PARTS: dict[str, Callable[[File, ReadOptions, str], Part]] = {
+    "jsonl": JsonLines,
+    "csv": Delimited,
+    "parquet": Parquet,
+    "warc": WebArchive,
+    "mbox": Mbox,
+    "sgml": Sgml,
+}
+_FOLDER_PARTS = {"text": TextFolder, "eml": MailFolder}
+
+
+@dataclass(slots=True)
+class _Planned:
+    """A part before it has a name: `path` below `root` is what it would like to be called."""
+
+    format: str
+    name: str
+    root: str
+    path: str
+    files: list[File]
+    maildir: Path | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def is_folder(self) -> bool:
+        return self.format in GATHERED or self.maildir is not None
+
+
+def open_parts(inputs: Sequence[str | Path], options: ReadOptions, spool: Path) -> list[Part]:
+    """Open files, folders, globs, URLs and `-`; standard input is stored in `spool`."""
+    if not inputs:
+        raise InputMissing("no input; give a file, a folder, a glob, a URL, or - for standard input")
+    planned = _Planner(options, spool).plan(inputs)
+    names = unique_names([(part.root, part.path) for part in planned])
+    folders = sum(part.is_folder for part in planned)
+    parts = []
+    for part, name in zip(planned, names, strict=True):
+        opened = _open(part, name, options, id_prefix=f"{name}/" if folders > 1 else "")
+        opened.notes.extend(part.notes)
+        parts.append(opened)
+    return parts
+
+
+def _open(planned: _Planned, kept_name: str, options: ReadOptions, id_prefix: str) -> Part:
+    if planned.maildir is not None:
+        return Maildir(planned.maildir, options, kept_name, id_prefix)
+    if planned.format in GATHERED:
+        folder = _FOLDER_PARTS[planned.format]
+        return folder(planned.name, planned.files, options, kept_name, id_prefix)
+    return _RECORD_PARTS[planned.format](planned.files[0], options, kept_name)
+
+
+class _Planner:
+    """Sorts files by format, input by input."""
+
+    def __init__(self, options: ReadOptions, spool: Path) -> None:
+        self._forced = check_format(options.format) if options.format is not None else None
+        self._options = options
+        self._spool = spool
+        self._seen: set[str] = set()
+        self._planned: list[_Planned] = []
+        self._given_one_by_one: dict[str, _Planned] = {}
+
+    def plan(self, inputs: Sequence[str | Path]) -> list[_Planned]:
+        """The parts that the inputs will become."""
+        for given in inputs:
+            self._add(self._standard_input() if str(given) == "-" else find(given))
+        for part in self._given_one_by_one.values():
+            _find_root(part)
+        return self._planned
+
+    def _add(self, found: Found) -> None:
+        before = len(self._planned)
+        gathered: dict[str, list[File]] = {}
+        ignored: Counter[str] = Counter()
+        notes: list[str] = []
+        if self._forced == "maildir" and not found.maildirs:
+            raise InputError(f"{found.given}: is not a Maildir: it has no folders cur and new")
+        for file in found.files:
+            kind = self._forced or format_of(file.relative)
+            if file.key in self._seen:
+                notes.append(f"{file.name} is given twice; it is read once")
+            elif kind is None and found.named:
+                raise unknown_kind(file.name)
+            elif kind is None:
+                ignored[suffix_of(file.relative) or "no ending"] += 1
+            elif kind not in GATHERED:
+                self._planned.append(_Planned(kind, file.name, found.root, file.relative, [file]))
+            else:
+                gathered.setdefault(kind, []).append(file)
+            self._seen.add(file.key)
+        for kind, files in sorted(gathered.items()):
+            self._gather(kind, files, found)
+        for folder in found.maildirs:
+            root, path = str(folder.resolve().parent), folder.resolve().name
+            self._planned.append(_Planned("maildir", str(folder), root, path, [], folder))
+        if ignored:
+            listed = ", ".join(f"{suffix} ({count})" for suffix, count in sorted(ignored.items()))
+            notes.append(f"{found.given}: ignored files of unknown kinds: {listed}; --format reads them all")
+            if len(self._planned) == before and len(ignored) and not notes[:-1]:
+                known = ", ".join(sorted(FORMATS))
+                raise InputMissing(f"{notes[-1]}. Nothing else is there; known endings are {known}")
+        if notes and self._planned:
+            self._planned[min(before, len(self._planned) - 1)].notes.extend(notes)
+
+    def _gather(self, kind: str, files: list[File], found: Found) -> None:
+        if not found.named:
+            name = last_folder(found.root)
+            root = found.root[: -len(name)] if found.root.endswith(name) else found.root
+            self._planned.append(_Planned(kind, found.given, root, name, files))
+        elif kind in self._given_one_by_one:
+            self._given_one_by_one[kind].files.extend(files)
+        else:
+            part = _Planned(kind, found.given, "", "", files)
+            self._given_one_by_one[kind] = part
+            self._planned.append(part)
+
+    def _standard_input(self) -> Found:
+        kind = self._forced or "jsonl"
+        if kind == "maildir":
+            raise InputError("a Maildir is a folder; it cannot come from standard input")
+        suffix = next(suffix for suffix, known in FORMATS.items() if known == kind)
+        self._spool.mkdir(parents=True, exist_ok=True)
+        if "standard input" in self._seen:
+            return Found("-", str(self._spool), [], named=True)
+        self._seen.add("standard input")
+        path = spool_stream(sys.stdin.buffer, self._spool, f"stdin{suffix}")
+        file = replace(local_file(path, path.name), name="standard input")
+        return Found("-", str(self._spool.resolve()), [file], named=True)
+
+
+def _find_root(part: _Planned) -> None:
+    """Name files that were given one by one by their paths below the folder that holds them all."""
+    paths = [str(Path(file.path).absolute()) if file.fs is None else file.name for file in part.files]
+    root = common_folder(paths)
+    part.files = [
+        replace(file, relative=path[len(root) :].lstrip("/")) for file, path in zip(part.files, paths, strict=True)
+    ]
+    part.path = last_folder(root)
+    part.root = root[: -len(part.path)] if root.endswith(part.path) else root
+    if len(part.files) > 1:
+        part.name = f"{part.name} and {len(part.files) - 1} more"

@@ -1,0 +1,224 @@
+"""Files that are one record after another: JSONL, CSV, mbox, SGML.
+
+`RecordFile` does for all of them what does not depend on the format: it reads big blocks, cuts them where a
+record ends, counts, picks the rows that are asked for, and copies the records that stay byte for byte. A
+format adds where records end (`_ends`), and what they mean (`parse`).
+
+What stands before the first record (a byte order mark, the header of a CSV file, a DOCTYPE) is the
+*preamble*: never part of a record, always copied. A file that is cut short gives all whole records, then one
+reject that says where it was cut.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.model import Reject
+from roughly.sources.documents import excerpt
+from roughly.sources.files import File
+from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
+from roughly.sources.streams import Reader, replacing
+
+BLOCK = 4 << 20
+LONGEST_RECORD = 1 << 30
+Offsets = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Whole records, one after another; `rows` where they are not consecutive."""
+
+    data: bytes
+    rows: Rows | None = None
+    reject: Reject | None = None  # where the file was cut short
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block of whole records as it was read; with `damage`, what is left of a broken one."""
+
+    first_row: int
+    count: int
+    data: bytes
+    nbytes: int
+    damage: str | None = None
+
+
+class RecordFile(ABC):
+    """A part that is one file of records."""
+
+    format: str
+    unit: str  # what messages call a record: line, row, message, document
+
+    def __init__(self, file: File, options: ReadOptions, kept_name: str) -> None:
+        self.name = file.name
+        self.kept_name = kept_name
+        self.size: int | None = file.size
+        self.notes: list[str] = []
+        self._file = file
+        self._options = options
+        with self._reader() as reader:
+            self._compression = reader.compression
+            head, whole = self._read_head(reader)
+        self._preamble = self._look(head, whole)
+        if whole and not head[len(self._preamble) :].strip():
+            self.notes.append("empty: no documents")
+
+    @abstractmethod
+    def _look(self, head: bytes, whole: bool) -> bytes:
+        """Learn what is needed from the beginning of the file (all of it if `whole`); returns the preamble."""
+
+    def _is_enough(self, head: bytes) -> bool:
+        """Whether `_look` can make do with this beginning of the file; it is a megabyte at least."""
+        return True
+
+    @abstractmethod
+    def _ends(self, data: bytes, final: bool) -> Offsets:
+        """Where each record in `data` ends. If `final`, what is left at the end is a record too."""
+
+    def _count(self, data: bytes) -> int:
+        """How many records there are in `data`; a format may know a faster way than `_ends`."""
+        return len(self._ends(data, True))
+
+    def _cut(self, data: bytes) -> int:
+        """Where the last whole record in `data` ends; 0 if there is none."""
+        ends = self._ends(data, False)
+        return int(ends[-1]) if len(ends) else 0
+
+    @abstractmethod
+    def parse(self, chunk: Chunk) -> Parsed:
+        """Documents of one chunk."""
+
+    def chunks(self, rows: Rows | None = None) -> Iterator[Chunk]:
+        """Blocks of whole records, or only the records of the given rows."""
+        with self._reader() as reader:
+            if rows is not None:
+                yield from self._select(reader, rows)
+                return
+            for piece in self._pieces(reader):
+                if piece.damage is not None:
+                    where = self.locate(piece.first_row)
+                    reject = Reject(self.name, where, piece.damage, excerpt(piece.data))
+                    yield Chunk(piece.first_row, Records(b"", reject=reject), piece.nbytes)
+                elif self._options.batch_size is None:
+                    yield Chunk(piece.first_row, Records(piece.data), piece.nbytes)
+                else:
+                    yield from self._batches(piece, self._options.batch_size)
+
+    def copy(self, keep: Mask, folder: Path) -> int:
+        """Write the preamble and the kept records as they are, compressed like the input."""
+        written = 0
+        with self._reader() as reader, replacing(folder / self.kept_name, self._compression) as out:
+            out.write(self._preamble)
+            for piece in self._pieces(reader):
+                kept = keep[piece.first_row : piece.first_row + piece.count]
+                written += int(np.count_nonzero(kept))
+                for start, stop in self._kept_ranges(piece, kept):
+                    out.write(piece.data[start:stop])
+        return written
+
+    def locate(self, row: int) -> str:
+        """The record's number as people count, from 1."""
+        return f"{self.unit} {row + 1}"
+
+    def _reader(self) -> Reader:
+        return Reader(self._file.open(), self.name)
+
+    def _read_head(self, reader: Reader) -> tuple[bytes, bool]:
+        """The first block, or more if that is not enough; and whether that is all there is."""
+        head, size = b"", BLOCK // 4
+        while True:
+            block = reader.read_block(size)
+            head += block
+            if len(block) < size:
+                return head, True
+            if self._is_enough(head) or len(head) > LONGEST_RECORD:
+                return head, False
+            size = len(head)
+
+    def _pieces(self, reader: Reader) -> Iterator[Piece]:
+        reader.read_block(len(self._preamble))
+        row, size, pending, used, at_end = 0, BLOCK, b"", 0, False
+        while not at_end:
+            block = reader.read_block(size)
+            at_end = len(block) < size
+            data = pending + block if pending else block
+            cut = len(data) if at_end and reader.damage is None else self._cut(data)
+            if cut:
+                piece = data[:cut]
+                count = self._count(piece)
+                yield Piece(row, count, piece, reader.position - used)
+                row, used = row + count, reader.position
+            pending = data[cut:]
+            if len(pending) > LONGEST_RECORD:
+                reader.damage = f"no end within {LONGEST_RECORD >> 30} GB; the rest of the file was not read"
+                at_end = True
+            size = max(BLOCK, len(pending))  # doubling: a huge record costs linear time
+        if reader.damage is not None:
+            yield Piece(row, 0, pending[:BLOCK], reader.position - used, reader.damage)
+
+    def _batches(self, piece: Piece, most: int) -> Iterator[Chunk]:
+        starts = np.concatenate([[0], self._ends(piece.data, True)])[: piece.count + 1]
+        for first in range(0, piece.count, most):
+            last = min(first + most, piece.count)
+            data = piece.data[starts[first] : starts[last]]
+            yield Chunk(piece.first_row + first, Records(data), piece.nbytes * len(data) // len(piece.data))
+
+    def _select(self, reader: Reader, rows: Rows) -> Iterator[Chunk]:
+        most = self._options.batch_size or BLOCK  # a record has a byte at least
+        texts: list[bytes] = []
+        numbers: list[int] = []
+        total = used = 0
+        for piece in self._pieces(reader):
+            first, last = np.searchsorted(rows, [piece.first_row, piece.first_row + piece.count])
+            if last > first:
+                ends = self._ends(piece.data, True)
+                for row in rows[first:last].tolist():
+                    index = row - piece.first_row
+                    text = piece.data[ends[index - 1] if index else 0 : ends[index]]
+                    texts.append(text)
+                    numbers.append(row)
+                    total += len(text)
+                    if total >= BLOCK or len(texts) >= most:
+                        yield _selected(texts, numbers, reader.position - used)
+                        texts, numbers, total, used = [], [], 0, reader.position
+            if last == len(rows):
+                break
+        if texts:
+            yield _selected(texts, numbers, reader.position - used)
+
+    def _kept_ranges(self, piece: Piece, kept: Mask) -> Iterator[tuple[int, int]]:
+        """Byte ranges of runs of records that stay."""
+        if not kept.any():
+            return
+        if len(kept) == piece.count and kept.all():
+            yield 0, len(piece.data)
+            return
+        starts = np.concatenate([[0], self._ends(piece.data, True)])
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], kept, [False]]).astype(np.int8)))
+        for first, last in edges.reshape(-1, 2).tolist():
+            yield int(starts[first]), int(starts[last])
+
+
+def _selected(texts: list[bytes], numbers: list[int], nbytes: int) -> Chunk:
+    return Chunk(numbers[0], Records(b"".join(texts), np.array(numbers, np.int64)), nbytes)
+
+
+def row_numbers(chunk: Chunk, count: int) -> Rows:
+    """The row of each of the chunk's `count` records."""
+    rows: Rows | None = chunk.data.rows
+    return np.arange(chunk.first_row, chunk.first_row + count, dtype=np.int64) if rows is None else rows
+
+
+def line_ends(data: bytes, final: bool) -> Offsets:
+    """Where each line ends, its newline included."""
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1
+    if final and data and not data.endswith(b"\n"):
+        ends = np.append(ends, len(data))
+    return ends.astype(np.int64, copy=False)

@@ -1,0 +1,164 @@
+"""What can be read only once, put on disk so that it can be read again.
+
+Standard input is stored byte for byte. Iterables of strings or mappings become a Parquet file, a bounded
+number of rows at a time. Mappings need not agree: a column may be missing in some, and where the types of a
+column differ, it is stored as strings. The text itself must be a string; anything else becomes null, which
+is then rejected like any other null.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from roughly.errors import InputError
+from roughly.sources.columns import GUESSES
+from roughly.sources.encoding import clean
+from roughly.sources.streams import compression_of, replacing
+
+_ROWS = 10_000
+_LETTERS = 16 << 20  # characters of text in one go
+_JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+_UNLIKE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError)
+
+
+def spool_stream(stream: BinaryIO, folder: Path, name: str) -> Path:
+    """Store a stream as `folder / name`, with the suffix of its compression; returns the path."""
+    head = stream.read(4)
+    suffix = {"gzip": ".gz", "zstd": ".zst", None: ""}[compression_of(head)]
+    path = folder / f"{name}{suffix}"
+    with replacing(path) as out:
+        out.write(head)
+        shutil.copyfileobj(stream, out, 1 << 20)
+    return path
+
+
+def spool_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path) -> None:
+    """Store record batches as a Parquet file."""
+    with replacing(path) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        for batch in batches:
+            if batch.num_rows:
+                writer.write_batch(batch)
+
+
+def spool_records(records: Iterable[object], text_column: str | None, path: Path) -> None:
+    """Store strings or mappings as a Parquet file."""
+    pieces: list[Path] = []
+    tables = _tables(records, text_column)
+    empty = pa.table({text_column or "text": pa.array([], pa.string())})
+    table: pa.Table | None = next(tables, empty)
+    while table is not None:
+        schema = table.schema
+        piece = path.with_name(f"{path.stem}-{len(pieces)}.parquet")
+        pieces.append(piece)
+        with replacing(piece) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+            while table is not None and table.schema == schema:
+                writer.write_table(table)
+                table = next(tables, None)
+    _join(pieces, path)
+
+
+def _tables(records: Iterable[object], text_column: str | None) -> Iterator[pa.Table]:
+    """The records in tables of bounded size."""
+    rows: list[Mapping[str, Any]] = []
+    letters = 0
+    for number, record in enumerate(records):
+        row = _as_mapping(record, number, text_column or "text")
+        rows.append(row)
+        letters += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(rows) >= _ROWS or letters >= _LETTERS:
+            yield _table(rows, text_column)
+            rows, letters = [], 0
+    if rows:
+        yield _table(rows, text_column)
+
+
+def _as_mapping(record: object, number: int, text_column: str) -> Mapping[str, Any]:
+    if isinstance(record, Mapping):
+        return record
+    if record is None or isinstance(record, str):
+        return {text_column: record}
+    raise InputError(
+        f"item {number} of the documents is of type {type(record).__name__}; "
+        f"give strings, or mappings such as {{'doc_id': '1', 'text': '…'}}"
+    )
+
+
+def _table(rows: list[Mapping[str, Any]], text_column: str | None) -> pa.Table:
+    names = list(dict.fromkeys(str(name) for row in rows for name in row))
+    columns = {name: _column([row.get(name) for row in rows]) for name in names}
+    texts = [text_column] if text_column else [name for name in names if name.lower() in GUESSES["text"]]
+    for name in texts:
+        values = [row.get(name) for row in rows]
+        if any(isinstance(value, str) for value in values):
+            columns[name] = _column([value if isinstance(value, str) else None for value in values])
+    return pa.table(columns)
+
+
+def _column(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except _UNLIKE:
+        return pa.array([_as_text(value) for value in values], pa.string())
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None:
+        return None
+    return clean(value) if isinstance(value, str) else orjson.dumps(value, default=str, option=_JSON).decode()
+
+
+def _join(pieces: list[Path], path: Path) -> None:
+    """Make one file of the pieces, whose schemas differ if there is more than one."""
+    if len(pieces) == 1:
+        pieces[0].replace(path)
+        return
+    schema = _common_schema([pq.read_schema(piece) for piece in pieces])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for piece in pieces:
+            with pq.ParquetFile(piece) as file:
+                for batch in file.iter_batches(_ROWS):
+                    yield _as_schema(batch, schema)
+
+    spool_batches(batches(), schema, path)
+    for piece in pieces:
+        piece.unlink()
+
+
+def _common_schema(schemas: list[pa.Schema]) -> pa.Schema:
+    fields: dict[str, pa.DataType] = {}
+    for schema in schemas:
+        for field in schema:
+            known = fields.setdefault(field.name, field.type)
+            if known != field.type:
+                fields[field.name] = _common_type(known, field.type)
+    return pa.schema(fields)
+
+
+def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    try:
+        unified = pa.unify_schemas([pa.schema({"x": one}), pa.schema({"x": other})], promote_options="permissive")
+    except pa.ArrowTypeError:
+        return pa.string()
+    return unified.field("x").type
+
+
+def _as_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    columns = []
+    for field in schema:
+        if field.name not in batch.schema.names:
+            columns.append(pa.nulls(batch.num_rows, field.type))
+            continue
+        column = batch.column(field.name)
+        try:
+            columns.append(column.cast(field.type))
+        except _UNLIKE:
+            columns.append(pa.array([_as_text(value) for value in column.to_pylist()], pa.string()))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -1,0 +1,98 @@
+"""Two documents side by side: scores, kind, shared passages and diff in one object, and the short questions.
+
+`same` and `contains` are the two informal notions of Broder 1997, "roughly the same" and "roughly contained", at a
+threshold; `resemblance` and `containment` are the numbers behind them, computed on the full shingle sets.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import Any
+
+from roughly.verify.diff import Segment, diff_readings
+from roughly.verify.kinds import kinds_of_tokens
+from roughly.verify.passages import Passage, passages_of_readings
+from roughly.verify.reading import Reading, check_shingle_size, check_threshold
+from roughly.verify.scores import Scores, score_readings, score_texts
+
+KIN = 0.05  # with less than this share of either document in the other, there is no kind of duplicate to name
+
+
+class Comparison:
+    """What `compare` found; the costly parts are computed when they are asked for, and once."""
+
+    def __init__(self, left: Reading, right: Reading, shingle_size: int) -> None:
+        self.left = left.text
+        self.right = right.text
+        self.shingle_size = shingle_size
+        self._readings = (left, right)
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison(resemblance={self.scores.resemblance:.4f}, containment={self.scores.containment:.4f}, "
+            f"contained_in={self.scores.contained_in:.4f}, kind={self.kind!r})"
+        )
+
+    @cached_property
+    def scores(self) -> Scores:
+        """Exact resemblance and both containments."""
+        return score_readings(*self._readings, self.shingle_size)
+
+    @cached_property
+    def kind(self) -> str | None:
+        """What left would be to right if left went; None where they have next to nothing in common."""
+        if max(self.scores.containment, self.scores.contained_in) < KIN:
+            return None
+        left, right = self._readings
+        return kinds_of_tokens(left.hashes, right.hashes)
+
+    @cached_property
+    def passages(self) -> list[Passage]:
+        """The passages that both documents hold, in the order of left."""
+        return passages_of_readings(*self._readings, self.shingle_size)
+
+    def diff(self, context: int | None = None) -> list[Segment]:
+        """Word by word; with `context`, only so many words around each change."""
+        return diff_readings(*self._readings, context)
+
+    def to_dict(self, context: int | None = None) -> dict[str, Any]:
+        """All of it as plain values, fit for JSON."""
+        return {
+            **dataclasses.asdict(self.scores),
+            "shingle_size": self.shingle_size,
+            "kind": self.kind,
+            "passages": [dataclasses.asdict(passage) for passage in self.passages],
+            "diff": [dataclasses.asdict(segment) for segment in self.diff(context)],
+        }
+
+
+def compare(left: str, right: str, *, shingle_size: int = 5) -> Comparison:
+    """Compare two texts exactly."""
+    check_shingle_size(shingle_size)
+    return Comparison(Reading(left, "left"), Reading(right, "right"), shingle_size)
+
+
+def resemblance(left: str, right: str, *, shingle_size: int = 5) -> float:
+    """Broder's r(left, right): the shingles they share, out of all that either has."""
+    return score_texts(left, right, shingle_size).resemblance
+
+
+def containment(left: str, right: str, *, shingle_size: int = 5) -> float:
+    """Broder's c(left, right): the share of left's shingles that right holds."""
+    return score_texts(left, right, shingle_size).containment
+
+
+def same(left: str, right: str, threshold: float = 0.8, *, shingle_size: int = 5) -> bool:
+    """Whether two texts are roughly the same: their resemblance reaches the threshold."""
+    check_threshold(threshold)
+    return resemblance(left, right, shingle_size=shingle_size) >= threshold
+
+
+def contains(container: str, contained: str, threshold: float = 0.9, *, shingle_size: int = 5) -> bool:
+    """Whether `container` roughly contains `contained`: the containment of the second in the first is high enough."""
+    check_threshold(threshold)
+    return (
+        score_readings(Reading(contained, "contained"), Reading(container, "container"), shingle_size).containment
+        >= threshold
+    )

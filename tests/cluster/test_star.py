@@ -1,0 +1,177 @@
+"""Resolution against a plain-Python twin: the same documents stay, whatever the blocks and however hot the buckets."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from roughly.cluster import star
+from roughly.cluster.candidates import NO_ASKS, Candidates
+from roughly.cluster.components import components
+from roughly.features.shingles import Sets
+
+
+class Memory:
+    """Sets in memory, with an equal weight for every document."""
+
+    def __init__(self, sets: list[set[int]]) -> None:
+        self.sets = sets
+
+    def weight(self) -> np.ndarray:
+        return np.full(len(self.sets), 100, np.int64)
+
+    def load(self, docs: np.ndarray) -> Sets:
+        arrays = [np.sort(np.array(sorted(self.sets[d]), np.uint64) * np.uint64(0x9E3779B97F4A7C15)) for d in docs]
+        offsets = np.cumsum([0, *map(len, arrays)]).astype(np.int64)
+        return Sets(np.concatenate([np.empty(0, np.uint64), *arrays]), offsets)
+
+
+def resemblance(a: set[int], b: set[int]) -> float:
+    return len(a & b) / len(a | b)
+
+
+def containment(a: set[int], b: set[int]) -> float:
+    return len(a & b) / len(a)
+
+
+def incidence(buckets: list[list[int]], documents: int) -> Candidates:
+    bucket = np.array([b for b, members in enumerate(buckets) for _ in members], np.int64)
+    doc = np.array([d for members in buckets for d in members], np.int64)
+    return Candidates.from_pairs(bucket, doc, NO_ASKS, documents, len(buckets))
+
+
+def collection(seed: int, documents: int = 120) -> tuple[list[set[int]], list[list[int]]]:
+    """Families of similar sets, and random buckets over them."""
+    rng = np.random.default_rng(seed)
+    sets: list[set[int]] = []
+    for _ in range(documents):
+        if sets and rng.random() < 0.7:
+            base = set(sets[rng.integers(len(sets))])
+            for _ in range(rng.integers(0, 8)):
+                base.discard(int(rng.choice(sorted(base)))) if len(base) > 5 else None
+                base.add(int(rng.integers(1, 2**40)))
+        else:
+            base = {int(x) for x in rng.integers(1, 2**40, rng.integers(5, 40))}
+        sets.append(base)
+    buckets = [
+        sorted({int(d) for d in rng.integers(0, documents, rng.integers(2, 25))}) for _ in range(documents * 2)
+    ]
+    return sets, buckets
+
+
+def twin(sets: list[set[int]], buckets: list[list[int]], measure: str, threshold: float) -> tuple[list[bool], set]:
+    """Best rank first: a document goes if a kept one that shares a bucket reaches the threshold."""
+    of = defaultdict(set)
+    for members in buckets:
+        for d in members:
+            of[d] |= set(members)
+    kept: list[bool] = []
+    evidence = set()
+    for d in range(len(sets)):
+        passing = [
+            k
+            for k in of[d]
+            if k < d
+            and kept[k]
+            and (resemblance if measure == "resemblance" else containment)(sets[d], sets[k]) >= threshold
+        ]
+        evidence |= {(d, k, len(sets[d] & sets[k])) for k in passing}
+        kept.append(not passing)
+    return kept, evidence
+
+
+@pytest.mark.parametrize("measure", ["resemblance", "containment"])
+@pytest.mark.parametrize("threshold", [0.5, 0.8, 1.0])
+@pytest.mark.parametrize("budget", [10**9, 4000, 200])
+def test_equals_the_plain_greedy_rule(measure: str, threshold: float, budget: int) -> None:
+    for seed in range(5):
+        sets, buckets = collection(seed)
+        found = star.resolve(
+            incidence(buckets, len(sets)), Memory(sets), measure=measure, threshold=threshold, budget=budget
+        )
+        kept, evidence = twin(sets, buckets, measure, threshold)
+        assert found.kept.tolist() == kept
+        assert {tuple(row) for row in found.pairs.tolist()} == evidence
+        assert found.sizes.tolist() == [len(s) for s in sets]
+
+
+@pytest.mark.parametrize("budget", [10**9, 3000])
+def test_every_pair_is_found_when_asked_for(budget: int) -> None:
+    sets, buckets = collection(7)
+    found = star.resolve(
+        incidence(buckets, len(sets)),
+        Memory(sets),
+        measure="resemblance",
+        threshold=0.5,
+        budget=budget,
+        every_pair=True,
+    )
+    pairs = {(max(a, b), min(a, b)) for members in buckets for a in members for b in members if a != b}
+    true = {(a, b, len(sets[a] & sets[b])) for a, b in pairs if resemblance(sets[a], sets[b]) >= 0.5}
+    assert {tuple(row) for row in found.pairs.tolist()} == true
+    assert found.kept.tolist() == twin(sets, buckets, "resemblance", 0.5)[0]
+
+
+def boilerplate(documents: int, shared: int, own: int, copies: int) -> list[set[int]]:
+    """Documents that share a template and differ in their bodies, and near-copies of some of them."""
+    template = set(range(1, shared + 1))
+    sets = [template | {10**6 + d * own + i for i in range(own)} for d in range(documents)]
+    return sets + [set(sorted(sets[d])[:-1]) | {10**9 + d} for d in range(copies)]
+
+
+@pytest.mark.parametrize("budget", [10**9, 20_000])
+def test_a_crowded_bucket_is_neither_quadratic_nor_lossy(budget: int) -> None:
+    sets = boilerplate(3000, 20, 20, 400)
+    everyone = [list(range(len(sets)))]
+    found = star.resolve(
+        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.8, budget=budget
+    )
+    assert found.crowded == 1
+    assert found.kept.tolist() == [True] * 3000 + [False] * 400
+    assert found.pairs[:, :2].tolist() == [[3000 + d, d] for d in range(400)]
+    assert found.compared < 3400 * (star.CROWD + 5)  # 5.8 million pairs share the bucket
+
+
+def test_a_bucket_of_near_copies_costs_one_comparison_each() -> None:
+    base = set(range(1, 101))
+    sets = [base] + [base - {d % 100 + 1} | {1000 + d} for d in range(5000)]
+    found = star.resolve(
+        incidence([list(range(5001))] * 3, 5001), Memory(sets), measure="resemblance", threshold=0.8, budget=10**9
+    )
+    assert found.kept.tolist() == [True] + [False] * 5000
+    assert found.compared == 5000
+    assert found.crowded == 0
+
+
+def test_containment_in_crowded_buckets_finds_every_contained_document() -> None:
+    large = boilerplate(600, 20, 60, 0)
+    small = [set(sorted(large[d])[20:60]) for d in range(300)]  # parts of bodies
+    sets = large + small
+    members = list(range(len(sets)))
+    bucket = np.zeros(len(sets), np.int64)
+    candidates = Candidates.from_pairs(bucket, np.array(members), np.ones(len(sets), np.bool_), len(sets), 1)
+    found = star.resolve(candidates, Memory(sets), measure="containment", threshold=0.9, budget=10**9)
+    assert found.crowded == 1
+    assert found.kept.tolist() == [True] * 600 + [False] * 300
+    assert found.pairs[:, :2].tolist() == [[600 + d, d] for d in range(300)]
+
+
+@pytest.mark.parametrize("budget", [10**9, 3000])
+def test_components_are_those_of_all_pairs(budget: int) -> None:
+    for seed in range(5):
+        sets, buckets = collection(seed)
+        candidates = incidence(buckets, len(sets))
+        options = {"measure": "resemblance", "threshold": 0.6, "budget": budget}
+        found = star.resolve(candidates, Memory(sets), **options)
+        roots, links = components(candidates, found, Memory(sets), **options)
+        root = list(range(len(sets)))
+        edges = {
+            (a, b) for m in buckets for a in m for b in m if a < b and resemblance(sets[a], sets[b]) >= 0.6
+        }
+        for _ in range(len(sets)):
+            for a, b in edges:
+                root[a] = root[b] = min(root[a], root[b])
+        assert roots.tolist() == root
+        assert {(b, a) for a, b, _ in links.tolist()} <= edges

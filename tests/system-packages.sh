@@ -1,0 +1,18 @@
+#!/bin/sh
+# Installs what the tests need from the system's packages where it is missing: a browser, to look at pages.
+set -eu
+
+need() { # command, package
+    command -v "$1" >/dev/null 2>&1 && return
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "please install $2: the tests need the command $1" >&2
+        exit 1
+    fi
+    as_root=""
+    [ "$(id -u)" = 0 ] || as_root=sudo
+    [ -n "${updated:-}" ] || $as_root apt-get update -qq
+    updated=1
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends "$2" >/dev/null
+}
+
+need chromium chromium

@@ -1,0 +1,73 @@
+"""Who may import whom: a folder imports only from those before it, and each heavy dependency has one home."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "roughly"
+LAYERS = [
+    "errors", "model", "settings", "meter", "kernels", "sources", "text", "features", "lexicon", "methods", "verify",
+    "cluster", "pipeline", "engines", "index", "report", "lab", "service", "job", "cli", "__main__",
+]  # fmt: skip
+HOMES = {"numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": "report", "fastwarc": "sources"}
+
+
+def imports(path: Path) -> set[str]:
+    """Every module that a file imports, wherever in it, but not for types only."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.add(node.module or "")
+            if node.module == "roughly":
+                names |= {f"roughly.{alias.name}" for alias in node.names}
+    return names
+
+
+def layer(name: str) -> str:
+    return name.split(".")[1] if name.startswith("roughly.") else ""
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_folder_imports_only_from_those_before_it(path: Path) -> None:
+    place = path.relative_to(PACKAGE)
+    if place.name == "__init__.py" and len(place.parts) == 1:
+        return  # the public interface points everywhere, lazily
+    own = place.parts[0].removesuffix(".py")
+    assert own in LAYERS, f"{own} is not in the list of layers"
+    for name in imports(path):
+        other = layer(name)
+        if other and other in LAYERS and other != own:
+            assert LAYERS.index(other) < LAYERS.index(own), f"{place} imports {name}"
+        for dependency, home in HOMES.items():
+            if name.split(".")[0] == dependency:
+                assert str(place).startswith(home), f"{place} imports {dependency}, whose home is {home}"
+
+
+def test_importing_roughly_is_light() -> None:
+    code = "import sys, roughly; print(sorted({'numba','pyarrow','duckdb','numpy','typer','rich'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom roughly.cli.app import app\n"
+        "print(sorted({'numba','pyarrow','duckdb','numpy','scipy','jinja2'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
