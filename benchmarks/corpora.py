@@ -1,7 +1,8 @@
 """The documents that all tools are run on: real ones, written once as JSONL with `id` and `text`.
 
-- `documentation`: pages of software manuals; whole packages, drawn by seed, up to a size.
+- `documentation`: pages of software manuals; whole packages, drawn by seed, none more than a third of the set.
 - `mail`: SpamAssassin, Ling-Spam, CSDMC2010, r-devel and part of 20 Newsgroups, with copies across and within them.
+- `grown`: documents made of the former with labelled edits (`grow.py`).
 - or any Parquet or JSONL files of your own.
 
 Texts without a token are left out, and so are those that tools tokenise differently (`tokens.is_plain`), so that
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from pathlib import Path
 import orjson
 import pyarrow.parquet as pq
 
+from benchmarks.grow import Growth, grow
 from benchmarks.growth.stock import read_texts
 from benchmarks.tokens import is_plain, tokens_of
 
@@ -69,10 +72,10 @@ def documentation(corpora: Path, most_bytes: int) -> Collection:
             places.setdefault(label or "", []).append(place)
         packages = sorted(places)
         random.Random(1).shuffle(packages)
-        ids, texts = table["id"], table["text"]
+        ids, texts = table["id"].to_pylist(), table["text"].to_pylist()
         for package in packages:
-            for place in places[package]:
-                yield ids[place].as_py(), texts[place].as_py()
+            if sum(len(texts[place]) for place in places[package]) <= most_bytes / 3:
+                yield from ((ids[place], texts[place]) for place in places[package])
 
     return _write(f"documentation-{most_bytes // 1_000_000}mb", documents(), most_bytes)
 
@@ -88,6 +91,16 @@ def mail(corpora: Path, share: float = 1.0) -> Collection:
                     yield f"{name}/{doc_id}", text or ""
 
     return _write(f"mail-{round(share * 100)}", documents(), None)
+
+
+def grown(corpora: Path, documents: int) -> Collection:
+    """Grown documents as one file; the shards and their labels stay beside it."""
+    folder = DATA / f"grown-{documents}"
+    if not (folder / "grown.json").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        grow([_file(corpora, "large/debian_docs.parquet")], folder, Growth(documents=documents, format="jsonl"))
+    lines = (line for shard in sorted((folder / "documents").iterdir()) for line in shard.open("rb"))
+    return _write(folder.name, ((r["id"], r["text"]) for r in map(orjson.loads, lines)), None)
 
 
 def own(files: list[Path], text_column: str, most_bytes: int | None) -> Collection:

@@ -6,6 +6,10 @@ Each tool runs in a fresh process and a fresh folder, one after another, and is 
 up, reading, tokenising, writing what stays. Cheap runs are repeated and the fastest counts, since times on a shared
 machine only ever come out too long; compare figures of one table, not of two. Roughly's kernels are compiled
 once beforehand, as they are once after an install.
+
+Roughly has two rows. The first is the default, whose star clusters part a pair when each is closer to another document
+that stays. `roughly-pairs` also writes every pair it verified, and its recall is that of the pairs: what the promise
+of `--recall` is about.
 """
 
 from __future__ import annotations
@@ -24,14 +28,15 @@ import pyarrow.parquet as pq
 from benchmarks import corpora
 from benchmarks.corpora import Collection
 from benchmarks.measure import Measured, run
-from benchmarks.peers import PEERS, THRESHOLD, WORKERS, Peer
+from benchmarks.peers import PEERS, THRESHOLD, WORKERS
 from benchmarks.peers.venvs import PeerUnavailable, python_of
-from benchmarks.scores import Result, Scores, score
+from benchmarks.scores import Listed, Result, Scores, score
 from benchmarks.tables import dedupe_table
+from benchmarks.tokens import tokens_of
 from benchmarks.truth import Truth, truth_of
 
 ROOT = Path(__file__).resolve().parents[1]
-ROUGHLY = "roughly"
+ROUGHLY = {"roughly": "recall 0.99, verified, star", "roughly-pairs": "the same with --pairs all"}
 _CHEAP_SECONDS = 20.0
 _MOST_REPEATS = 3
 
@@ -69,38 +74,39 @@ class Row:
 
 def compare(collection: Collection, tools: Sequence[str], timeout: float) -> list[Row]:
     """Run the named tools on one set and score them by its exact truth."""
-    ids, texts = collection.read()
-    say(f"{collection.name}: {len(ids):,} documents, {collection.text_bytes / 1e6:.0f} MB; exact truth …")
-    truth = truth_of(texts, corpora.DATA)
-    del texts
+    say(f"{collection.name}: {collection.documents:,} documents, {collection.text_bytes / 1e6:.0f} MB; truth …")
+    truth = truth_of(collection.read()[1], corpora.DATA)
     rows = []
     for tool in tools:
         say(f"  {tool} …")
-        rows.append(measure(tool, collection, ids, truth, timeout))
+        rows.append(measure(tool, collection, truth, timeout))
         say(f"  {tool}: {rows[-1].failure or f'{rows[-1].seconds:.1f} s'}")
     return rows
 
 
-def measure(tool: str, collection: Collection, ids: list[str], truth: Truth, timeout: float) -> Row:
+def measure(tool: str, collection: Collection, truth: Truth, timeout: float) -> Row:
     """Run one tool until it has been repeated enough; a failure of any sort becomes a row that says why."""
     peer = next((peer for peer in PEERS if peer.name == tool), None)
     label = tool if peer is None else f"{tool} {peer.version}"
-    row = Row(label, setting_of(peer), collection.documents, collection.text_bytes)
+    setting = ROUGHLY[tool] if peer is None else peer.setting
+    row = Row(label, setting, collection.documents, collection.text_bytes)
     runs: list[Measured] = []
     with tempfile.TemporaryDirectory(prefix=f"{tool}-", dir=corpora.DATA) as name:
         folder = Path(name)
         try:
-            command = command_of(peer, collection.path, folder / "out")
+            command = command_of(tool, collection.path, folder / "out")
         except PeerUnavailable as problem:
             return replace(row, failure=str(problem))
+        if peer is None and (failure := warm_up(timeout)):
+            return replace(row, failure=failure)
         while _worth_repeating(runs):
             shutil.rmtree(folder / "out", ignore_errors=True)
             runs.append(run(command, folder=folder, environment=_environment(folder), timeout=timeout))
             if runs[-1].failure is not None:
                 return replace(row, failure=runs[-1].failure)
         try:
-            read = read_roughly if peer is None else read_clusters
-            scores = score(truth, read(folder / "out", ids))
+            read = read_clusters if peer else read_pairs if tool == "roughly-pairs" else read_roughly
+            scores = score(truth, read(folder / "out", collection))
         except (OSError, ValueError, KeyError) as problem:
             return replace(row, failure=f"its output cannot be read: {problem}")
     best = min(runs, key=lambda measured: measured.seconds)
@@ -119,50 +125,71 @@ def _worth_repeating(runs: list[Measured]) -> bool:
     return not runs or (len(runs) < _MOST_REPEATS and spent + runs[-1].seconds < _CHEAP_SECONDS)
 
 
-def command_of(peer: Peer | None, source: Path, out: Path) -> list[str]:
-    """The command line of a tool; no peer means Roughly."""
-    if peer is not None:
-        return [str(python_of(peer)), "-m", f"benchmarks.peers.{peer.module}", str(source), str(out)]
+def command_of(tool: str, source: Path, out: Path) -> list[str]:
+    """The command line of a tool."""
+    for peer in PEERS:
+        if peer.name == tool:
+            return [str(python_of(peer)), "-m", f"benchmarks.peers.{peer.module}", str(source), str(out)]
     options = (
         f"--threshold {THRESHOLD} --recall 0.99 --memory 4GB --threads {WORKERS} "
-        "--text-column text --id-column id --markup none --quiet"
+        f"--text-column text --id-column id --markup none --quiet {'--pairs all' if tool == 'roughly-pairs' else ''}"
     )
     start = "from roughly.cli import main; main()"
     return [sys.executable, "-c", start, "dedupe", str(source), "-o", str(out), *options.split()]
 
 
-def setting_of(peer: Peer | None) -> str:
-    """The setting as the tables show it."""
-    return "recall 0.99, verified, star" if peer is None else peer.setting
+def tools_named(names: str) -> list[str]:
+    """Tools from a list with commas; all of them for an empty one."""
+    known = [*ROUGHLY, *(peer.name for peer in PEERS)]
+    chosen = [name.strip() for name in names.split(",") if name.strip()] or known
+    unknown = [name for name in chosen if name not in known]
+    if unknown:
+        raise ValueError(f"no such tool: {', '.join(unknown)}; there are {', '.join(known)}")
+    return chosen
 
 
 def warm_up(timeout: float) -> str | None:
-    """Run Roughly on two small documents, so that its kernels are compiled; what went wrong, if anything did."""
+    """Run Roughly on a few near-duplicates, so that all its kernels are compiled; what went wrong, if anything did."""
+    words = [f"word{n}" for n in range(80)]
     with tempfile.TemporaryDirectory(prefix="warm-") as name:
-        source = Path(name) / "two.jsonl"
-        source.write_text("".join(f'{{"id": "{n}", "text": "one two three four five six {n}"}}\n' for n in "ab"))
-        command = command_of(None, source, Path(name) / "out")
+        source = Path(name) / "few.jsonl"
+        texts = [" ".join([*words[:n], "changed", *words[n:]]) for n in range(0, 80, 8)]
+        source.write_text("".join(f'{{"id": "{n}", "text": "{text}"}}\n' for n, text in enumerate([*texts, *texts])))
+        command = [word for word in command_of("roughly", source, Path(name) / "out") if word != "--quiet"]
         return run(command, folder=Path(name), environment=_environment(Path(name)), timeout=timeout).failure
 
 
-def read_clusters(out: Path, ids: list[str]) -> Result:
-    """The `clusters.tsv` of a peer, in the order of the ids."""
+def read_clusters(out: Path, collection: Collection) -> Result:
+    """The `clusters.tsv` of a peer, in the order of the input."""
     found = {}
     with (out / "clusters.tsv").open(encoding="utf-8") as lines:
         for line in lines:
             doc_id, cluster, kept = line.rstrip("\n").split("\t")
             found[doc_id] = (int(cluster), kept == "1")
-    rows = [found[doc_id] for doc_id in ids]
+    rows = [found[doc_id] for doc_id in collection.read()[0]]
     return Result(np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], bool))
 
 
-def read_roughly(out: Path, ids: list[str]) -> Result:
-    """The `documents.parquet` of Roughly, in the order of the ids."""
+def read_roughly(out: Path, collection: Collection) -> Result:
+    """The `documents.parquet` of Roughly, in the order of the input."""
     table = pq.read_table(out / "documents.parquet", columns=["doc_id", "cluster_id", "kept"])
     place = {doc_id: number for number, doc_id in enumerate(table["doc_id"].to_pylist())}
-    order = np.array([place[doc_id] for doc_id in ids], np.int64)
+    order = np.array([place[doc_id] for doc_id in collection.read()[0]], np.int64)
     clusters = table["cluster_id"].combine_chunks().dictionary_encode().indices.to_numpy()
     return Result(clusters.astype(np.int64)[order], table["kept"].to_numpy()[order])
+
+
+def read_pairs(out: Path, collection: Collection) -> Result:
+    """As `read_roughly`, with the pairs of `pairs.parquet`; of copies word for word it lists one for all."""
+    ids, texts = collection.read()
+    result = read_roughly(out, collection)
+    first: dict[str, int] = {}
+    same_as = np.array([first.setdefault(" ".join(tokens_of(t)), n) for n, t in enumerate(texts)], np.int64)
+    place = {doc_id: same_as[number] for number, doc_id in enumerate(ids)}
+    table = pq.read_table(out / "pairs.parquet", columns=["left_id", "right_id"])
+    one, other = (np.array([place[i] for i in table[side].to_pylist()], np.int64) for side in ("left_id", "right_id"))
+    pairs = np.minimum(one, other) * len(ids) + np.maximum(one, other)
+    return Result(result.cluster, result.kept, Listed(same_as, pairs))
 
 
 def say(text: str) -> None:
@@ -191,20 +218,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--megabytes", type=int, default=200, help="of documentation")
     parser.add_argument("--share", type=float, default=1.0, help="of the mails")
     parser.add_argument("--corpora", type=Path, default=corpora.CORPORA)
-    parser.add_argument("--tools", default=",".join([ROUGHLY, *(peer.name for peer in PEERS)]))
+    parser.add_argument("--tools", default="", help="names with commas; all of them if not given")
     parser.add_argument("--timeout", type=float, default=3600)
     chosen = parser.parse_args(arguments)
     try:
+        tools = tools_named(chosen.tools)
         if chosen.set == "mail":
             collection = corpora.mail(chosen.corpora, chosen.share)
         else:
             collection = corpora.documentation(chosen.corpora, chosen.megabytes * 1_000_000)
-    except corpora.CorpusMissing as problem:
+    except (corpora.CorpusMissing, ValueError) as problem:
         say(str(problem))
         return 1
-    if failure := warm_up(chosen.timeout):
-        say(f"roughly does not run: {failure}")
-    print(dedupe_table(compare(collection, chosen.tools.split(","), chosen.timeout)))
+    print(dedupe_table(compare(collection, tools, chosen.timeout)))
     return 0
 
 

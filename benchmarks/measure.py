@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import re
 import signal
 import subprocess
 import threading
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import psutil
 
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _INTERVAL = 0.05
 _FOLDER_INTERVAL = 1.0
 
@@ -64,7 +66,7 @@ def run(command: list[str], *, folder: Path, environment: dict[str, str], timeou
             watch.stop()
     output = log.read_text(errors="replace")
     if code != 0 and failure is None:
-        failure = _last_line(output) or f"ended with exit code {code}"
+        failure = _reason(output) or f"ended with exit code {code}"
     return Measured(seconds, watch.peak, watch.written, failure, output)
 
 
@@ -134,9 +136,11 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _last_line(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else ""
+def _reason(output: str) -> str:
+    """The line of a tool's output that most likely says what went wrong: the last that speaks of an error."""
+    lines = [line.strip() for line in _COLOURS.sub("", output).splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower() or "exception" in line.lower()]
+    return (errors or lines or [""])[-1][:300]
 
 
 def _cpu_name() -> str:

@@ -102,7 +102,7 @@ def draw(path: Path, title: str, rows: Sequence[Row]) -> bool:
         import matplotlib
 
         matplotlib.use("Agg")
-        from matplotlib import pyplot
+        from matplotlib import pyplot, ticker
     except ImportError:
         return False
     shown = [row for row in rows if row.scores is not None and row.mb_per_second]
@@ -115,10 +115,14 @@ def draw(path: Path, title: str, rows: Sequence[Row]) -> bool:
             value = getattr(row.scores, field)
             if value is None:
                 continue
-            ours = row.tool == "roughly"
+            ours = row.tool.startswith("roughly")
             axis.scatter(row.mb_per_second, value, s=60, color="#c0392b" if ours else "#34495e", zorder=3)
             axis.annotate(row.tool, (row.mb_per_second, value), textcoords="offset points", xytext=(6, 5), fontsize=8)
         axis.set_xscale("log")
+        axis.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_formatter(ticker.NullFormatter())
+        axis.margins(x=0.2)
         axis.set_xlabel("MB/s, file in → clusters out")
         axis.set_ylabel(label)
         axis.set_ylim(-0.03, 1.05)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 SHINGLE_SIZE = 5
 
-_TOKEN = re.compile(r"[^\W_]+")
+TOKEN = re.compile(r"[^\W_]+")
 
 # Scripts in which Roughly makes a token of every character, or whose words hold marks that `\w` does not.
 _UNSPACED = re.compile(
@@ -30,7 +30,7 @@ _AWKWARD = re.compile("[\u00ad\u0130\u03a3\u03c2\u200b-\u200f\u2060\ufeff]")
 
 def tokens_of(text: str) -> list[str]:
     """The tokens of a text, in order."""
-    return _TOKEN.findall(text.lower())
+    return TOKEN.findall(text.lower())
 
 
 def shingles_of(tokens: Sequence[str], size: int = SHINGLE_SIZE) -> set[str]:

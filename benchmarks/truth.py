@@ -91,9 +91,7 @@ def number_shingles(texts: Sequence[str]) -> ShingleSets:
         pieces.append(np.array(found, np.int32))
     tokens = np.concatenate(pieces).astype(np.int64) if pieces else np.zeros(0, np.int64)
 
-    pairs = _number_pairs(tokens[:-1], tokens[1:])
-    fours = _number_pairs(pairs[:-2], pairs[2:])
-    fives = _number_pairs(fours[:-1], tokens[4:])
+    fives = _number_fives(tokens)
     owner = np.repeat(np.arange(len(texts), dtype=np.int64), lengths)
     inside = owner[: len(fives)] == owner[SHINGLE_SIZE - 1 :]  # none may run over a document's end
     shingles, owners = fives[inside], owner[: len(fives)][inside]
@@ -213,6 +211,13 @@ def _same_sets(sets: ShingleSets) -> list[Ints]:
         if len(mine):
             groups.setdefault(mine.tobytes(), []).append(document)
     return [np.array(members, np.int64) for members in groups.values()]
+
+
+def _number_fives(tokens: Ints) -> Ints:
+    """A number for every run of five tokens, equal exactly where all five are."""
+    pairs = _number_pairs(tokens[:-1], tokens[1:])
+    fours = _number_pairs(pairs[:-2], pairs[2:])
+    return _number_pairs(fours[:-1], tokens[4:])
 
 
 def _number_pairs(first: Ints, second: Ints) -> Ints:

@@ -1,4 +1,5 @@
-"""Exact truth by plain Python: shingle sets as tuples of words, all pairs by the prefix-filter join. No kernel, no hash of ours."""
+"""Exact truth by plain Python: shingle sets as tuples of words, all pairs by the prefix-filter join. No kernel, no
+hash of ours."""
 
 from __future__ import annotations
 

@@ -137,10 +137,8 @@ def noisy(task: Task) -> Child:
     """Words misread as by character recognition: confused, lost or split letters."""
     parent = task.parent
     places = sorted(task.chance.sample(range(len(parent)), min(task.changed_words, len(parent))))
-    begins, ends = parent.starts()[places].tolist(), parent.ends()[places].tolist()
-    read = [parent.text[begin:end].decode() for begin, end in zip(begins, ends, strict=True)]
-    words = [_misread(word, task.chance) for word in read]
-    return _with_new_words(parent, places, words)
+    read = [parent.text[begin:end].decode() for begin, end in zip(*parent.spans(places), strict=True)]
+    return _with_new_words(parent, places, [_misread(word, task.chance) for word in read])
 
 
 def framed(task: Task) -> Child:
@@ -215,8 +213,7 @@ def _frame(task: Task, tokens: int) -> tuple[Passage, Passage]:
 def _with_words(parent: Passage, places: list[int], words: list[bytes]) -> bytes:
     """The parent's text with the tokens at these places replaced."""
     text, parts, done = parent.text, [], 0
-    begins, ends = parent.starts()[places].tolist(), parent.ends()[places].tolist()
-    for begin, end, word in zip(begins, ends, words, strict=True):
+    for begin, end, word in zip(*parent.spans(places), words, strict=True):
         parts += [text[done:begin], word]
         done = end
     return b"".join([*parts, text[done:]])
@@ -225,11 +222,14 @@ def _with_words(parent: Passage, places: list[int], words: list[bytes]) -> bytes
 def _with_new_words(parent: Passage, places: list[int], words: list[str]) -> Child:
     """As `_with_words`, for words that are in no stock; a space in one makes two tokens of it."""
     found = read_passage(" ".join(words)).hashes
-    split = np.array([" " in word for word in words])
-    first = np.arange(len(words)) + np.cumsum(split) - split
     hashes = parent.hashes.copy()
-    hashes[places] = found[first]
-    hashes = np.insert(hashes, np.array(places)[split] + 1, found[first[split] + 1])
+    if len(found) == len(words):
+        hashes[places] = found
+    else:
+        split = np.array([" " in word for word in words])
+        first = np.arange(len(words)) + np.cumsum(split) - split
+        hashes[places] = found[first]
+        hashes = np.insert(hashes, np.array(places)[split] + 1, found[first[split] + 1])
     return Child(_with_words(parent, places, [word.encode() for word in words]), hashes)
 
 

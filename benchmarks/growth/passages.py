@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.tokens import SHINGLE_SIZE
+from benchmarks.tokens import SHINGLE_SIZE, TOKEN
 
 Hashes = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
@@ -65,6 +65,13 @@ class Passage:
     def ends(self) -> Places:
         """The byte after the end of each token."""
         return np.concatenate([run.ends + run.shift for run in self.runs])
+
+    def spans(self, places: list[int]) -> tuple[list[int], list[int]]:
+        """The first byte of each token at these places, and the byte after its last."""
+        if len(self.runs) == 1:
+            run = self.runs[0]
+            return (run.starts[places] + run.shift).tolist(), (run.ends[places] + run.shift).tolist()
+        return self.starts()[places].tolist(), self.ends()[places].tolist()
 
     def breaks(self) -> Flags:
         """Which tokens begin a sentence or a line."""
@@ -171,8 +178,11 @@ def _utf8_lengths(codes: npt.NDArray[np.uint32]) -> Places:
 
 @lru_cache(maxsize=1)
 def _is_word() -> npt.NDArray[np.uint8]:
-    """1 for each code point that `[^\\W_]` matches."""
-    return np.fromiter((chr(code).isalnum() for code in range(_CODE_POINTS)), np.uint8, _CODE_POINTS)
+    """1 for each code point that a token is made of: all of them as one text, searched for tokens."""
+    table = np.zeros(_CODE_POINTS, np.uint8)
+    for found in TOKEN.finditer("".join(map(chr, range(_CODE_POINTS)))):
+        table[found.start() : found.end()] = 1
+    return table
 
 
 @lru_cache(maxsize=1)

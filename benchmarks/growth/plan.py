@@ -25,6 +25,8 @@ GIANT = 100_000
 CHAIN = 0.1  # share of copies that were made from a copy
 LONGEST_CHAIN = 4
 _ALL = 2**64 - 1
+_SEED, _PURPOSE, _NUMBER = map(np.uint64, (0x9E3779B97F4A7C15, 0xD1342543DE82EF95, 0xA0761D6478BD642F))
+_MIX_1, _MIX_2 = map(np.uint64, (0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _CHAIN, _CLUSTER, _MEMBER = 1, 2, 3  # purposes: no two random streams are the same
 
 
@@ -46,9 +48,15 @@ class Plan:
         """The clusters that slots belong to."""
         return np.searchsorted(self.offsets, slots, side="right") - 1
 
-    def cluster_chance(self, cluster: int) -> Random:
-        """The random stream that a founder is made with."""
-        return Random(_scatter(self.seed, _CLUSTER, cluster))
+    def cluster_draws(self, clusters: Places, count: int) -> npt.NDArray[np.float64]:
+        """Numbers from 0 to 1 that founders are made with: a row of `count` for each cluster."""
+        numbers: npt.NDArray[np.uint64] = np.add.outer(clusters * 64, np.arange(count)).astype(np.uint64)
+        start = np.uint64((self.seed * int(_SEED) + _CLUSTER * int(_PURPOSE) + 1) & _ALL)
+        mixed = numbers * _NUMBER + start
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * _MIX_1
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * _MIX_2
+        drawn: npt.NDArray[np.float64] = (mixed ^ (mixed >> np.uint64(31))).astype(np.float64) / 2.0**64
+        return drawn
 
     def member_chance(self, slot: int) -> Random:
         """The random stream that a copy is made with."""
@@ -97,7 +105,7 @@ def open_plan(folder: Path, seed: int) -> Plan:
 
 def _scatter(seed: int, purpose: int, number: int) -> int:
     """64 bits that look random and differ for each (seed, purpose, number): splitmix64 over their mixture."""
-    value = (seed * 0x9E3779B97F4A7C15 + purpose * 0xD1342543DE82EF95 + number * 0xA0761D6478BD642F + 1) & _ALL
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _ALL
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _ALL
+    value = (seed * int(_SEED) + purpose * int(_PURPOSE) + number * int(_NUMBER) + 1) & _ALL
+    value = ((value ^ (value >> 30)) * int(_MIX_1)) & _ALL
+    value = ((value ^ (value >> 27)) * int(_MIX_2)) & _ALL
     return value ^ (value >> 31)

@@ -36,7 +36,7 @@ PEERS = (
     Peer("rensa", "rensa", ("rensa==0.5.0", "numpy==2.4.6"), "16×8, signatures checked"),
     Peer("gaoya", "gaoya", ("gaoya==0.2.2",), "16×8, signatures checked"),
     Peer("FastSketchLSH", "fastsketchlsh", ("FastSketchLSH==1.0.1", "numpy==2.4.6"), "16×8"),
-    Peer("text-dedup", "text_dedup", ("text-dedup==0.4.0",), "its own bands for 256 permutations"),
+    Peer("text-dedup", "text_dedup", ("text-dedup==0.4.0",), "16×15 by its own choice"),
     Peer(
         "datatrove",
         "datatrove",

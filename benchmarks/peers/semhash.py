@@ -12,7 +12,7 @@ from model2vec import StaticModel  # type: ignore[import-not-found]
 from semhash import SemHash  # type: ignore[import-not-found]
 
 from benchmarks.peers import THRESHOLD
-from benchmarks.peers.protocol import Components, arguments, read_documents, write_first_of_each
+from benchmarks.peers.protocol import Components, arguments, read_documents, write_clusters
 
 
 def main() -> None:
@@ -27,7 +27,11 @@ def main() -> None:
     for duplicate in result.filtered:
         for other, _ in duplicate.duplicates:
             components.join(places[duplicate.record["id"]], places[other["id"]])
-    write_first_of_each(source, out, list(places), components.roots())
+    selected = {record["id"] for record in result.selected}
+    kept = [doc_id in selected for doc_id in places]
+    write_clusters(out, zip(places, components.roots(), kept, strict=True))
+    with source.open("rb") as lines, (out / "kept.jsonl").open("wb") as file:
+        file.writelines(line for line, stays in zip(lines, kept, strict=True) if stays)
 
 
 if __name__ == "__main__":

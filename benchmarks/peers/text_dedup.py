@@ -1,4 +1,4 @@
-"""text-dedup: its own command `text_dedup.minhash`, called with its options, 256 permutations, two processes.
+"""text-dedup: its own command `text_dedup.minhash`, called with its options, 250 permutations, two processes.
 
 It splits words at `\\W` (an underscore joins two) and counts the empty strings between two separators as
 words, so its resemblance differs a little from the one all are judged by. `--min_length 1` keeps it from
@@ -16,30 +16,27 @@ from text_dedup import minhash  # type: ignore[import-not-found]
 from benchmarks.peers import THRESHOLD, WORKERS
 from benchmarks.peers.protocol import arguments, read_documents, write_clusters
 
-PERMUTATIONS = 256
+PERMUTATIONS = 250
 
 
 def sketch(texts: list[str]) -> list[Any]:
-    """Its `embed_func` on each text, with the bands that it derives."""
-    bands, rows = minhash.optimal_param(THRESHOLD, PERMUTATIONS, 0.5, 0.5)
-    prime, most = np.uint64((1 << 61) - 1), np.uint32((1 << 32) - 1)
+    """Its `embed_func` on each text, with 128 permutations in 16 bands, for the table of the hot loops."""
+    count, rows = 128, 8
+    prime = np.uint64((1 << 61) - 1)
     draws = np.random.RandomState(42)
-    permutations = (
-        draws.randint(1, prime, PERMUTATIONS, np.uint64),
-        draws.randint(0, prime, PERMUTATIONS, np.uint64),
-    )
+    permutations = (draws.randint(1, prime, count, np.uint64), draws.randint(0, prime, count, np.uint64))
     return [
         minhash.embed_func(
             text,
             number,
-            num_perm=PERMUTATIONS,
+            num_perm=count,
             ngram_size=5,
             min_length=1,
-            hashranges=[(band * rows, (band + 1) * rows) for band in range(bands)],
+            hashranges=[(start, start + rows) for start in range(0, count, rows)],
             permutations=permutations,
             hash_func=minhash.xxh3_32hash,
             dtype=np.uint64,
-            max_hash=most,
+            max_hash=np.uint32((1 << 32) - 1),
             modulo_prime=prime,
         )
         for number, text in enumerate(texts)

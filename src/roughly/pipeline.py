@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.cluster.candidates import Candidates, Ints, SetLoader
@@ -24,7 +23,7 @@ from roughly.cluster.components import components
 from roughly.cluster.keep import order_by
 from roughly.cluster.star import Resolution, resolve
 from roughly.errors import TooManyPairs
-from roughly.meter import Meter
+from roughly.meter import Meter, Stage
 from roughly.methods import Keys, Method
 from roughly.model import Reject
 from roughly.settings import Settings
@@ -137,7 +136,7 @@ def run(
     with meter.stage("group"):
         candidates = engine.group()
     if settings.pairs == "all":
-        _check_pairs(candidates, settings.pairs_limit)
+        check_pairs(candidates.pair_bound(), settings.pairs_limit)
     wanted = engine.wanted()
     with meter.stage("fetch", sum(len(w.rows) for w in wanted), "documents") as stage:
         sets = engine.store_tokens(
@@ -250,23 +249,17 @@ def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> It
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _check_pairs(candidates: Candidates, limit: int) -> None:
-    bound = candidates.pair_bound()
-    if bound > limit:
+def check_pairs(count: int, limit: int) -> None:
+    """Refuse to form more pairs than the user allows."""
+    if count > limit:
         raise TooManyPairs(
-            f"pairs=all would look at up to {bound:,} candidate pairs, more than {limit:,}; large clusters have "
-            "quadratically many pairs. Use pairs=evidence, or raise --pairs-limit to force it"
+            f"pairs=all would have to look at up to {count:,} pairs, more than {limit:,}: large clusters have "
+            "quadratically many. Use pairs=evidence, or raise --pairs-limit to force it"
         )
 
 
-def _counted(batches: Iterable[tuple[Ints, Tokens]], stage: object, meter: Meter) -> Iterator[tuple[Ints, Tokens]]:
-    from roughly.meter import Stage
-
+def _counted(batches: Iterable[tuple[Ints, Tokens]], stage: Stage, meter: Meter) -> Iterator[tuple[Ints, Tokens]]:
     for docs, tokens in batches:
-        if isinstance(stage, Stage):
-            stage.bytes += tokens.hashes.nbytes
-            meter.advance(stage, stage.done + len(docs))
+        stage.bytes += tokens.hashes.nbytes
+        meter.advance(stage, stage.done + len(docs))
         yield docs, tokens
-
-
-Mask = npt.NDArray[np.bool_]

@@ -140,9 +140,8 @@ def _cores() -> int:
 
 
 def _as_rules(keep: Any) -> tuple[str, ...]:
-    if isinstance(keep, str):
-        keep = keep.split(",")
-    return tuple(rule.strip() for rule in keep if rule.strip())
+    rules = [keep] if isinstance(keep, str) else keep
+    return tuple(rule.strip() for listed in rules for rule in listed.split(",") if rule.strip())
 
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> Any:

@@ -55,9 +55,7 @@ def collection(seed: int, documents: int = 120) -> tuple[list[set[int]], list[li
         else:
             base = {int(x) for x in rng.integers(1, 2**40, rng.integers(5, 40))}
         sets.append(base)
-    buckets = [
-        sorted({int(d) for d in rng.integers(0, documents, rng.integers(2, 25))}) for _ in range(documents * 2)
-    ]
+    buckets = [sorted({int(d) for d in rng.integers(0, documents, rng.integers(2, 25))}) for _ in range(documents * 2)]
     return sets, buckets
 
 
@@ -167,9 +165,7 @@ def test_components_are_those_of_all_pairs(budget: int) -> None:
         found = star.resolve(candidates, Memory(sets), **options)
         roots, links = components(candidates, found, Memory(sets), **options)
         root = list(range(len(sets)))
-        edges = {
-            (a, b) for m in buckets for a in m for b in m if a < b and resemblance(sets[a], sets[b]) >= 0.6
-        }
+        edges = {(a, b) for m in buckets for a in m for b in m if a < b and resemblance(sets[a], sets[b]) >= 0.6}
         for _ in range(len(sets)):
             for a, b in edges:
                 root[a] = root[b] = min(root[a], root[b])

@@ -62,7 +62,7 @@ def test_bad_lines_are_quarantined_and_the_run_goes_on(tmp_path: Path, roughly: 
         json.dumps({"id": "number", "text": 5}).encode(),
         b'{"id": "latin", "text": "caf\xe9 au lait"}',
         b"[1, 2]",
-        json.dumps({"id": "nul", "text": "before\0after " + TEXT}).encode(),
+        json.dumps({"id": "nul", "text": "before\0after: quite another text, which shares nothing with the first"}).encode(),
     ]
     path.write_bytes(b"\n".join(lines) + b"\n")
     done = roughly("dedupe", path, "-o", tmp_path / "out", "--json")
@@ -84,7 +84,9 @@ def test_missing_text_column_names_the_columns(tmp_path: Path, roughly: Callable
 def test_duplicate_ids_are_refused_with_both_places(tmp_path: Path, roughly: Callable, jsonl: Callable) -> None:
     source = jsonl([{"id": "a", "text": "one"}, {"id": "b", "text": "two"}, {"id": "a", "text": "three"}])
     fails(roughly("dedupe", source, "-o", tmp_path / "out"), "'a'", "line 1", "line 3", "--on-duplicate-id number")
-    assert roughly("dedupe", source, "-o", tmp_path / "out", "--on-duplicate-id", "number", "--overwrite").returncode == 0
+    assert (
+        roughly("dedupe", source, "-o", tmp_path / "out", "--on-duplicate-id", "number", "--overwrite").returncode == 0
+    )
     assert pq.read_table(tmp_path / "out" / "documents.parquet")["doc_id"].to_pylist() == ["a", "a#2", "b"]
 
 
@@ -172,7 +174,9 @@ def test_one_document_of_200_megabytes(tmp_path: Path, roughly: Callable) -> Non
 def test_a_full_disk_leaves_no_half_output(tmp_path: Path, roughly: Callable, jsonl: Callable, policies: list) -> None:
     small = tmp_path / "small"
     small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", small], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", small], capture_output=True, check=False
+    )
     if mounted.returncode:
         pytest.skip("a small file system can only be mounted by root")
     try:

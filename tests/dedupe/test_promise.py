@@ -8,9 +8,10 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-import exact
 import pyarrow.parquet as pq
 import pytest
+
+import exact
 
 OUTPUTS = ("documents.parquet", "pairs.parquet", "clusters.parquet")
 
@@ -24,9 +25,8 @@ def write(rows: list[dict], path: Path) -> Path:
 
 @pytest.mark.corpora
 def test_recall_and_precision_on_newswire(corpora: Path, tmp_path: Path, roughly: Callable) -> None:
-    done = roughly(
-        "dedupe", corpora / "reuters21578.parquet", "-o", tmp_path / "out", "--threshold", 0.8, "--recall", 0.99, "--pairs", "all"
-    )  # fmt: skip
+    options = ["--threshold", 0.8, "--recall", 0.99, "--pairs", "all"]
+    done = roughly("dedupe", corpora / "reuters21578.parquet", "-o", tmp_path / "out", *options)
     assert done.returncode in (0, 3), done.stderr
     table = pq.read_table(corpora / "reuters21578.parquet", columns=["id", "text"])
     texts = {i: t for i, t in zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True) if t}
@@ -66,7 +66,12 @@ def test_recall_and_precision_on_newswire(corpora: Path, tmp_path: Path, roughly
 def test_no_document_goes_without_a_witness(
     options: list[str], policies: list[dict], tmp_path: Path, roughly: Callable, jsonl: Callable
 ) -> None:
-    rows = [*policies, {"id": "copy", "text": policies[0]["text"]}, {"id": "e1", "text": " "}, {"id": "e2", "text": "…"}]
+    rows = [
+        *policies,
+        {"id": "copy", "text": policies[0]["text"]},
+        {"id": "e1", "text": " "},
+        {"id": "e2", "text": "…"},
+    ]
     done = roughly("dedupe", jsonl(rows), "-o", tmp_path / "out", *options)
     assert done.returncode == 0, done.stderr
     asked = dict(zip(options[::2], options[1::2], strict=True))
@@ -88,13 +93,15 @@ def test_no_document_goes_without_a_witness(
     removed = {d for d, v in verdicts.items() if not v["kept"]}
     assert "copy" in removed or policies[0]["id"] in removed
     witnesses = [p for p in pq.read_table(tmp_path / "out" / "pairs.parquet").to_pylist() if p["witness"]]
-    assert sorted((p["left_id"], p["right_id"]) for p in witnesses) == sorted((d, verdicts[d]["kept_id"]) for d in removed)
+    assert sorted((p["left_id"], p["right_id"]) for p in witnesses) == sorted(
+        (d, verdicts[d]["kept_id"]) for d in removed
+    )
     kept = [json.loads(line)["id"] for line in (tmp_path / "out" / "kept" / "docs.jsonl").read_text().splitlines()]
     assert kept == [row["id"] for row in rows if row["id"] not in removed]
 
 
 def test_a_chain_removes_nobody_unseen(tmp_path: Path, roughly: Callable, jsonl: Callable) -> None:
-    words = [f"word{i}" for i in range(400)]
+    words = [f"word{i:03d}" for i in range(400)]
     rows = [{"id": name, "text": " ".join(words[i : i + 200])} for i, name in ((0, "a"), (15, "b"), (30, "c"))]
     for clustering in ("star", "components"):
         out = tmp_path / clustering

@@ -17,6 +17,7 @@ RUN = [sys.executable, "-c", "from roughly.cli import main; main()", "compare"]
 PAGE = "<!DOCTYPE html><html><head><title>Rain</title><script>var x = 1;</script></head><body><p>{}</p></body></html>"
 
 
+# The long timeout is for a first run after the kernels have changed, which compiles them all.
 def run(*arguments: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
     plain = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
     return subprocess.run(
@@ -24,7 +25,7 @@ def run(*arguments: str | Path, stdin: bytes = b"", **environment: str) -> subpr
         input=stdin,
         capture_output=True,
         env=plain | environment,
-        timeout=120,
+        timeout=900,
         check=False,
     )
 

@@ -12,7 +12,7 @@ import sys
 def main() -> None:
     """Run the command line; errors that are meant for people are printed in one line."""
     from roughly.cli.app import app
-    from roughly.errors import Interrupted, RoughlyError, SettingsError
+    from roughly.errors import RoughlyError, SettingsError
 
     try:
         app()
@@ -20,9 +20,6 @@ def main() -> None:
         for line in problem.problems:
             print(f"error: {line}", file=sys.stderr)
         sys.exit(2)
-    except Interrupted as stop:
-        print(f"\n{stop}", file=sys.stderr)
-        sys.exit(130)
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
         sys.exit(130)

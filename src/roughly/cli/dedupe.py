@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from roughly.errors import Interrupted
 from roughly.settings import (
     CLUSTERINGS,
     KEEP_RULES,
@@ -22,52 +23,54 @@ from roughly.settings import (
     parse_size,
 )
 
-_ANSWER, _INPUT, _RUN = "What counts as a duplicate", "Reading", "Running"
-
-
-def _option(names: tuple[str, ...], panel: str, text: str) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel)
-
 
 def dedupe(
     inputs: Annotated[list[str], typer.Argument(help="Files, folders, globs, URLs, or - for standard input.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder to write; must not hold a run.")] = None,
-    threshold: Annotated[float, _option(("--threshold",), _ANSWER, "Similarity from which a document is a duplicate.")] = 0.8,
-    recall: Annotated[float, _option(("--recall",), _ANSWER, "Least share of such pairs to find.")] = 0.99,
-    measure: Annotated[str, _option(("--measure",), _ANSWER, " or ".join(MEASURES) + ".")] = "resemblance",
-    method: Annotated[str, _option(("--method",), _ANSWER, ", ".join(METHODS) + ".")] = "minhash",
-    shingle_size: Annotated[int, _option(("--shingle-size",), _ANSWER, "Words in a shingle.")] = 5,
-    bands: Annotated[int | None, _option(("--bands",), _ANSWER, "Instead of deriving them from the recall.")] = None,
-    rows: Annotated[int | None, _option(("--rows",), _ANSWER, "Rows of a band; goes with --bands.")] = None,
-    seed: Annotated[int, _option(("--seed",), _ANSWER, "Of the min-hash permutations.")] = 0,
-    keep: Annotated[str, _option(("--keep",), _ANSWER, "Who stays: rules in order, " + ", ".join(KEEP_RULES) + ".")] = "longest",
-    cluster: Annotated[str, _option(("--cluster",), _ANSWER, " or ".join(CLUSTERINGS) + ".")] = "star",
-    pairs: Annotated[str, _option(("--pairs",), _ANSWER, "Pairs to write: " + " or ".join(PAIRS) + ".")] = "evidence",
-    pairs_limit: Annotated[int, _option(("--pairs-limit",), _ANSWER, "Refuse --pairs all past so many candidates.")] = 20_000_000,
-    text_column: Annotated[str | None, _option(("--text-column",), _INPUT, "Column that holds the text.")] = None,
-    id_column: Annotated[str | None, _option(("--id-column",), _INPUT, "Column that holds the id.")] = None,
-    title_column: Annotated[str | None, _option(("--title-column",), _INPUT, "Column that holds the title.")] = None,
-    url_column: Annotated[str | None, _option(("--url-column",), _INPUT, "Column that holds the url.")] = None,
-    date_column: Annotated[str | None, _option(("--date-column",), _INPUT, "Column that holds the date.")] = None,
-    source_column: Annotated[str | None, _option(("--source-column",), _INPUT, "Column that holds the source.")] = None,
-    format: Annotated[str | None, _option(("--format",), _INPUT, "Instead of guessing it from the name.")] = None,
-    markup: Annotated[str, _option(("--markup",), _INPUT, "Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
-    main_text: Annotated[bool, _option(("--main-text",), _INPUT, "Of HTML, the main text only.")] = False,
-    on_duplicate_id: Annotated[str, _option(("--on-duplicate-id",), _INPUT, " or ".join(ON_DUPLICATE_ID) + ".")] = "refuse",
-    batch_size: Annotated[int | None, _option(("--batch-size",), _INPUT, "Documents read at a time.")] = None,
-    memory: Annotated[str, _option(("--memory",), _RUN, "Most memory to take, such as 4GB.")] = "4GB",
-    threads: Annotated[int, _option(("--threads",), _RUN, "0: one a core.")] = 0,
-    temp: Annotated[Path | None, _option(("--temp",), _RUN, "Folder to spill to.")] = None,
-    overwrite: Annotated[bool, _option(("--overwrite",), _RUN, "Replace the run in the output folder.")] = False,
-    resume: Annotated[bool, _option(("--resume",), _RUN, "Go on with an interrupted run.")] = False,
-    plan: Annotated[bool, _option(("--plan",), _RUN, "Read a sample; print time, memory, disk and recall.")] = False,
-    as_json: Annotated[bool, _option(("--json",), _RUN, "Print the summary as JSON.")] = False,
-    quiet: Annotated[bool, _option(("--quiet",), _RUN, "No progress, no summary.")] = False,
-) -> None:  # fmt: skip
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Similarity from which a document is a duplicate.")
+    ] = 0.8,
+    recall: Annotated[float, typer.Option("--recall", help="Least share of such pairs to find.")] = 0.99,
+    measure: Annotated[str, typer.Option("--measure", help=" or ".join(MEASURES) + ".")] = "resemblance",
+    method: Annotated[str, typer.Option("--method", help=", ".join(METHODS) + ".")] = "minhash",
+    shingle_size: Annotated[int, typer.Option("--shingle-size", help="Words in a shingle.")] = 5,
+    bands: Annotated[int | None, typer.Option("--bands", help="Instead of deriving them from the recall.")] = None,
+    rows: Annotated[int | None, typer.Option("--rows", help="Rows of a band; goes with --bands.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the min-hash permutations.")] = 0,
+    keep: Annotated[
+        str, typer.Option("--keep", help="Who stays: rules in order, " + ", ".join(KEEP_RULES) + ".")
+    ] = "longest",
+    cluster: Annotated[str, typer.Option("--cluster", help=" or ".join(CLUSTERINGS) + ".")] = "star",
+    pairs: Annotated[str, typer.Option("--pairs", help="Pairs to write: " + " or ".join(PAIRS) + ".")] = "evidence",
+    pairs_limit: Annotated[
+        int, typer.Option("--pairs-limit", help="Refuse --pairs all past so many candidates.")
+    ] = 20_000_000,
+    text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
+    id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,
+    title_column: Annotated[str | None, typer.Option("--title-column", help="Column that holds the title.")] = None,
+    url_column: Annotated[str | None, typer.Option("--url-column", help="Column that holds the url.")] = None,
+    date_column: Annotated[str | None, typer.Option("--date-column", help="Column that holds the date.")] = None,
+    source_column: Annotated[str | None, typer.Option("--source-column", help="Column that holds the source.")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Instead of guessing it from the name.")] = None,
+    markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
+    main_text: Annotated[bool, typer.Option("--main-text", help="Of HTML, the main text only.")] = False,
+    on_duplicate_id: Annotated[
+        str, typer.Option("--on-duplicate-id", help=" or ".join(ON_DUPLICATE_ID) + ".")
+    ] = "refuse",
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Documents read at a time.")] = None,
+    memory: Annotated[str, typer.Option("--memory", help="Most memory to take, such as 4GB.")] = "4GB",
+    threads: Annotated[int, typer.Option("--threads", help="0: one a core.")] = 0,
+    temp: Annotated[Path | None, typer.Option("--temp", help="Folder to spill to.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Read a sample; print time, memory, disk and recall.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
+) -> None:
     """Find duplicates; write who stays, who goes, and the evidence."""
     settings = Settings(
         method=method, threshold=threshold, recall=recall, measure=measure, shingle_size=shingle_size,
-        bands=bands, rows=rows, seed=seed, cluster=cluster, keep=(keep,) if "," not in keep else tuple(keep.split(",")),
+        bands=bands, rows=rows, seed=seed, cluster=cluster, keep=(keep,),
         pairs=pairs, pairs_limit=pairs_limit, markup=markup, main_text=main_text, on_duplicate_id=on_duplicate_id,
     )  # fmt: skip
     resources = Resources(threads=threads, memory=parse_size(memory), temp=temp)
@@ -87,8 +90,8 @@ def dedupe(
 
 
 def _run(
-    inputs: list[str], settings: Settings, resources: Resources, reading: Any, output: Path, overwrite: bool, resume: bool,
-    as_json: bool, quiet: bool,
+    inputs: list[str], settings: Settings, resources: Resources, reading: Any, output: Path, overwrite: bool,
+    resume: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     from roughly.cli.progress import Progress, compiled
     from roughly.cli.summary import print_summary
@@ -96,18 +99,22 @@ def _run(
 
     if not quiet:
         compiled()
-    with Progress(quiet) as progress:
-        result = run(
-            None,
-            inputs,
-            settings=settings,
-            resources=resources,
-            reading=reading,
-            output=output,
-            overwrite=overwrite,
-            resume=resume,
-            listener=progress,
-        )
+    try:
+        with Progress(quiet) as progress:
+            result = run(
+                None,
+                inputs,
+                settings=settings,
+                resources=resources,
+                reading=reading,
+                output=output,
+                overwrite=overwrite,
+                resume=resume,
+                listener=progress,
+            )
+    except Interrupted as stop:  # a KeyboardInterrupt, which typer would turn into a bare "Aborted"
+        print(f"\n{stop}", file=sys.stderr)
+        raise typer.Exit(130) from None
     if as_json:
         json.dump(result.summary, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")

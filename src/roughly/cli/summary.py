@@ -30,13 +30,11 @@ def s_curve_lines(curve: dict[str, Any] | None) -> list[str]:
         return []
     points = curve["points"]
     blocks = "".join(_EIGHTHS[round(points[i][1] * 8)] for i in range(0, 101, 2))
-    at = dict((round(x, 2), p) for x, p in points)
-    how = (
-        f"{curve['bands']} bands × {curve['rows']} rows" if "bands" in curve else f"{curve['probes']} probes a document"
-    )
+    at = {round(x, 2): p for x, p in points}
+    how = f"{curve['bands']} bands × {curve['rows']} rows" if "bands" in curve else f"{curve['probes']} probes each"
     shown = "  ".join(f"{s:.1f}: {at[s]:.3f}" for s in (0.5, 0.6, 0.7, 0.8, 0.9) if s in at)
     return [
-        f"candidates  {how}; a pair at the threshold {curve['threshold']:g} is found with probability {curve['recall']:.4f}",
+        f"candidates  {how}; a pair at {curve['threshold']:g} is found with probability {curve['recall']:.4f}",
         f"            0 {blocks} 1",
         f"            {shown}",
     ]
@@ -45,38 +43,33 @@ def s_curve_lines(curve: dict[str, Any] | None) -> list[str]:
 def print_summary(result: Result, output: Path) -> None:
     """The counts, the promise, and where everything is."""
     run = result.summary
-    counts = run["counts"]
+    n = run["counts"]
     seconds = max(run["seconds"], 1e-9)
-    print(
-        f"documents   {counts['documents']:,} in, {counts['kept']:,} stay, {counts['removed']:,} go ({share(counts['removed'], counts['documents'])})"
-    )
-    print(
-        f"text        {size(counts['bytes'])} in, {size(counts['removed_bytes'])} go ({share(counts['removed_bytes'], counts['bytes'])})"
-    )
-    print(f"clusters    {counts['clusters']:,} of two or more; the largest has {counts['largest_cluster']:,}")
-    print(
-        f"equal       {counts['identical']:,} identical, {counts['lexical']:,} lexically equivalent, {counts['empty']:,} empty"
-    )
-    if "candidate_pairs" in counts:
+    gone, saved = share(n["removed"], n["documents"]), share(n["removed_bytes"], n["bytes"])
+    print(f"documents   {n['documents']:,} in, {n['kept']:,} stay, {n['removed']:,} go ({gone})")
+    print(f"text        {size(n['bytes'])} in, {size(n['removed_bytes'])} go ({saved})")
+    print(f"clusters    {n['clusters']:,} of two or more; the largest has {n['largest_cluster']:,}")
+    print(f"equal       {n['identical']:,} identical, {n['lexical']:,} lexically equivalent, {n['empty']:,} empty")
+    if "candidate_pairs" in n:
         print(
-            f"verified    {counts['candidate_pairs']:,} candidate pairs exactly; {counts['verified_pairs']:,} at or above the threshold"
+            f"verified    {n['candidate_pairs']:,} candidate pairs exactly; "
+            f"{n['verified_pairs']:,} at or above the threshold"
         )
     for line in s_curve_lines(run["s_curve"]):
         print(line)
-    if counts["rejected"]:
-        print(f"rejected    {counts['rejected']:,} records; see {output / 'quarantine.jsonl'}")
+    if n["rejected"]:
+        print(f"rejected    {n['rejected']:,} records; see {output / 'quarantine.jsonl'}")
     for note in run["guesses"]:
         print(f"guessed     {note}")
-    print(f"took        {seconds:.1f} s, {size(counts['bytes'] / seconds)}/s, peak memory {size(run['peak_memory'])}")
+    print(f"took        {seconds:.1f} s, {size(n['bytes'] / seconds)}/s, peak memory {size(run['peak_memory'])}")
     print(f"report      {output / 'report.html'}")
 
 
 def print_plan(plan: dict[str, Any]) -> None:
     """What a run would take."""
-    print(
-        f"input       {plan['parts']:,} files, {size(plan['input_bytes'])}; about {plan['documents']:,} documents, {size(plan['text_bytes'])} of text"
-    )
-    print(f"sample      {plan['sample_documents']:,} documents read in {plan['sample_seconds']:.1f} s")
+    print(f"input       {plan['parts']:,} files, {size(plan['input_bytes'])}")
+    print(f"documents   about {plan['documents']:,}, {size(plan['text_bytes'])} of text")
+    print(f"sample      {plan['sample_documents']:,} documents, in {plan['sample_seconds']:.1f} s")
     for line in s_curve_lines(plan["s_curve"]):
         print(line)
     print(f"time        about {plan['seconds']:.0f} s on {plan['threads']} threads")

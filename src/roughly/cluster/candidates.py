@@ -1,7 +1,7 @@
 """Buckets of documents that share a key, in the two forms that resolution needs.
 
-Documents are numbered 0, 1, … in order of rank among the documents that share a key with another. A document's buckets
-and a bucket's documents are the same incidence, stored by row and by column.
+Documents are numbered 0, 1, … in order of rank among the documents that share a key with another. A document's
+buckets and a bucket's documents are the same incidence, stored by row and by column.
 """
 
 from __future__ import annotations
@@ -64,6 +64,6 @@ class Candidates:
         return offsets, self.owners()[order]
 
     def pair_bound(self) -> int:
-        """Pairs that share a bucket, counted once a bucket: an upper bound of the candidate pairs."""
-        sizes = np.bincount(self.doc_buckets, minlength=self.buckets).astype(object)
-        return int((sizes * (sizes - 1) // 2).sum()) if len(sizes) else 0
+        """An upper bound of the pairs that share a bucket: counted once a bucket, and at most all pairs there are."""
+        sizes = np.bincount(self.doc_buckets, minlength=self.buckets).astype(np.float64)
+        return int(min((sizes * (sizes - 1) / 2).sum(), self.documents * (self.documents - 1) / 2))

@@ -1,11 +1,12 @@
 """`components`: Broder's union-find. Documents that are linked by a chain of duplicates are one cluster.
 
 Resemblance is not transitive (Broder 1997, §2), so the ends of a chain may be quite unlike. Therefore `components`
-decides only which documents stand together; who is *removed* is decided as in `star`, against a witness, so a component may keep
-several documents and none goes because of a chain.
+decides only which documents stand together; who is *removed* is decided as in `star`, against a witness, so a
+component may keep several documents and none goes because of a chain.
 
-`star` compares with kept documents only, so two removed documents of different stars may resemble each other unseen.
-Those links are looked for here: bucket by bucket, pairs whose documents are not yet in one component are scored.
+`star` compares with kept documents only, so two removed documents of different stars may resemble each other
+unseen. Those links are looked for here: bucket by bucket, pairs whose documents are not yet in one component are
+scored.
 """
 
 from __future__ import annotations

@@ -1,18 +1,19 @@
 """`star`: every removed document is verified against the one that stays.
 
-Documents are taken in order of rank. Each is compared, exactly, with the kept documents that share a bucket with it;
-if one of them reaches the threshold it goes, and names that one; otherwise it stays. So a~b~c never removes c because of a,
-no document goes without a witness, and the answer depends on the ranks alone: not on threads, blocks or input order.
+Documents are taken in order of rank. Each is compared, exactly, with the kept documents that share a bucket with
+it; if one of them reaches the threshold it goes, and names that one; otherwise it stays. So a~b~c never removes c
+because of a, no document goes without a witness, and the answer depends on the ranks alone: not on threads, blocks
+or input order.
 
-**Hot buckets.** A bucket of 100,000 near-copies of one page has few kept documents, and only those are compared with:
-100,000 comparisons. A bucket of 100,000 *different* documents that share boilerplate has 100,000 kept ones, and
-would be quadratic. When more than `CROWD` kept documents stand in one bucket it is *crowded*: it is dissolved, and its
-documents are joined by their rarest shingles instead (the prefix-filter principle: two sets at or above the threshold
-must share one of the rarest 1 − threshold of their shingles). Boilerplate shingles are common, so they no longer join anything. The
-filter is exact: no pair at or above the threshold is lost.
+**Hot buckets.** A bucket of 100,000 near-copies of one page has few kept documents, and only those are compared
+with: 100,000 comparisons. A bucket of 100,000 *different* documents that share boilerplate has 100,000 kept ones,
+and would be quadratic. When more than `CROWD` kept documents stand in one bucket it is *crowded*: it is dissolved,
+and its documents are joined by their rarest shingles instead (the prefix-filter principle: two sets at or above the
+threshold must share one of the rarest 1 − threshold of their shingles). Boilerplate shingles are common, so they no
+longer join anything. The filter is exact: no pair at or above the threshold is lost.
 
-**Memory.** Shingle sets are loaded in blocks that fit the budget. A block is first compared with the kept documents of
-earlier blocks, then resolved within itself.
+**Memory.** Shingle sets are loaded in blocks that fit the budget. A block is first compared with the kept documents
+of earlier blocks, then resolved within itself.
 """
 
 from __future__ import annotations

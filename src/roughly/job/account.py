@@ -16,8 +16,8 @@ from roughly.sources.part import Part
 
 
 def account(
-    settings: Settings, resources: Resources, method: Method, parts: Sequence[Part], summary: Summary, stages: Sequence[Stage],
-    more_counts: dict[str, int],
+    settings: Settings, resources: Resources, method: Method, parts: Sequence[Part], summary: Summary,
+    stages: Sequence[Stage], more_counts: dict[str, int],
 ) -> dict[str, Any]:  # fmt: skip
     """The content of run.json."""
     described = method.describe()

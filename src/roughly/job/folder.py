@@ -1,53 +1,85 @@
-"""The output folder: it appears whole or not at all, and never takes the place of something else.
+"""Where a run works and where its result goes: it appears whole or not at all, and never in place of something else.
 
-A run works in `OUT.partial` beside the output and renames its result when everything is in it. What was there
-before stays until that moment.
+With an output, the result is built in `OUT.partial` beside it and renamed when everything is in it; what was there
+before stays until that moment. The work (keys, tokens, spill) lies in the same folder where the run may be
+resumed, and otherwise in a temporary one that outlives the run, so that its result can be asked for another threshold.
 """
 
 from __future__ import annotations
 
 import shutil
+import tempfile
 from pathlib import Path
 
-from roughly.errors import OutputError, OutputExists
+from roughly.errors import DiskFull, Interrupted, OutputError, OutputExists, RoughlyError
 
 
-class OutputFolder:
-    """Where a run's result goes."""
+class Place:
+    """The folders of one run."""
 
-    def __init__(self, path: Path, *, overwrite: bool = False, resume: bool = False) -> None:
-        self.path = path
-        self.partial = path.with_name(path.name + ".partial")
-        self.result = self.partial / "result"
-        self.work = self.partial / "work"
-        self._check(overwrite, resume)
+    def __init__(
+        self,
+        output: Path | None,
+        *,
+        overwrite: bool = False,
+        resumable: bool = False,
+        resume: bool = False,
+        temp: Path | None = None,
+    ) -> None:
+        self.output, self.resumable, self.resume = output, resumable and output is not None, resume
+        self.partial = None if output is None else output.with_name(output.name + ".partial")
+        if output is not None and self.partial is not None:
+            _check(output, self.partial, overwrite, resume)
+        self.scratch = None if self.resumable else Path(tempfile.mkdtemp(prefix="roughly-", dir=temp))
+        base = self.partial or self.scratch
+        home = self.scratch or self.partial
+        if base is None or home is None:
+            raise OutputError("a run needs a folder to work in")
+        self.result, self.work, self.spool = base / "result", home / "work", home / "spool"
         try:
-            self.partial.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(self.result, ignore_errors=True)
-            self.result.mkdir()
+            for folder in (self.result, self.spool):
+                folder.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
-            raise OutputError(f"cannot write to {path.parent}: {problem.strerror}; choose another output") from problem
+            raise OutputError(f"cannot write to {base.parent}: {problem.strerror}; choose another output") from problem
 
-    def _check(self, overwrite: bool, resume: bool) -> None:
-        if self.path.exists() and not self.path.is_dir():
-            raise OutputExists(f"{self.path} is a file; the output is a folder, choose another name")
-        if self.path.is_dir() and any(self.path.iterdir()):
-            if not (self.path / "run.json").exists():
-                raise OutputExists(f"{self.path} holds files that are no run of roughly; choose another output")
-            if not overwrite:
-                raise OutputExists(f"{self.path} already holds a run; add --overwrite to replace it")
-        if self.partial.exists() and not (overwrite or resume):
-            raise OutputExists(
-                f"{self.partial} holds an unfinished run; go on with --resume, or start anew with --overwrite"
-            )
-        if self.partial.exists() and overwrite and not resume:
-            shutil.rmtree(self.partial)
-
-    def publish(self) -> None:
-        """Put the result in its place, in one step."""
+    def publish(self) -> Path:
+        """Put the result in its place, in one step, and say where that is."""
+        if self.output is None or self.partial is None:
+            return self.result
         old = self.partial / "replaced"
         shutil.rmtree(old, ignore_errors=True)
-        if self.path.exists():
-            self.path.rename(old)
-        self.result.rename(self.path)
+        if self.output.exists():
+            self.output.rename(old)
+        self.result.rename(self.output)
         shutil.rmtree(self.partial, ignore_errors=True)
+        return self.output
+
+    def abandon(self, problem: BaseException) -> None:
+        """The run failed: leave only what `--resume` can go on with."""
+        if self.scratch is not None:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+        same_again = isinstance(problem, RoughlyError) and not isinstance(problem, DiskFull | Interrupted)
+        if self.partial is not None and (not self.resumable or (same_again and not self.resume)):
+            shutil.rmtree(self.partial, ignore_errors=True)
+
+    def how_to_go_on(self) -> str:
+        """What to tell a user who stopped the run."""
+        where = f"nothing was written to {self.output}" if self.output else "nothing was written"
+        return f"stopped; {where}: " + ("go on with --resume" if self.resumable else "run it again")
+
+
+def _check(output: Path, partial: Path, overwrite: bool, resume: bool) -> None:
+    if output.exists() and not output.is_dir():
+        raise OutputExists(f"{output} is a file; the output is a folder, choose another name")
+    if output.is_dir() and any(output.iterdir()):
+        if not (output / "run.json").exists():
+            raise OutputExists(f"{output} holds files that are no run of roughly; choose another output")
+        if not overwrite:
+            raise OutputExists(f"{output} already holds a run; add --overwrite to replace it")
+    if partial.exists() and not resume:
+        if not overwrite:
+            raise OutputExists(
+                f"{partial} holds an unfinished run; go on with --resume, or start anew with --overwrite"
+            )
+        shutil.rmtree(partial)

@@ -1,8 +1,8 @@
 """`dedupe --plan`: what a run would take, from running a sample of the input.
 
-The sample is the first pieces of files spread over the input, taken along the whole road with the same settings. Its times and its
-disk are scaled by bytes; what does not grow with the input (starting up, drawing the report) is not. Memory is the
-smaller of what was set and what the sample shows, scaled in the parts that grow.
+The sample is the first pieces of files spread over the input, taken along the whole road with the same settings.
+Its times and its disk are scaled by bytes; what does not grow with the input (starting up, drawing the report) is
+not. Memory is the smaller of what was set and what the sample shows, scaled in the parts that grow.
 """
 
 from __future__ import annotations

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from roughly.errors import DiskFull, Interrupted, MemoryTooSmall, RoughlyError, SettingsError
-from roughly.job.folder import OutputFolder
+import roughly
+from roughly.engines.local import Workspace
+from roughly.errors import Interrupted, MemoryTooSmall, SettingsError
+from roughly.job.folder import Place
 from roughly.job.result import Result
 from roughly.job.session import Session
 from roughly.meter import Listener
@@ -75,63 +76,42 @@ def run(
 ) -> Result:
     """The same with settings as objects.
 
-    With `resume` true or false, what an interrupted run leaves stays beside the output and can be resumed; with None the
-    work lies in a temporary folder, and the result can be asked for another threshold.
+    With `resume` true or false, what an interrupted run leaves stays beside the output and can be resumed; with
+    None the work lies in a temporary folder, and the result can be asked for another threshold.
     """
     if resources.memory < LEAST_MEMORY:
         raise MemoryTooSmall(
             f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the least that would do"
         )
-    from roughly.engines.local import Workspace
-
-    target = None if output is None else OutputFolder(output, overwrite=overwrite, resume=bool(resume))
-    scratch = (
-        Path(tempfile.mkdtemp(prefix="roughly-", dir=resources.temp)) if target is None or resume is None else None
-    )
-    work = scratch / "work" if scratch is not None else target.work  # type: ignore[union-attr]
+    place = Place(output, overwrite=overwrite, resumable=resume is not None, resume=bool(resume), temp=resources.temp)
     session = None
     try:
-        spool = work.with_name("spool")
-        spool.mkdir(parents=True, exist_ok=True)
-        parts = (
-            open_parts(list(paths), reading, spool) if paths is not None else parts_from_objects(data, reading, spool)
-        )
-        workspace = Workspace(work, _identity(parts, settings, reading), resume=bool(resume))
+        parts = _open(data, paths, reading, place.spool)
+        workspace = Workspace(place.work, _identity(parts, settings, reading), resume=bool(resume))
         session = Session(parts, settings, resources, workspace, listener)
-        folder = target.result if target is not None else scratch / "result"  # type: ignore[operator]
-        folder.mkdir(exist_ok=True)
-        session.run(folder)
-        if target is not None:
-            target.publish()
-            folder = target.path
-        if scratch is None:
-            session.close()
-            return Result(folder)
-        return Result(folder, session, scratch=scratch)
+        session.run(place.result)
+        folder = place.publish()
     except BaseException as problem:
         if session is not None:
             session.engine.close()
-        if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
-        if target is not None and (scratch is not None or (not resume and _hopeless(problem))):
-            shutil.rmtree(target.partial, ignore_errors=True)
-        if isinstance(problem, KeyboardInterrupt) and target is not None and not isinstance(problem, Interrupted):
-            how = "go on with --resume" if scratch is None else "run it again"
-            raise Interrupted(f"stopped; nothing was written to {target.path}: {how}") from None
+        place.abandon(problem)
+        if isinstance(problem, KeyboardInterrupt) and not isinstance(problem, Interrupted):
+            raise Interrupted(place.how_to_go_on()) from None
         raise
+    if place.scratch is None:
+        session.close()
+        return Result(folder)
+    return Result(folder, session, scratch=place.scratch)
 
 
-def _hopeless(problem: BaseException) -> bool:
-    """Whether going on with --resume would only meet the same problem again."""
-    return isinstance(problem, RoughlyError) and not isinstance(problem, DiskFull | Interrupted)
+def _open(data: Any, paths: Iterable[str | os.PathLike[str]] | None, reading: ReadOptions, spool: Path) -> list[Part]:
+    if paths is None:
+        return parts_from_objects(data, reading, spool)
+    return open_parts([os.fspath(path) for path in paths], reading, spool)
 
 
 def _identity(parts: Sequence[Part], settings: Settings, reading: ReadOptions) -> dict[str, Any]:
     """What must be the same for an unfinished run to go on."""
-    import dataclasses
-
-    import roughly
-
     return {
         "version": roughly.__version__,
         "settings": settings.to_dict(),

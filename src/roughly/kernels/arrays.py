@@ -10,7 +10,7 @@ every input becomes a read-only view: one compiled form serves all callers.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,13 @@ Hashes = npt.NDArray[np.uint64]
 Offsets = npt.NDArray[np.int64]
 
 S = TypeVar("S", bound=np.generic)
+
+
+class Table(NamedTuple):
+    """The frozen Unicode table; see `classes`."""
+
+    stage1: Blocks
+    stage2: Words
 
 
 def frozen(array: npt.NDArray[S], dtype: type[S], name: str) -> npt.NDArray[S]:

@@ -1,30 +1,38 @@
 """The slow road of the tokeniser: text with bytes above 127 rewritten in canonical form, as UTF-8.
 
-Every character becomes its canonical sequence (`classes` says how the table holds it), marks are put into
-canonical order, and a blank stands wherever a token ends that no separator ends. In the result a byte belongs to a
-token exactly if it is an ASCII letter or digit or above 127, so the fast passes of `tokens` apply to it. ASCII
-letters keep their case: hashing lowers them.
+Every character becomes its canonical sequence (`classes` says how the table holds it), marks are put into canonical
+order, and a blank stands wherever a token ends that no separator ends. In the result a byte belongs to a token exactly
+if it is an ASCII letter or digit or above 127, so the fast passes apply to it. ASCII letters keep their case: hashing
+lowers them.
 
 Positions are uint64; nothing is read outside `data[at:end]`. The output must have room for `GROWTH` bytes a byte of
 input and eight more.
+
+While rewriting, five numbers say where things stand:
+
+| name | meaning |
+|---|---|
+| n | length of the output so far |
+| last | class of the last character that is not a mark |
+| base | where that character stands in the output |
+| run | where the marks begin that may still change places |
+| marks | how many these are |
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from roughly.kernels import classes, jit
-from roughly.kernels.arrays import Blocks, Bytes, Offsets, Words
-from roughly.kernels.hashing import load, store
+from roughly.kernels import classes, jit_inner
+from roughly.kernels.arrays import Bytes, Table, Words
 from roughly.kernels.utf8 import decode, lookup, put
+from roughly.kernels.words import HIGH_BITS, in_word, load, store
 
 _0, _1, _8 = (np.uint64(i) for i in (0, 1, 8))
-HIGH_BITS = np.uint64(0x8080808080808080)
 BYTE_NUMBERS = np.uint64(0x0001020304050607)  # times 1 << 8·i has i in its highest byte
 BLANK = np.uint8(32)
 
 SEPARATOR = np.uint32(classes.SEPARATOR)
-WORD = np.uint32(classes.WORD)
 SINGLE = np.uint32(classes.SINGLE)
 IGNORED = np.uint32(classes.IGNORED)
 MARK = np.uint32(classes.MARK)
@@ -34,91 +42,97 @@ DELTA = np.uint32(classes.DELTA)
 DOT_ABOVE = np.uint32(classes.DOT_ABOVE)
 LONGEST_RUN = np.uint64(classes.LONGEST_RUN)
 
-IN_WORD = np.zeros((2, 256), np.uint8)
-"""Whether a byte belongs to a token: row 0 in ASCII text, row 1 in canonical form."""
-for _c in b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz":
-    IN_WORD[:, _c] = 1
-IN_WORD[1, 128:] = 1
+State = tuple[np.uint64, np.uint32, np.uint64, np.uint64, np.uint64]  # n, last, base, run, marks
 
 
-@jit
-def canonicalise(
-    data: Bytes, at: np.uint64, end: np.uint64, stage1: Blocks, stage2: Words, out: Bytes, sources: Offsets
-) -> np.uint64:
+@jit_inner
+def canonicalise(data: Bytes, at: np.uint64, end: np.uint64, table: Table, out: Bytes, sources: Words) -> np.uint64:
     """Canonical form of data[at:end] into `out`; returns its length.
 
-    Where `sources` has rows, row i becomes (start, end) in `data` of the character that byte i stems from.
+    Where `sources` has rows, row i becomes the start and end, counted from `at`, of the character byte i stems from.
     """
-    n = _0
-    last = SEPARATOR  # class of the last character that is not a mark
-    base = _0  # where it stands in `out`
-    run = _0  # where the marks stand that may still change places
-    marks = _0  # how many these are
+    origin = at
+    n, last, base, run, marks = _0, SEPARATOR, _0, _0, _0
     while at < end:
         start = at
         if data[at] < 128:
-            if last == SINGLE and IN_WORD[0, data[at]]:
+            if last == SINGLE and in_word(data[at]):
                 out[n] = BLANK
                 n += _1
             at = _copy_ascii(data, at, end, out, n)
+            _note_ascii(sources, n, start - origin, at - start)
             n += at - start
-            base = n - _1
-            run = n
-            marks = _0
-            last = np.uint32(IN_WORD[0, out[base]])
-            if sources.shape[0] > 0:
-                for k in range(at - start):
-                    sources[n - _1 - k, 0] = at - _1 - k
-                    sources[n - _1 - k, 1] = at - k
+            last, base, run, marks = np.uint32(in_word(out[n - _1])), n - _1, n, _0
             continue
         first = n
         cp, size = decode(data, at, end)
         at += size
-        entry = lookup(cp, stage1, stage2)
-        kind = entry >> np.uint32(24)
-        count = np.uint32(1)
-        index = np.uint32(0)
-        if kind == SEQUENCE:
+        entry = lookup(cp, table)
+        if entry >> np.uint32(24) == SEQUENCE:
             index = entry & PAYLOAD
-            count = stage2[index]
-        for k in range(count):
-            if index:
-                cp = stage2[index + np.uint32(1) + np.uint32(k)]
-                entry = lookup(cp, stage1, stage2)
-                kind = entry >> np.uint32(24)
-            if kind == IGNORED or (kind == MARK and last == SEPARATOR):
-                continue
-            if kind == MARK:
-                if cp == DOT_ABOVE and (out[base] | np.uint8(32)) == 105:
-                    if sources.shape[0] > 0:
-                        sources[n - _1, 1] = at
-                    continue
-                order = entry & PAYLOAD
-                if order == 0 or marks == LONGEST_RUN:
-                    n = put(out, n, cp)
-                    run = n
-                    marks = _0
-                else:
-                    n = _put_mark(out, n, run, cp, order, stage1, stage2)
-                    marks += _1
-                continue
-            if kind == SEPARATOR or kind == SINGLE or last == SINGLE:
-                out[n] = BLANK
-                n += _1
-            if kind != SEPARATOR:
-                base = n
-                n = put(out, n, (cp + entry) & DELTA)
-            run = n
-            marks = _0
-            last = kind
-        if sources.shape[0] > 0:
-            for k in range(first, n):
-                sources[k, 0] = start
-                sources[k, 1] = at
+            for k in range(table.stage2[index]):
+                cp = table.stage2[index + np.uint32(1) + np.uint32(k)]
+                entry = lookup(cp, table)
+                n, last, base, run, marks = _append(out, n, last, base, run, marks, cp, entry, table)
+        else:
+            n, last, base, run, marks = _append(out, n, last, base, run, marks, cp, entry, table)
+        if n == first and n > _0 and entry >> np.uint32(24) == MARK:
+            first -= _1  # a dropped dot belongs to the letter before it
+            start = origin + np.uint64(sources[first, 0]) if sources.shape[0] > 0 else start
+        _note(sources, first, n, start - origin, at - origin)
     return n
 
 
-@jit
+@jit_inner
+def _append(
+    out: Bytes,
+    n: np.uint64,
+    last: np.uint32,
+    base: np.uint64,
+    run: np.uint64,
+    marks: np.uint64,
+    cp: np.uint32,
+    entry: np.uint32,
+    table: Table,
+) -> State:
+    """Append a code point that stands for no sequence; returns the new state."""
+    kind = entry >> np.uint32(24)
+    if kind == IGNORED or (kind == MARK and last == SEPARATOR):
+        return n, last, base, run, marks
+    if kind == MARK:
+        order = entry & PAYLOAD
+        if cp == DOT_ABOVE and (out[base] | np.uint8(32)) == 105:  # i, I
+            return n, last, base, run, marks
+        if order == 0 or marks == LONGEST_RUN:
+            n = put(out, n, cp)
+            return n, last, base, n, _0
+        return _put_mark(out, n, run, cp, order, table), last, base, run, marks + _1
+    if kind in (SEPARATOR, SINGLE) or last == SINGLE:
+        out[n] = BLANK
+        n += _1
+    base = n
+    if kind != SEPARATOR:
+        n = put(out, n, (cp + entry) & DELTA)
+    return n, kind, base, n, _0
+
+
+@jit_inner
+def _note(sources: Words, first: np.uint64, n: np.uint64, start: np.uint64, end: np.uint64) -> None:
+    if sources.shape[0] > 0:
+        for k in range(first, n):
+            sources[k, 0] = np.uint32(start)
+            sources[k, 1] = np.uint32(end)
+
+
+@jit_inner
+def _note_ascii(sources: Words, n: np.uint64, start: np.uint64, length: np.uint64) -> None:
+    if sources.shape[0] > 0:
+        for k in range(length):
+            sources[n + k, 0] = np.uint32(start + k)
+            sources[n + k, 1] = np.uint32(start + k + _1)
+
+
+@jit_inner
 def _copy_ascii(data: Bytes, at: np.uint64, end: np.uint64, out: Bytes, n: np.uint64) -> np.uint64:
     """Copy ASCII up to the next byte above 127, eight bytes at a time; returns where in `data` that is.
 
@@ -140,10 +154,8 @@ def _copy_ascii(data: Bytes, at: np.uint64, end: np.uint64, out: Bytes, n: np.ui
     return at
 
 
-@jit
-def _put_mark(
-    out: Bytes, n: np.uint64, run: np.uint64, cp: np.uint32, order: np.uint32, stage1: Blocks, stage2: Words
-) -> np.uint64:
+@jit_inner
+def _put_mark(out: Bytes, n: np.uint64, run: np.uint64, cp: np.uint32, order: np.uint32, table: Table) -> np.uint64:
     """Write a mark behind those of its run out[run:n] that do not order after it; returns the new end."""
     place = n
     while place > run:
@@ -151,7 +163,7 @@ def _put_mark(
         while (out[before] & np.uint8(0xC0)) == 0x80:
             before -= _1
         other, _ = decode(out, before, place)
-        if (lookup(other, stage1, stage2) & PAYLOAD) <= order:
+        if (lookup(other, table) & PAYLOAD) <= order:
             break
         place = before
     end = put(out, n, cp)

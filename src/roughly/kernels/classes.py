@@ -13,7 +13,7 @@ block `stage2` goes on with the sequences that code points of class SEQUENCE sta
 | SINGLE | is a token, with the marks behind it | likewise |
 | IGNORED | is as if it were not there | – |
 | MARK | belongs to the character before it | canonical combining class |
-| SEQUENCE | stands for several code points, none of them of class SEQUENCE | index in `stage2` of their count; they follow |
+| SEQUENCE | stands for others, none of this class | index in `stage2` of their count; they follow |
 
 This module needs no numba, so that the plain-Python side may share it.
 """

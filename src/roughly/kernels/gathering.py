@@ -10,9 +10,10 @@ from roughly.kernels.arrays import Hashes, Offsets, frozen
 
 @jit
 def _gather(values: Hashes, starts: Offsets, offsets: Offsets, out: Hashes) -> None:
-    for i in range(starts.shape[0]):
-        n = offsets[i + 1] - offsets[i]
-        out[offsets[i] : offsets[i + 1]] = values[starts[i] : starts[i] + n]
+    for i in range(starts.shape[0]):  # element by element: a slice assignment takes seconds to compile
+        shift = starts[i] - offsets[i]
+        for at in range(offsets[i], offsets[i + 1]):
+            out[at] = values[at + shift]
 
 
 def gather_ranges(values: Hashes, starts: Offsets, offsets: Offsets) -> Hashes:

@@ -9,14 +9,14 @@ accidents, not against someone who builds collisions on purpose.
 
 which is a bijection of h for each w and of w for each h, so two strings of one length that differ in one word never
 collide. A fingerprint has two lanes with other A, B and seeds: what cancels in one lane does not in the other.
-`finish` is Evensen's *moremur*, a bijection with good avalanche, applied after the length is added, so a string
+`mix` is Evensen's *moremur*, a bijection with good avalanche, applied after the length is added, so a string
 and the same string with zero bytes behind it differ.
 
 | constant | value |
 |---|---|
 | `SEED`, `SEED2` | the first and second 64 bits of the fraction of π |
 | `A`, `B` | 2^64/φ made odd, as in SplitMix64; the second prime of xxHash64 |
-| `A2`, `B2` | the multipliers of Steele and Vigna (2021), table of 64-bit LCG multipliers, and of xxHash64's first prime |
+| `A2`, `B2` | a 64-bit LCG multiplier of Steele and Vigna (2021); the first prime of xxHash64 |
 | `M1`, `M2` | the multipliers of moremur |
 """
 
@@ -24,8 +24,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from roughly.kernels import jit
+from roughly.kernels import jit_inner
 from roughly.kernels.arrays import Bytes, Hashes, Offsets, frozen, frozen_offsets
+from roughly.kernels.words import load, load_tail
 
 SEED = np.uint64(0x243F6A8885A308D3)
 SEED2 = np.uint64(0x13198A2E03707344)
@@ -36,13 +37,10 @@ B2 = np.uint64(0x9E3779B185EBCA87)
 M1 = np.uint64(0x3C79AC492BA7B653)
 M2 = np.uint64(0x1C69B3F74AC4AE35)
 
-_1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(i) for i in range(1, 9))
-_16, _24, _32, _40, _48, _56, _64 = (np.uint64(8 * i) for i in range(2, 9))
-_0, _27, _31, _33 = np.uint64(0), np.uint64(27), np.uint64(31), np.uint64(33)
-ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
+_8, _27, _31, _33, _37 = (np.uint64(i) for i in (8, 27, 31, 33, 37))
 
 
-@jit
+@jit_inner
 def mix(h: np.uint64) -> np.uint64:
     """moremur: a bijection of 64 bits after which every bit depends on every bit."""
     h ^= h >> _27
@@ -52,53 +50,18 @@ def mix(h: np.uint64) -> np.uint64:
     return h ^ (h >> _27)
 
 
-@jit
+@jit_inner
 def absorb(h: np.uint64, word: np.uint64) -> np.uint64:
     """Fold a word into the state of the first lane."""
     h += word * A
     return ((h << _31) | (h >> _33)) * B
 
 
-@jit
+@jit_inner
 def absorb2(h: np.uint64, word: np.uint64) -> np.uint64:
     """Fold a word into the state of the second lane."""
     h += word * A2
-    return ((h << _27) | (h >> np.uint64(37))) * B2
-
-
-@jit
-def load(data: Bytes, at: np.uint64) -> np.uint64:
-    """The little-endian word at data[at:at + 8]; LLVM makes one load of it."""
-    return (
-        np.uint64(data[at])
-        | np.uint64(data[at + _1]) << _8
-        | np.uint64(data[at + _2]) << _16
-        | np.uint64(data[at + _3]) << _24
-        | np.uint64(data[at + _4]) << _32
-        | np.uint64(data[at + _5]) << _40
-        | np.uint64(data[at + _6]) << _48
-        | np.uint64(data[at + _7]) << _56
-    )
-
-
-@jit
-def store(data: Bytes, at: np.uint64, word: np.uint64) -> None:
-    """Write a little-endian word to data[at:at + 8]; LLVM makes one store of it."""
-    for k in range(_8):
-        data[at + k] = np.uint8(word >> (_8 * k))
-
-
-@jit
-def load_tail(data: Bytes, at: np.uint64, length: np.uint64) -> np.uint64:
-    """The little-endian word of data[at:at + length], length ≤ 8, with zeros above; reads nothing past `data`."""
-    if length == _0:
-        return _0
-    if at + _8 <= np.uint64(data.shape[0]):
-        return load(data, at) & (ALL_BITS >> (_64 - _8 * length))
-    word = _0
-    for i in range(length):
-        word |= np.uint64(data[at + np.uint64(i)]) << (_8 * np.uint64(i))
-    return word
+    return ((h << _27) | (h >> _37)) * B2
 
 
 def hash_bytes(data: Bytes, offsets: Offsets) -> Hashes:
@@ -110,7 +73,7 @@ def hash_bytes(data: Bytes, offsets: Offsets) -> Hashes:
     return out
 
 
-@jit
+@jit_inner
 def _hash_bytes(data: Bytes, offsets: Offsets, out: Hashes) -> None:
     for d in range(offsets.shape[0] - 1):
         at = np.uint64(offsets[d])
@@ -136,7 +99,7 @@ def hash_sequences(values: Hashes, offsets: Offsets) -> Hashes:
     return out
 
 
-@jit
+@jit_inner
 def _hash_sequences(values: Hashes, offsets: Offsets, out: Hashes) -> None:
     for d in range(offsets.shape[0] - 1):
         h, g = SEED, SEED2

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from roughly.kernels import jit
+from roughly.kernels import jit_inner
 from roughly.kernels.arrays import Hashes, Offsets, Words, frozen, frozen_offsets
 from roughly.kernels.hashing import SEED, absorb, mix
-from roughly.kernels.shingles import bit_length, check_size, longest, shingles
+from roughly.kernels.shingles import check_size, shingles
+from roughly.kernels.sorting import bit_length
 
 NONE = np.uint32(0xFFFFFFFF)
 MEMORY_BITS = 13
@@ -37,7 +38,10 @@ def signatures(tokens: Hashes, offsets: Offsets, size: int, multipliers: Words, 
     check_size(size)
     multipliers, increments = _permutations(multipliers, increments)
     out = np.empty((len(offsets) - 1, len(multipliers)), np.uint32)
-    _signatures(tokens, offsets, size, multipliers, increments, out)
+    room = int(np.diff(offsets).max(initial=0)) + 1
+    values, x = np.empty(room, np.uint64), np.empty(room, np.uint32)
+    memory = np.empty(1 << MEMORY_BITS, np.uint32)
+    _signatures(tokens, offsets, size, multipliers, increments, values, x, memory, out)
     return out
 
 
@@ -63,7 +67,7 @@ def _permutations(multipliers: Words, increments: Words) -> tuple[Words, Words]:
     return multipliers, increments
 
 
-@jit
+@jit_inner
 def _minimum(x: Words, n: np.uint64, multiplier: np.uint32, increment: np.uint32) -> np.uint32:
     least = NONE
     for i in range(n):
@@ -71,7 +75,7 @@ def _minimum(x: Words, n: np.uint64, multiplier: np.uint32, increment: np.uint32
     return least
 
 
-@jit
+@jit_inner
 def _without_repeats(values: Hashes, n: np.uint64, memory: Words, x: Words) -> np.uint64:
     """The high words of values[:n] into `x`, most of the repeated ones left out; returns how many.
 
@@ -94,14 +98,18 @@ def _without_repeats(values: Hashes, n: np.uint64, memory: Words, x: Words) -> n
     return count
 
 
-@jit
+@jit_inner
 def _signatures(
-    tokens: Hashes, offsets: Offsets, size: int, multipliers: Words, increments: Words, out: Words
+    tokens: Hashes,
+    offsets: Offsets,
+    size: int,
+    multipliers: Words,
+    increments: Words,
+    values: Hashes,
+    x: Words,
+    memory: Words,
+    out: Words,
 ) -> None:
-    room = longest(offsets) + 1
-    values = np.empty(room, np.uint64)
-    x = np.empty(room, np.uint32)
-    memory = np.empty(1 << MEMORY_BITS, np.uint32)
     for d in range(offsets.shape[0] - 1):
         n = shingles(tokens, np.uint64(offsets[d]), np.uint64(offsets[d + 1]), np.uint64(size), values)
         n = _without_repeats(values, n, memory, x)
@@ -109,7 +117,7 @@ def _signatures(
             out[d, p] = _minimum(x, n, multipliers[p], increments[p])
 
 
-@jit
+@jit_inner
 def _band_keys(minima: Words, bands: int, rows: int, out: Hashes) -> None:
     for d in range(minima.shape[0]):
         for band in range(bands):

@@ -7,7 +7,8 @@ once; where none passes, it is kept itself and joins their chains. This is the l
 independent set of the candidate graph, found without forming the graph: a bucket of n near-copies of one page costs n
 comparisons, not n². A chain holds `crowd` kept documents at most; a bucket that has more is crowded, and the
 caller then asks for those documents in another way (see `prefix_keys`). Only kept documents count towards a
-crowd, and later ones are left out of the chain, so the same comparisons are made however the documents are cut into blocks.
+crowd, and later ones are left out of the chain, so the same comparisons are made however the documents are cut
+into blocks.
 
 Integers: documents and buckets are int64 in chains and uint32 at rest; shingle hashes are uint64 and only compared.
 
@@ -63,7 +64,9 @@ def _grown(pairs: Rows, count: int) -> Rows:
     if count < pairs.shape[0]:
         return pairs
     bigger = np.empty((2 * pairs.shape[0] + 1024, 3), np.int64)
-    bigger[: pairs.shape[0]] = pairs
+    for i in range(count):
+        for column in range(3):
+            bigger[i, column] = pairs[i, column]
     return bigger
 
 
@@ -74,7 +77,10 @@ def _note_near(near: Rows, scores: Floats, noted: int, d: int, k: int, c: int, s
         at = noted
         noted += 1
     else:
-        at = np.argmin(scores)
+        at = 0
+        for i in range(1, scores.shape[0]):
+            if scores[i] < scores[at]:
+                at = i
         if scores[at] >= score:
             return noted
     near[at, 0] = d
@@ -103,7 +109,9 @@ def greedy(
     near = np.empty((most_near, 3), np.int64)
     scores = np.empty(most_near, np.float64)
     block = set_offsets.shape[0] - 1
-    stamp = np.full(block, -1, np.int64)
+    stamp = np.empty(block, np.int64)
+    for i in range(block):
+        stamp[i] = -1
     for local in range(block):
         d = first + local
         i, ie = set_offsets[local], set_offsets[local + 1]
@@ -124,7 +132,7 @@ def greedy(
                 if need > min(ie - i, je - j):
                     continue
                 compared += 1
-                c = intersect_at_least(values, i, ie, j, je, need)
+                c = int(intersect_at_least(values, i, ie, j, je, need))
                 if c < 0:
                     continue
                 if passes(c, ie - i, je - j, measure, threshold):
@@ -172,7 +180,9 @@ def gather(
     """
     count = 0
     pairs = np.empty((1024, 3), np.int64)
-    stamp = np.full(before, -1, np.int64)
+    stamp = np.empty(before, np.int64)
+    for i in range(before):
+        stamp[i] = -1
     d = start
     while d < stop and count < limit:
         for at in range(doc_offsets[d], doc_offsets[d + 1]):
@@ -224,14 +234,15 @@ def prefix_keys(values: Hashes, set_offsets: Offsets, counts: Words, threshold: 
         n = set_offsets[d + 1] - start
         if n == 0:
             continue
-        weights = np.empty(n, np.int64)
+        order = np.empty(n, np.uint64)  # count above, place below: sorted by count, then by hash
         for i in range(n):
-            weights[i] = np.int64(counts[np.int64(values[start + i] >> shift)])
-        order = np.argsort(weights, kind="mergesort")  # stable: ties stay in order of hash
+            weight = np.uint64(counts[np.int64(values[start + i] >> shift)])
+            order[i] = weight << np.uint64(32) | np.uint64(i)
+        order.sort()
         prefix = n - needed(n, 0, CONTAINMENT, threshold) + 1
         for i in range(min(n, prefix)):
-            at = order[i]
-            if weights[at] > 1:
+            at = np.int64(order[i] & np.uint64(0xFFFFFFFF))
+            if order[i] >> np.uint64(32) > np.uint64(1):
                 keys[used] = values[start + at]
                 owners[used] = d
                 used += 1
@@ -266,17 +277,19 @@ def bridges(
     pairs = np.empty((1024, 3), np.int64)
     bucket = start
     while bucket < stop and count < limit:
-        docs = bucket_docs[bucket_offsets[bucket] : bucket_offsets[bucket + 1]]
-        here = np.empty(docs.shape[0], np.int64)
-        for i in range(docs.shape[0]):
-            here[i] = roots[docs[i]]
-        order = np.argsort(here, kind="mergesort")
+        start = bucket_offsets[bucket]
+        size = bucket_offsets[bucket + 1] - start
+        order = np.empty(size, np.uint64)  # root above, document below: documents of one component side by side
+        for i in range(size):
+            doc = bucket_docs[start + i]
+            order[i] = np.uint64(roots[doc]) << np.uint64(32) | np.uint64(doc)
+        order.sort()
         group = 0
-        for i in range(docs.shape[0]):
-            if here[order[i]] != here[order[group]]:
+        for i in range(size):
+            if order[i] >> np.uint64(32) != order[group] >> np.uint64(32):
                 group = i
             for j in range(group):
-                a, b = np.int64(docs[order[i]]), np.int64(docs[order[j]])
+                a, b = np.int64(order[i] & np.uint64(0xFFFFFFFF)), np.int64(order[j] & np.uint64(0xFFFFFFFF))
                 pairs = _grown(pairs, count)
                 pairs[count, 0] = max(a, b)
                 pairs[count, 1] = min(a, b)

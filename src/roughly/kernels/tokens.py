@@ -2,46 +2,47 @@
 
 Two passes over each document, which was measured to be 2.5 times as fast as one:
 
-1. the *edges* of tokens, eight bytes at a time and without a branch on the text: a flag for each byte inside a token,
-   the changes between neighbouring flags gathered into one number by a product, and a table of 256 rows that
-   says where the changes are;
+1. the edges of tokens, by `edges`;
 2. the bytes between two edges, hashed eight at a time, in lower case: setting bit 5 of a byte below 128 lowers a
    letter and leaves a digit alone. The last word is filled with zeros, which no token contains, so tokens of up to
    eight bytes have distinct hashes for certain.
 
-A document with a byte above 127 is first rewritten by `canonicalise`, and passes 1 and 2 then read the rewritten form.
+Text with a byte above 127 is first rewritten by `canonicalise`, and passes 1 and 2 then read the rewritten form.
 The hash of a token is thus a function of its canonical UTF-8 bytes alone, whichever road it took.
 
-Edges are uint32 positions within one document, which bounds a document to `LONGEST_DOCUMENT` bytes.
+Documents are worked through in pieces that end behind an ASCII separator, where no token and no rule reaches across.
+So scratch memory is that of one piece, and a page with a few accents takes the slow road only around them. Positions
+are uint32 within a piece; a text without any separator is one piece, which bounds a document to `LONGEST_DOCUMENT`.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from roughly.errors import InputError
-from roughly.kernels import jit
-from roughly.kernels.arrays import Blocks, Bytes, Hashes, Offsets, Words, frozen, frozen_offsets
-from roughly.kernels.canonical import HIGH_BITS, canonicalise
+from roughly.kernels import jit_inner
+from roughly.kernels.arrays import Blocks, Bytes, Hashes, Offsets, Table, Words, frozen, frozen_offsets
+from roughly.kernels.canonical import canonicalise
 from roughly.kernels.classes import GROWTH
-from roughly.kernels.hashing import ALL_BITS, SEED, absorb, load, load_tail, mix
+from roughly.kernels.edges import ASCII, BLOCK, CANONICAL, find_edges, is_ascii
+from roughly.kernels.hashing import SEED, absorb, mix
+from roughly.kernels.words import ALL_BITS, in_word, load, load_tail, lower
 
 LONGEST_DOCUMENT = (2**32 - 16) // GROWTH
+PIECE = np.uint64(1 << 14)
 
 _0, _1, _2, _8, _64 = (np.uint64(i) for i in (0, 1, 2, 8, 64))
-_GROWTH = np.uint64(GROWTH)
 
-BLOCK = np.uint64(1 << 14)
-ASCII, CANONICAL = np.uint8(0), np.uint8(1)  # whether bytes above 127 belong to tokens
-GATHER = np.uint64(0x0102040810204080)  # times a word of bytes 0 or 1 has these eight bits in its highest byte
 
-# For each set of changes within eight bytes: how many, and where, two positions of 32 bits in a word.
-COUNTS = np.array([row.bit_count() for row in range(256)], np.uint64)
-POSITIONS = np.zeros((256, 4), np.uint64)
-for _row in range(256):
-    for _nth, _bit in enumerate(bit for bit in range(8) if _row >> bit & 1):
-        POSITIONS[_row, _nth // 2] |= np.uint64(_bit << 32 * (_nth % 2))
-BOTH = np.uint64(1 << 32 | 1)
+class Scratch(NamedTuple):
+    """What tokenising a piece writes to and forgets."""
+
+    flags: Bytes  # whether a byte belongs to a token, a block at a time
+    edges: Words  # where tokens start and end
+    buffer: Bytes  # canonical form
+    sources: Words  # (start, end) of the character that a byte of it stems from; no rows where nobody asks
 
 
 def tokenise(data: Bytes, offsets: Offsets, stage1: Blocks, stage2: Words) -> tuple[Hashes, Offsets]:
@@ -49,7 +50,18 @@ def tokenise(data: Bytes, offsets: Offsets, stage1: Blocks, stage2: Words) -> tu
     data = frozen(data, np.uint8, "data")
     offsets = frozen_offsets(offsets, len(data))
     refuse_longer(int(np.diff(offsets).max(initial=0)))
-    return _tokenise(data, offsets, frozen(stage1, np.uint16, "stage1"), frozen(stage2, np.uint32, "stage2"))
+    table = Table(frozen(stage1, np.uint16, "stage1"), frozen(stage2, np.uint32, "stage2"))
+    scratch = _scratch(int(_largest_piece(data, offsets)), with_sources=False)
+    documents = len(offsets) - 1
+    token_offsets = np.zeros(documents + 1, np.int64)
+    hashes = np.empty(int(offsets[-1] - offsets[0]) // 5 + 64, np.uint64)
+    done = 0
+    while True:
+        done = _tokenise(data, offsets, table, scratch, hashes, token_offsets, done)
+        used = int(token_offsets[done])
+        if done == documents:
+            return hashes[:used], token_offsets
+        hashes = _larger(hashes, used)
 
 
 def spans(data: Bytes, stage1: Blocks, stage2: Words) -> Offsets:
@@ -60,7 +72,32 @@ def spans(data: Bytes, stage1: Blocks, stage2: Words) -> Offsets:
     """
     data = frozen(data, np.uint8, "data")
     refuse_longer(len(data))
-    return _spans(data, frozen(stage1, np.uint16, "stage1"), frozen(stage2, np.uint32, "stage2"))
+    table = Table(frozen(stage1, np.uint16, "stage1"), frozen(stage2, np.uint32, "stage2"))
+    whole = frozen_offsets(np.array([0, len(data)], np.int64), len(data))
+    scratch = _scratch(int(_largest_piece(data, whole)), with_sources=True)
+    out = np.empty((len(data) // 5 + 64, 2), np.int64)
+    while True:
+        count = _spans(data, table, scratch, out)
+        if count >= 0:
+            return out[:count]
+        out = np.empty((2 * len(out), 2), np.int64)
+
+
+def _scratch(largest: int, with_sources: bool) -> Scratch:
+    """Room for pieces of up to this many bytes."""
+    room = GROWTH * largest + 16
+    return Scratch(
+        np.empty(int(BLOCK) + 8, np.uint8),
+        np.empty(room, np.uint32),
+        np.empty(room, np.uint8),
+        np.empty((room if with_sources else 0, 2), np.uint32),
+    )
+
+
+def _larger(array: Hashes, used: int) -> Hashes:
+    larger = np.empty(2 * len(array), array.dtype)
+    larger[:used] = array[:used]
+    return larger
 
 
 def refuse_longer(length: int) -> None:
@@ -71,96 +108,7 @@ def refuse_longer(length: int) -> None:
         )
 
 
-@jit
-def is_ascii(data: Bytes, at: np.uint64, end: np.uint64) -> bool:
-    """Whether no byte of data[at:end] is above 127; looks at 64 bytes at a time."""
-    while at + _64 <= end:
-        union = _0
-        for k in range(_0, _64, _8):
-            union |= load(data, at + k)
-        if union & HIGH_BITS != _0:
-            return False
-        at += _64
-    while at < end:
-        if data[at] > 127:
-            return False
-        at += _1
-    return True
-
-
-@jit
-def mark_inside(data: Bytes, start: np.uint64, length: np.uint64, high: np.uint8, flags: Bytes) -> None:
-    """1 for each byte of data[start:start + length] that belongs to a token, else 0; then zeros to a whole word.
-
-    ASCII letters and digits do, and bytes above 127 if `high` is 1. Written as arithmetic, so that it vectorises.
-    """
-    for i in range(length):
-        c = data[start + i]
-        letter = np.uint8((c | np.uint8(32)) - np.uint8(97)) < np.uint8(26)
-        digit = np.uint8(c - np.uint8(48)) < np.uint8(10)
-        flags[i] = np.uint8(letter | digit) | (c >> np.uint8(7) & high)
-    for i in range(length, length + _8):
-        flags[i] = 0
-
-
-@jit
-def find_edges(
-    data: Bytes, start: np.uint64, length: np.uint64, high: np.uint8, flags: Bytes, edges: Words
-) -> np.uint64:
-    """Where tokens start and end in data[start:start + length], in turns; returns how many edges there are.
-
-    Works through `BLOCK` bytes at a time, whose flags stay in the fastest cache. Four edges in eight bytes are written
-    in any case, more only where there are more.
-    """
-    n = _0
-    before = _0
-    block = _0
-    while block < length:
-        size = min(BLOCK, length - block)
-        mark_inside(data, start + block, size, high, flags)
-        n, before = _put_changes(flags, size, block, edges, n, before)
-        block += size
-    if before:
-        edges[n] = np.uint32(length)
-        n += _1
-    return n
-
-
-@jit
-def _put_changes(
-    flags: Bytes, size: np.uint64, block: np.uint64, edges: Words, n: np.uint64, before: np.uint64
-) -> tuple[np.uint64, np.uint64]:
-    """Append the positions, counted from `block` on, at which flags[:size] change; `before` is the flag ahead of them."""
-    here = block * BOTH
-    for at in range(_0, size, _8):
-        word = load(flags, at)
-        changes = word ^ (word << _8 | before)
-        before = word >> np.uint64(56)
-        row = changes * GATHER >> np.uint64(56)
-        _put_pairs(edges, n, row, _0, here)
-        count = COUNTS[row]
-        if count > np.uint64(4):
-            _put_pairs(edges, n, row, _2, here)
-        n += count
-        here += _8 * BOTH
-    return n, before
-
-
-@jit
-def _put_pairs(edges: Words, n: np.uint64, row: np.uint64, first: np.uint64, here: np.uint64) -> None:
-    for k in range(first, first + _2):
-        pair = POSITIONS[row, k] + here
-        edges[n + _2 * k] = np.uint32(pair)
-        edges[n + _2 * k + _1] = np.uint32(pair >> np.uint64(32))
-
-
-@jit
-def lower(word: np.uint64) -> np.uint64:
-    """Eight bytes with bit 5 set in those below 128."""
-    return word | ((~word & HIGH_BITS) >> _2)
-
-
-@jit
+@jit_inner
 def hash_between(data: Bytes, start: np.uint64, edges: Words, count: np.uint64, out: Hashes, n: np.uint64) -> np.uint64:
     """Hash the token between each pair of edges into out[n], out[n + 1], …; returns the new end."""
     size = np.uint64(data.shape[0])
@@ -178,77 +126,100 @@ def hash_between(data: Bytes, start: np.uint64, edges: Words, count: np.uint64, 
     return n
 
 
-@jit
-def _longest(offsets: Offsets) -> np.uint64:
-    longest = 0
+@jit_inner
+def piece_end(data: Bytes, at: np.uint64, end: np.uint64) -> np.uint64:
+    """Where the piece ends that begins at `at`: behind the first ASCII separator after `PIECE` bytes, or at `end`."""
+    if end - at <= PIECE:
+        return end
+    at += PIECE
+    while at < end and (data[at] > 127 or in_word(data[at])):
+        at += _1
+    return min(at + _1, end)
+
+
+@jit_inner
+def _largest_piece(data: Bytes, offsets: Offsets) -> np.uint64:
+    largest = _0
     for d in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    return np.uint64(longest)
-
-
-@jit
-def _with_room(hashes: Hashes, used: np.uint64, wanted: np.uint64) -> Hashes:
-    if used + wanted <= np.uint64(hashes.shape[0]):
-        return hashes
-    larger = np.empty(np.int64(used + used // _2 + wanted), np.uint64)
-    for i in range(used):
-        larger[i] = hashes[i]
-    return larger
-
-
-@jit
-def _tokenise(data: Bytes, offsets: Offsets, stage1: Blocks, stage2: Words) -> tuple[Hashes, Offsets]:
-    documents = offsets.shape[0] - 1
-    longest = _longest(offsets)
-    flags = np.empty(np.int64(BLOCK + _8), np.uint8)
-    edges = np.empty(np.int64(_GROWTH * longest + _8), np.uint32)
-    buffer = np.empty(np.int64(_GROWTH * longest + _8), np.uint8)
-    sources = np.empty((0, 2), np.int64)
-    hashes = np.empty((offsets[documents] - offsets[0]) // 5 + 64, np.uint64)
-    token_offsets = np.empty(documents + 1, np.int64)
-    token_offsets[0] = 0
-    n = _0
-    for d in range(documents):
-        start = np.uint64(offsets[d])
+        at = np.uint64(offsets[d])
         end = np.uint64(offsets[d + 1])
-        if is_ascii(data, start, end):
-            count = find_edges(data, start, end - start, ASCII, flags, edges)
-            hashes = _with_room(hashes, n, count // _2)
-            n = hash_between(data, start, edges, count, hashes, n)
-        else:
-            length = canonicalise(data, start, end, stage1, stage2, buffer, sources)
-            count = find_edges(buffer, _0, length, CANONICAL, flags, edges)
-            hashes = _with_room(hashes, n, count // _2)
-            n = hash_between(buffer, _0, edges, count, hashes, n)
+        while at < end:
+            stop = piece_end(data, at, end)
+            largest = max(largest, stop - at)
+            at = stop
+    return largest
+
+
+@jit_inner
+def _tokenise(
+    data: Bytes,
+    offsets: Offsets,
+    table: Table,
+    scratch: Scratch,
+    hashes: Hashes,
+    token_offsets: Offsets,
+    first: int,
+) -> int:
+    """Tokenise documents first, first + 1, … as long as `hashes` has room; returns the first that is not done."""
+    flags, edges, buffer, sources = scratch
+    room = np.uint64(hashes.shape[0])
+    n = np.uint64(token_offsets[first])
+    for d in range(first, offsets.shape[0] - 1):
+        at = np.uint64(offsets[d])
+        end = np.uint64(offsets[d + 1])
+        while at < end:
+            stop = piece_end(data, at, end)
+            if is_ascii(data, at, stop):
+                count = find_edges(data, at, stop - at, ASCII, flags, edges)
+                if n + count // _2 > room:
+                    return d
+                n = hash_between(data, at, edges, count, hashes, n)
+            else:
+                length = canonicalise(data, at, stop, table, buffer, sources)
+                count = find_edges(buffer, _0, length, CANONICAL, flags, edges)
+                if n + count // _2 > room:
+                    return d
+                n = hash_between(buffer, _0, edges, count, hashes, n)
+            at = stop
         token_offsets[d + 1] = np.int64(n)
-    return hashes[: np.int64(n)], token_offsets
+    return int(offsets.shape[0] - 1)
 
 
-@jit
-def _spans(data: Bytes, stage1: Blocks, stage2: Words) -> Offsets:
-    size = np.uint64(data.shape[0])
-    flags = np.empty(np.int64(BLOCK + _8), np.uint8)
-    edges = np.empty(np.int64(_GROWTH * size + _8), np.uint32)
-    if is_ascii(data, _0, size):
-        count = find_edges(data, _0, size, ASCII, flags, edges)
-        out = np.empty((np.int64(count // _2), 2), np.int64)
-        for i in range(count):
-            out[i // _2, i % _2] = edges[i]
-        return out
-    buffer = np.empty(np.int64(_GROWTH * size + _8), np.uint8)
-    sources = np.empty((np.int64(_GROWTH * size + _8), 2), np.int64)
-    length = canonicalise(data, _0, size, stage1, stage2, buffer, sources)
-    count = find_edges(buffer, _0, length, CANONICAL, flags, edges)
-    out = np.empty((np.int64(count // _2), 2), np.int64)
-    for t in range(count // _2):
-        first = sources[edges[_2 * t], 0]
-        last = sources[edges[_2 * t], 1]
-        for k in range(edges[_2 * t], edges[_2 * t + _1]):
-            first = min(first, sources[k, 0])
-            last = max(last, sources[k, 1])
-        out[t, 0] = first
-        out[t, 1] = last
-    return out
+@jit_inner
+def _spans(data: Bytes, table: Table, scratch: Scratch, out: Offsets) -> np.int64:
+    """Spans of all tokens into `out`; returns how many, or −1 where there is no room for them."""
+    flags, edges, buffer, sources = scratch
+    end = np.uint64(data.shape[0])
+    at = n = _0
+    while at < end:
+        stop = piece_end(data, at, end)
+        rewritten = not is_ascii(data, at, stop)
+        if rewritten:
+            length = canonicalise(data, at, stop, table, buffer, sources)
+            count = find_edges(buffer, _0, length, CANONICAL, flags, edges)
+        else:
+            count = find_edges(data, at, stop - at, ASCII, flags, edges)
+        if n + count // _2 > np.uint64(out.shape[0]):
+            return np.int64(-1)
+        for e in range(_0, count, _2):
+            first, last = edges[e], edges[e + _1]
+            if rewritten:
+                first, last = _source(sources, first, last)
+            out[n, 0] = np.int64(at + np.uint64(first))
+            out[n, 1] = np.int64(at + np.uint64(last))
+            n += _1
+        at = stop
+    return np.int64(n)
+
+
+@jit_inner
+def _source(sources: Words, start: np.uint32, end: np.uint32) -> tuple[np.uint32, np.uint32]:
+    """The least start and the greatest end of the characters that buffer[start:end] stems from."""
+    first, last = sources[start, 0], sources[start, 1]
+    for k in range(start, end):
+        first = min(first, sources[k, 0])
+        last = max(last, sources[k, 1])
+    return first, last
 
 
 def warm_up() -> None:

@@ -8,52 +8,50 @@ from __future__ import annotations
 
 import numpy as np
 
-from roughly.kernels import jit
-from roughly.kernels.arrays import Blocks, Bytes, Words
+from roughly.kernels import jit_inner
+from roughly.kernels.arrays import Bytes, Table
 
 _1, _2, _3, _4 = (np.uint64(i) for i in (1, 2, 3, 4))
 
 
-@jit
+@jit_inner
 def decode(data: Bytes, at: np.uint64, end: np.uint64) -> tuple[np.uint32, np.uint64]:
     """The code point at data[at] and its length in bytes; (U+FFFD, 1) for a malformed byte."""
     c = np.uint32(data[at])
     left = end - at
-    if c < 0xE0:
-        if c >= 0xC2 and left > _1 and _continues(data[at + _1]):
-            return (c & np.uint32(0x1F)) << np.uint32(6) | _six(data[at + _1]), _2
-    elif c < 0xF0:
-        if left > _2 and _continues(data[at + _1]) and _continues(data[at + _2]):
-            high = (c & np.uint32(0x0F)) << np.uint32(12)
-            cp = high | _six(data[at + _1]) << np.uint32(6) | _six(data[at + _2])
-            if cp >= 0x800:
-                return cp, _3
-    elif c < 0xF5 and left > _3:
-        if _continues(data[at + _1]) and _continues(data[at + _2]) and _continues(data[at + _3]):
-            high = (c & np.uint32(0x07)) << np.uint32(18) | _six(data[at + _1]) << np.uint32(12)
-            cp = high | _six(data[at + _2]) << np.uint32(6) | _six(data[at + _3])
-            if 0x10000 <= cp <= 0x10FFFF:
-                return cp, _4
+    if 0xC2 <= c < 0xE0 and left > _1 and _continues(data[at + _1]):
+        return (c & np.uint32(0x1F)) << np.uint32(6) | _six(data[at + _1]), _2
+    if 0xE0 <= c < 0xF0 and left > _2 and _continues(data[at + _1]) and _continues(data[at + _2]):
+        high = (c & np.uint32(0x0F)) << np.uint32(12) | _six(data[at + _1]) << np.uint32(6)
+        cp = high | _six(data[at + _2])
+        if cp >= 0x800:
+            return cp, _3
+    if 0xF0 <= c < 0xF5 and left > _3 and _continues(data[at + _1]) and _continues(data[at + _2]):
+        high = (c & np.uint32(0x07)) << np.uint32(18) | _six(data[at + _1]) << np.uint32(12)
+        cp = high | _six(data[at + _2]) << np.uint32(6) | _six(data[at + _3])
+        if _continues(data[at + _3]) and 0x10000 <= cp <= 0x10FFFF:
+            return cp, _4
     return np.uint32(0xFFFD), _1
 
 
-@jit
+@jit_inner
 def _continues(byte: np.uint8) -> bool:
-    return (byte & np.uint8(0xC0)) == 0x80
+    return bool((byte & np.uint8(0xC0)) == 0x80)
 
 
-@jit
+@jit_inner
 def _six(byte: np.uint8) -> np.uint32:
     return np.uint32(byte) & np.uint32(0x3F)
 
 
-@jit
-def lookup(cp: np.uint32, stage1: Blocks, stage2: Words) -> np.uint32:
+@jit_inner
+def lookup(cp: np.uint32, table: Table) -> np.uint32:
     """The table's entry of a code point."""
-    return stage2[np.uint32(stage1[cp >> np.uint32(8)]) << np.uint32(8) | cp & np.uint32(255)]
+    block = np.uint32(table.stage1[cp >> np.uint32(8)])
+    return np.uint32(table.stage2[block << np.uint32(8) | cp & np.uint32(255)])
 
 
-@jit
+@jit_inner
 def put(out: Bytes, n: np.uint64, cp: np.uint32) -> np.uint64:
     """Write a code point as UTF-8 at out[n]; returns the position behind it."""
     if cp < 0x80:
@@ -75,6 +73,6 @@ def put(out: Bytes, n: np.uint64, cp: np.uint32) -> np.uint64:
     return n + _4
 
 
-@jit
+@jit_inner
 def _tail(cp: np.uint32) -> np.uint8:
     return np.uint8(np.uint32(0x80) | cp & np.uint32(0x3F))

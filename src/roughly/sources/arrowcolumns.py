@@ -181,8 +181,22 @@ def _wrong_type(name: str, field: str, column: str, schema: pa.Schema) -> InputE
     )
 
 
+def pick(batch: pa.RecordBatch, indices: Rows) -> pa.RecordBatch:
+    """The rows of a batch at these indices."""
+    return without_views(batch).take(pa.array(indices))
+
+
 def filtered(batch: pa.RecordBatch, keep: npt.NDArray[np.bool_]) -> pa.RecordBatch:
     """The rows of a batch that stay; rows beyond the mask do not."""
     mask = np.zeros(batch.num_rows, np.bool_)
     mask[: len(keep)] = keep[: batch.num_rows]
-    return batch.filter(pa.array(mask))
+    return without_views(batch).filter(pa.array(mask))
+
+
+def without_views(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Views as plain strings, for pyarrow can neither pick nor filter them."""
+    columns = [
+        _plain(column) if pt.is_string_view(column.type) or pt.is_binary_view(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

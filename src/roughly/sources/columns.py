@@ -110,8 +110,9 @@ def _guess(
     by_lower: dict[str, str] = {}
     for column in columns:
         by_lower.setdefault(column.lower(), column)
-    present = (by_lower[guess] for guess in guesses if guess in by_lower)
-    return next((column for column in present if usable(field, column)), None)
+    present = [by_lower[guess] for guess in guesses if guess in by_lower]
+    fallback = present[0] if present and field == "text" else None  # so that the error can say what is wrong
+    return next((column for column in present if usable(field, column)), fallback)
 
 
 def _no_column(name: str, what: str, field: str, columns: Sequence[str]) -> InputError:

@@ -25,7 +25,7 @@ def from_columns(
     others: dict[str, pa.Array],
     source: str,
 ) -> pa.RecordBatch:
-    """A batch of Arrow columns. Where no column gives a source, it is `source` for all."""
+    """A batch of Arrow columns. Where they give no source, it is `source`."""
     count = len(rows)
     columns = {
         "row": pa.array(rows, pa.int64()),
@@ -34,8 +34,8 @@ def from_columns(
         "markup": pa.repeat(pa.scalar(markup), count),
         **others,
     }
-    if "source" not in columns:
-        columns["source"] = pa.repeat(pa.scalar(source), count)
+    given = columns.get("source")
+    columns["source"] = pa.repeat(pa.scalar(source), count) if given is None else pc.fill_null(given, source)
     arrays = [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in DOCUMENTS]
     return pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS)
 
@@ -55,10 +55,16 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
+def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column as one array, without a copy if it is one already."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def to_strings(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """A column as one array of strings."""
-    joined = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return joined.cast(pa.string())
+    return one_array(column).cast(pa.string())
 
 
 def excerpt(record: bytes | str) -> str:
@@ -78,7 +84,7 @@ class Collector:
     def add(self, row: int, doc_id: str, text: str, *, markup: bool = False, **others: str | None) -> None:
         """One document; `others` are `title`, `url`, `date`, `source`."""
         values: dict[str, object] = {"row": row, "doc_id": doc_id, "text": text, "markup": markup, **others}
-        values.setdefault("source", self._source)
+        values["source"] = others.get("source") or self._source
         for name, column in self._columns.items():
             column.append(values.get(name))
 

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, BinaryIO, cast
 
-import fsspec
-
 from roughly.errors import InputError, InputMissing
 
 _NOT_DOCUMENTS = frozenset({"_delta_log", "_temporary", "_SUCCESS", "_metadata", "_common_metadata", "__MACOSX"})
@@ -151,6 +149,8 @@ def _fixed_folder(pattern: PurePath) -> str:
 
 
 def _find_remote(url: str) -> Found:
+    import fsspec  # only here: it takes as long to load as all the rest
+
     try:
         fs, path = fsspec.url_to_fs(url)
         named = bool(fs.isfile(path))

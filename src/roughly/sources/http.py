@@ -8,11 +8,14 @@ refused if it is not.
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 
-from fastwarc.warc import WarcRecord
-
 from roughly.errors import InputError
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # FastWARC 1 warns of its own old names when it loads
+    from fastwarc.warc import WarcRecord
 
 _CONTENT_TYPE = re.compile(rb"^content-type:[ \t]*([^;\s]*)(?:[^\r\n]*?charset=[\"' ]*([^\s\"';]+))?", re.I | re.M)
 _HEAD_END = re.compile(rb"\r?\n\r?\n")

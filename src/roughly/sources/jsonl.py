@@ -7,9 +7,9 @@ nothing else. The fast and the slow road of parsing are in `jsonparse`.
 from __future__ import annotations
 
 import codecs
+import json
 
 import numpy as np
-import orjson
 
 from roughly.errors import InputError
 from roughly.sources.columns import choose_columns
@@ -21,6 +21,7 @@ from roughly.sources.jsonparse import LineParser
 from roughly.sources.part import Chunk, Parsed, ReadOptions
 from roughly.sources.records import Offsets, RecordFile, Records, line_ends, row_numbers
 
+_NEWLINE = 10
 _SAMPLE = 1000  # lines that are looked at to guess columns
 
 
@@ -45,15 +46,13 @@ class JsonLines(RecordFile):
     def _ends(self, data: bytes, final: bool) -> Offsets:
         return line_ends(data, final)
 
-    def _count(self, data: bytes) -> int:
-        newlines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
-        return newlines + (not data.endswith(b"\n"))
-
-    def _cut(self, data: bytes) -> int:
-        return data.rfind(b"\n") + 1
+    def _measure(self, data: bytes, final: bool) -> tuple[int, int]:
+        cut = len(data) if final else data.rfind(b"\n") + 1
+        newlines = int(np.count_nonzero(np.frombuffer(data, np.uint8)[:cut] == _NEWLINE))
+        return cut, newlines + (cut > 0 and data[cut - 1] != _NEWLINE)
 
     def _is_enough(self, head: bytes) -> bool:
-        return self._cut(head) > 0
+        return b"\n" in head
 
     def _look(self, head: bytes, whole: bool) -> bytes:
         if is_utf16_or_32(head):
@@ -64,7 +63,7 @@ class JsonLines(RecordFile):
         sample = _objects(lines if whole else lines[:-1])
         columns = list(dict.fromkeys(key for record in sample for key in record))
         if not sample:  # nothing to guess from: an empty file, or all of it is broken and will be rejected
-            columns = [self._options.text_column or "text"]
+            columns = [self._options.text_column or "text", self._options.id_column or "id"]
         chosen = choose_columns(
             self.name,
             columns,
@@ -94,9 +93,9 @@ class JsonLines(RecordFile):
 def _objects(lines: list[bytes]) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for line in lines:
-        try:
-            value = orjson.loads(line) if line.strip() else None
-        except orjson.JSONDecodeError:
+        try:  # not orjson, which makes a float of a whole number beyond 64 bits
+            value = json.loads(line) if line.strip() else None
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             found.append(value)
@@ -106,10 +105,11 @@ def _objects(lines: list[bytes]) -> list[dict[str, object]]:
 
 
 def _usable(field: str, values: list[object]) -> bool:
-    """A text is a string somewhere; an id or another column is never anything but strings and whole numbers."""
+    """A text is a string somewhere; an id or another column is mostly strings or whole numbers."""
     if field == "text":
         return any(isinstance(value, str) for value in values)
-    return all(value is None or isinstance(value, str | int) for value in values)
+    present = [value for value in values if value is not None]
+    return 2 * sum(isinstance(value, str | int) and not isinstance(value, bool) for value in present) >= len(present)
 
 
 def _all_whole(values: list[object]) -> bool:

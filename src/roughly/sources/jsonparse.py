@@ -25,7 +25,7 @@ import pyarrow.json
 
 from roughly.model import Reject
 from roughly.sources.columns import Columns
-from roughly.sources.documents import Collector, excerpt, from_columns, is_utf8, numbered, to_strings
+from roughly.sources.documents import Collector, excerpt, from_columns, is_utf8, numbered, one_array, to_strings
 from roughly.sources.part import Parsed, ReadOptions, Rows
 from roughly.sources.records import Offsets
 
@@ -49,9 +49,11 @@ class LineParser:
 
     def parse(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
         """Documents of the lines that end at `ends`."""
-        if not _is_plain(data, ends):
+        is_plain = _is_plain(data, ends)
+        if not is_plain:
             data, ends, rows = _without_blank_lines(data, ends, rows)
-        table = self._read(data, ends) if _is_plain(data, ends) else None
+            is_plain = _is_plain(data, ends)
+        table = self._read(data, ends) if is_plain else None
         return self._slowly(data, ends, rows) if table is None else self._from_table(table, data, ends, rows)
 
     def _read(self, data: bytes, ends: Offsets) -> pa.Table | None:
@@ -66,7 +68,9 @@ class LineParser:
                     explicit_schema=self._schema, unexpected_field_behavior="ignore"
                 ),
             )
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowCapacityError, OverflowError):
+        except pa.ArrowMemoryError:
+            raise
+        except (pa.ArrowException, OverflowError):
             return None
         return table if table.num_rows == len(ends) else None
 
@@ -85,7 +89,7 @@ class LineParser:
             table, rows = table.filter(good), rows[mask]
         ids = numbered(self._label, rows) if self._columns.doc_id is None else table[self._columns.doc_id]
         others = {field: to_strings(table[self._columns.by_field[field]]) for field in self._fields}
-        text = table[self._columns.text].combine_chunks()
+        text = one_array(table[self._columns.text])
         batch = from_columns(rows, to_strings(ids), text, markup=self._markup, others=others, source=self._label)
         return Parsed(batch, rejects)
 
@@ -127,8 +131,8 @@ class LineParser:
 
     def _second_opinion(self, line: bytes) -> dict[str, Any] | None:
         """What pyarrow makes of a line that orjson refuses, for instance for a NaN in some other column."""
-        line = line.strip()
-        if not is_utf8(line) or not _is_plain(line, np.array([len(line)])):
+        line = line.strip(b" \t\r\n")
+        if not line or not is_utf8(line) or not _is_plain(line, np.array([len(line)])):
             return None
         table = self._read(line, np.array([len(line)]))
         return None if table is None else table.to_pylist()[0]

@@ -41,10 +41,10 @@ def common_folder(paths: Sequence[str]) -> str:
     return "/".join(common)
 
 
-def last_folder(root: str) -> str:
-    """The last name in a path or URL; `documents` if there is none."""
-    folders = _folders(root)
-    return folders[-1] if folders else "documents"
+def split_last(folder: str) -> tuple[str, str]:
+    """The folder above and the last name of a path or URL; the name is `documents` if there is none."""
+    folders = _folders(folder)
+    return ("/".join(folders[:-1]), folders[-1]) if folders else ("", "documents")
 
 
 def _folders(root: str) -> list[str]:

@@ -20,7 +20,7 @@ from roughly.sources.formats import FORMATS, GATHERED, check_format, format_of, 
 from roughly.sources.jsonl import JsonLines
 from roughly.sources.mailfolder import Maildir, MailFolder
 from roughly.sources.mbox import Mbox
-from roughly.sources.names import common_folder, last_folder, unique_names
+from roughly.sources.names import common_folder, split_last, unique_names
 from roughly.sources.parquet import Parquet
 from roughly.sources.part import Part, ReadOptions
 from roughly.sources.sgml import Sgml
@@ -100,12 +100,30 @@ class _Planner:
         return self._planned
 
     def _add(self, found: Found) -> None:
-        before = len(self._planned)
-        gathered: dict[str, list[File]] = {}
-        ignored: Counter[str] = Counter()
-        notes: list[str] = []
         if self._forced == "maildir" and not found.maildirs:
             raise InputError(f"{found.given}: is not a Maildir: it has no folders cur and new")
+        first = len(self._planned)
+        notes: list[str] = []
+        gathered, ignored = self._sort(found, notes)
+        for kind, files in sorted(gathered.items()):
+            self._gather(kind, files, found, f"-{kind}" if len(gathered) > 1 else "")
+        for folder in found.maildirs:
+            root, path = split_last(str(folder.resolve()))
+            self._planned.append(_Planned("maildir", str(folder), root, path, [], folder))
+        if ignored:
+            listed = ", ".join(f"{suffix} ({count})" for suffix, count in sorted(ignored.items()))
+            unknown = f"{found.given}: ignored files of unknown kinds: {listed}; --format reads them all"
+            if len(self._planned) == first and not notes:
+                known = ", ".join(sorted(FORMATS))
+                raise InputMissing(f"{unknown}. Nothing else is there; known endings are {known}")
+            notes.append(unknown)
+        if notes:
+            self._planned[min(first, len(self._planned) - 1)].notes.extend(notes)
+
+    def _sort(self, found: Found, notes: list[str]) -> tuple[dict[str, list[File]], Counter[str]]:
+        """Plan the files that are parts of their own; returns those to be gathered, and what is ignored."""
+        gathered: dict[str, list[File]] = {}
+        ignored: Counter[str] = Counter()
         for file in found.files:
             kind = self._forced or format_of(file.relative)
             if file.key in self._seen:
@@ -114,30 +132,17 @@ class _Planner:
                 raise unknown_kind(file.name)
             elif kind is None:
                 ignored[suffix_of(file.relative) or "no ending"] += 1
-            elif kind not in GATHERED:
-                self._planned.append(_Planned(kind, file.name, found.root, file.relative, [file]))
-            else:
+            elif kind in GATHERED:
                 gathered.setdefault(kind, []).append(file)
+            else:
+                self._planned.append(_Planned(kind, file.name, found.root, file.relative, [file]))
             self._seen.add(file.key)
-        for kind, files in sorted(gathered.items()):
-            self._gather(kind, files, found)
-        for folder in found.maildirs:
-            root, path = str(folder.resolve().parent), folder.resolve().name
-            self._planned.append(_Planned("maildir", str(folder), root, path, [], folder))
-        if ignored:
-            listed = ", ".join(f"{suffix} ({count})" for suffix, count in sorted(ignored.items()))
-            notes.append(f"{found.given}: ignored files of unknown kinds: {listed}; --format reads them all")
-            if len(self._planned) == before and len(ignored) and not notes[:-1]:
-                known = ", ".join(sorted(FORMATS))
-                raise InputMissing(f"{notes[-1]}. Nothing else is there; known endings are {known}")
-        if notes and self._planned:
-            self._planned[min(before, len(self._planned) - 1)].notes.extend(notes)
+        return gathered, ignored
 
-    def _gather(self, kind: str, files: list[File], found: Found) -> None:
+    def _gather(self, kind: str, files: list[File], found: Found, ending: str) -> None:
         if not found.named:
-            name = last_folder(found.root)
-            root = found.root[: -len(name)] if found.root.endswith(name) else found.root
-            self._planned.append(_Planned(kind, found.given, root, name, files))
+            root, name = split_last(found.root)
+            self._planned.append(_Planned(kind, found.given, root, name + ending, files))
         elif kind in self._given_one_by_one:
             self._given_one_by_one[kind].files.extend(files)
         else:
@@ -166,7 +171,6 @@ def _find_root(part: _Planned) -> None:
     part.files = [
         replace(file, relative=path[len(root) :].lstrip("/")) for file, path in zip(part.files, paths, strict=True)
     ]
-    part.path = last_folder(root)
-    part.root = root[: -len(part.path)] if root.endswith(part.path) else root
+    part.root, part.path = split_last(root)
     if len(part.files) > 1:
         part.name = f"{part.name} and {len(part.files) - 1} more"

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError
-from roughly.sources.arrowcolumns import ColumnReader, filtered
+from roughly.sources.arrowcolumns import ColumnReader, filtered, pick
 from roughly.sources.documents import numbered
 from roughly.sources.files import File
 from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
@@ -71,7 +71,7 @@ class Parquet:
         with self._open() as parquet:
             self._metadata = parquet.metadata  # read once: it may be large, and each row group is opened anew
             schema = parquet.schema_arrow
-            self._reader = ColumnReader(self.name, kept_name, schema, options, self._number)
+            self._reader = ColumnReader(self.name, name or kept_name, schema, options, self._number)
             self._groups = list(_groups(parquet.metadata, set(self._reader.wanted)))
         self.notes = self._reader.notes
         if not any(group.count for group in self._groups):
@@ -98,9 +98,10 @@ class Parquet:
         with self._open() as parquet:
             table = parquet.read_row_group(group.index, columns=self._reader.wanted, use_threads=False)
         rows = np.arange(group.first_row, group.first_row + group.count, dtype=np.int64)
+        batch = _one_batch(table)
         if wanted is not None:
-            table, rows = table.take(pa.array(wanted - group.first_row)), wanted
-        return self._reader.parse(_one_batch(table), rows)
+            batch, rows = pick(batch, wanted - group.first_row), wanted
+        return self._reader.parse(batch, rows)
 
     def copy(self, keep: Mask, folder: Path) -> int:
         """Write the kept rows with all columns, compressed with zstd."""
@@ -142,7 +143,7 @@ class Parquet:
                 first += batch.num_rows
                 if wanted is not None:
                     rows = _between(wanted, int(rows[0]), batch.num_rows)
-                    batch = batch.take(pa.array(rows - (first - batch.num_rows)))
+                    batch = pick(batch, rows - (first - batch.num_rows))
                 if not len(rows):
                     continue
                 nbytes = int(batch.nbytes * share)
@@ -169,10 +170,10 @@ def write_kept(batches: Iterator[pa.RecordBatch], schema: pa.Schema, keep: Mask,
             if kept.num_rows:
                 pending.append(kept)
             if sum(waiting.nbytes for waiting in pending) >= _WRITTEN_GROUP:
-                writer.write_table(pa.Table.from_batches(pending, schema))
+                writer.write_table(pa.Table.from_batches(pending).cast(schema))
                 pending = []
         if pending:
-            writer.write_table(pa.Table.from_batches(pending, schema))
+            writer.write_table(pa.Table.from_batches(pending).cast(schema))
     return written
 
 

@@ -70,7 +70,10 @@ class Part(Protocol):
     notes: list[str]  # guesses worth telling the user: "text column: body"
 
     def chunks(self, rows: Rows | None = None) -> Iterator[Chunk]:
-        """Raw pieces in order; with `rows` (sorted), only what is needed to see those rows."""
+        """Raw pieces in order; with `rows` (sorted), only what is needed to see those rows.
+
+        A file that is cut short is told as a reject of the last piece, but only when all rows are read.
+        """
         ...
 
     def parse(self, chunk: Chunk) -> Parsed:
@@ -78,7 +81,10 @@ class Part(Protocol):
         ...
 
     def copy(self, keep: Mask, folder: Path) -> int:
-        """Write the records whose row is kept to `folder / kept_name`; returns how many documents."""
+        """Write the records whose row is kept to `folder / kept_name`; returns how many documents.
+
+        Rows beyond the end of `keep` do not stay. The file appears under its name only when it is whole.
+        """
         ...
 
     def locate(self, row: int) -> str:

@@ -33,6 +33,13 @@ def record_ends(data: bytes, delimiter: int, final: bool) -> Offsets:
     return ends
 
 
+def is_left_open(record: bytes, delimiter: int) -> bool:
+    """Whether a record ends inside quotes, as only the last one of a file can."""
+    letters = np.frombuffer(record, np.uint8)
+    quotes = np.flatnonzero(letters == _QUOTE)
+    return len(quotes) > 0 and bool(_quoted_ranges(letters, quotes, delimiter)[1][-1:] == len(letters))
+
+
 def _quoted_ranges(letters: npt.NDArray[np.uint8], quotes: Offsets, delimiter: int) -> tuple[Offsets, Offsets]:
     """Where quoted stretches begin and end; the last end is the end of the data if a quote is left open."""
     opening, closing = quotes[0::2], quotes[1::2]

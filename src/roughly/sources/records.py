@@ -35,8 +35,10 @@ class Records:
     """Whole records, one after another; `rows` where they are not consecutive."""
 
     data: bytes
+    count: int
     rows: Rows | None = None
     reject: Reject | None = None  # where the file was cut short
+    is_last: bool = False  # may end with the file's last record, which may lack its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Piece:
     count: int
     data: bytes
     nbytes: int
+    is_last: bool = False
     damage: str | None = None
 
 
@@ -82,14 +85,10 @@ class RecordFile(ABC):
     def _ends(self, data: bytes, final: bool) -> Offsets:
         """Where each record in `data` ends. If `final`, what is left at the end is a record too."""
 
-    def _count(self, data: bytes) -> int:
-        """How many records there are in `data`; a format may know a faster way than `_ends`."""
-        return len(self._ends(data, True))
-
-    def _cut(self, data: bytes) -> int:
-        """Where the last whole record in `data` ends; 0 if there is none."""
-        ends = self._ends(data, False)
-        return int(ends[-1]) if len(ends) else 0
+    def _measure(self, data: bytes, final: bool) -> tuple[int, int]:
+        """Where the last record ends and how many there are; a format may know a faster way than `_ends`."""
+        ends = self._ends(data, final)
+        return (int(ends[-1]), len(ends)) if len(ends) else (0, 0)
 
     @abstractmethod
     def parse(self, chunk: Chunk) -> Parsed:
@@ -105,9 +104,10 @@ class RecordFile(ABC):
                 if piece.damage is not None:
                     where = self.locate(piece.first_row)
                     reject = Reject(self.name, where, piece.damage, excerpt(piece.data))
-                    yield Chunk(piece.first_row, Records(b"", reject=reject), piece.nbytes)
+                    yield Chunk(piece.first_row, Records(b"", 0, reject=reject), piece.nbytes)
                 elif self._options.batch_size is None:
-                    yield Chunk(piece.first_row, Records(piece.data), piece.nbytes)
+                    records = Records(piece.data, piece.count, is_last=piece.is_last)
+                    yield Chunk(piece.first_row, records, piece.nbytes)
                 else:
                     yield from self._batches(piece, self._options.batch_size)
 
@@ -149,11 +149,9 @@ class RecordFile(ABC):
             block = reader.read_block(size)
             at_end = len(block) < size
             data = pending + block if pending else block
-            cut = len(data) if at_end and reader.damage is None else self._cut(data)
-            if cut:
-                piece = data[:cut]
-                count = self._count(piece)
-                yield Piece(row, count, piece, reader.position - used)
+            cut, count = self._measure(data, final=at_end and reader.damage is None)
+            if count:
+                yield Piece(row, count, data[:cut], reader.position - used, at_end)
                 row, used = row + count, reader.position
             pending = data[cut:]
             if len(pending) > LONGEST_RECORD:
@@ -161,14 +159,15 @@ class RecordFile(ABC):
                 at_end = True
             size = max(BLOCK, len(pending))  # doubling: a huge record costs linear time
         if reader.damage is not None:
-            yield Piece(row, 0, pending[:BLOCK], reader.position - used, reader.damage)
+            yield Piece(row, 0, pending[:BLOCK], reader.position - used, damage=reader.damage)
 
     def _batches(self, piece: Piece, most: int) -> Iterator[Chunk]:
         starts = np.concatenate([[0], self._ends(piece.data, True)])[: piece.count + 1]
         for first in range(0, piece.count, most):
             last = min(first + most, piece.count)
             data = piece.data[starts[first] : starts[last]]
-            yield Chunk(piece.first_row + first, Records(data), piece.nbytes * len(data) // len(piece.data))
+            records = Records(data, last - first, is_last=piece.is_last and last == piece.count)
+            yield Chunk(piece.first_row + first, records, piece.nbytes * len(data) // len(piece.data))
 
     def _select(self, reader: Reader, rows: Rows) -> Iterator[Chunk]:
         most = self._options.batch_size or BLOCK  # a record has a byte at least
@@ -207,7 +206,8 @@ class RecordFile(ABC):
 
 
 def _selected(texts: list[bytes], numbers: list[int], nbytes: int) -> Chunk:
-    return Chunk(numbers[0], Records(b"".join(texts), np.array(numbers, np.int64)), nbytes)
+    rows = np.array(numbers, np.int64)
+    return Chunk(numbers[0], Records(b"".join(texts), len(rows), rows, is_last=True), nbytes)
 
 
 def row_numbers(chunk: Chunk, count: int) -> Rows:

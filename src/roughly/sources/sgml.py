@@ -24,6 +24,7 @@ _START = re.compile(rb"<(?:[Dd][Oo][Cc]|[Rr][Ee][Uu][Tt][Ee][Rr][Ss])(?:\s[^>]*)
 _END = re.compile(rb"</(?:[Dd][Oo][Cc]|[Rr][Ee][Uu][Tt][Ee][Rr][Ss])\s*>\s*")
 _ATTRIBUTE = re.compile(r"""\b([A-Za-z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_LONGEST_PREAMBLE = 1 << 20
 _ADDRESS = re.compile(r"https?://\S+")
 _ID_ELEMENTS = ("docno", "docid")
 _ID_ATTRIBUTES = ("newid", "id", "docid")
@@ -84,6 +85,9 @@ class Sgml(RecordFile):
                 ends.append(len(data))
         return np.array(ends, np.int64)
 
+    def _is_enough(self, head: bytes) -> bool:
+        return _START.search(head) is not None or len(head) >= _LONGEST_PREAMBLE
+
     def _look(self, head: bytes, whole: bool) -> bytes:
         first = _START.search(head)
         if first is None and head.strip():
@@ -132,5 +136,5 @@ def _reuters_text(content: str, title: str | None) -> tuple[str, bool]:
         inside = _element(content, "text") or ""
         for name in ("title", "dateline", "author"):
             inside = re.sub(rf"<{name}>.*?</{name}>", "", inside, flags=re.DOTALL | re.IGNORECASE)
-        body = inside if inside.strip() else title or ""
-    return html.unescape(body).strip(), False
+        body = inside
+    return html.unescape(body).strip() or title or "", False

@@ -30,6 +30,7 @@ _MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "z
 _SKIPPABLE_FRAME = range(0x184D2A50, 0x184D2A60)  # zstd frames that hold no data
 _GZIP_ERROR = cast(type[Exception], isal_zlib.error)
 _RAW_BLOCK = 1 << 17
+_ZSTD_STEP = 1 << 14  # zstandard cannot be told how much to put out, so it is given little at a time
 _LONGEST_WINDOW = 1 << 31  # what `zstd --long=31` needs
 _GZIP_LEVEL = 2  # of isal's 0 to 3; 3 is three times slower for 8 % less
 _ZSTD_LEVEL = 3
@@ -56,9 +57,14 @@ class Reader:
         self._read = 0  # bytes read from the file
         self._at_end = False
         self._ready = b""  # decompressed, not yet handed out
-        self._refill()
-        self.compression = compression_of(self._input)
-        _check_name(name, self._input, self.compression)
+        self._is_fresh = True  # nothing of the member was decompressed yet
+        try:
+            self._refill()
+            self.compression = compression_of(self._input)
+            _check_name(name, self._input, self.compression)
+        except BaseException:
+            raw.close()
+            raise
         self._member: Any = self._new_member() if self.compression and self._input else None
 
     @property
@@ -87,9 +93,9 @@ class Reader:
         """Where the next byte's member begins in the file; None if that byte stands inside a member."""
         if self.compression is None:
             return self.position
-        while not self._ready and not self._ended() and not self._member.eof:
+        while not (self._ready or self._is_fresh or self._ended() or self._member.eof):
             self._decompress(_RAW_BLOCK)
-        return self.position if not self._ready and (self._ended() or self._member.eof) else None
+        return None if self._ready else self.position
 
     def close(self) -> None:
         """Close the file below."""
@@ -142,14 +148,15 @@ class Reader:
         if self._member.eof:
             self._begin_member()
             return
-        given = self._input
+        self._is_fresh = False
         try:
             if self.compression == "gzip":
-                self._ready = self._member.decompress(given, size)
+                self._ready = self._member.decompress(self._input, size)
                 self._input = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
             else:
+                given, rest = self._input[:_ZSTD_STEP], self._input[_ZSTD_STEP:]
                 self._ready = self._member.decompress(given)
-                self._input = self._member.unused_data if self._member.eof else b""
+                self._input = self._member.unused_data + rest if self._member.eof else rest
         except (_GZIP_ERROR, zstandard.ZstdError) as error:
             self.damage = f"damaged {self.compression} near byte {self.position}: {error}"
 
@@ -157,7 +164,7 @@ class Reader:
         while len(self._input) < 4 and not self._at_end:
             self._refill()
         if compression_of(self._input) == self.compression:
-            self._member = self._new_member()
+            self._member, self._is_fresh = self._new_member(), True
         elif self._input.strip(b"\0"):
             self.damage = f"bytes after the end of the {self.compression} data, at byte {self.position}"
         else:

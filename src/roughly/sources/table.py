@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from roughly.sources.arrowcolumns import ColumnReader
+from roughly.sources.arrowcolumns import ColumnReader, pick
 from roughly.sources.files import local_file
 from roughly.sources.parquet import SLICE, Parquet, Slice, write_kept
 from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
@@ -49,7 +49,7 @@ class MemoryTable:
             first += batch.num_rows
             if rows is not None:
                 numbers = rows[(rows >= numbers[0]) & (rows <= numbers[-1])]
-                batch = batch.take(pa.array(numbers - (first - batch.num_rows)))
+                batch = pick(batch, numbers - (first - batch.num_rows))
             for start, count in self._reader.pieces(batch, SLICE):
                 piece = Slice(batch.slice(start, count), numbers[start : start + count])
                 yield Chunk(int(piece.rows[0]), piece, piece.batch.nbytes)

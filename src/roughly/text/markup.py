@@ -1,19 +1,26 @@
 """Markup removed: the text of HTML, by resiliparse.
 
-Tags, scripts, styles, comments and other invisible parts go; block elements end a line, so words of neighbouring
-cells or paragraphs do not run together; character references become characters. With `main_only` what is judged to be
-boilerplate (navigation, header, footer, forms) goes too: a heuristic that may lose text, hence off unless asked for.
+Tags, scripts, styles, comments and other invisible parts go, the title too; block elements end a line and cells of a
+table are set apart, so words of neighbours do not run together; character references become characters. With
+`main_only` what is judged to be boilerplate (navigation, header, footer) goes as well: a heuristic that may lose
+text, hence off unless asked for.
 """
 
 from __future__ import annotations
+
+import re
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.html import HTMLTree
 
 from roughly.errors import InputError
+
+_CELL = re.compile("<t[dh]", re.IGNORECASE)
 
 
 def strip(html: str, main_only: bool = False) -> str:
@@ -22,9 +29,12 @@ def strip(html: str, main_only: bool = False) -> str:
     >>> strip("<p>Fish &amp; chips</p><script>x()</script>")
     'Fish & chips'
     """
-    text: str = extract_plain_text(
-        html, preserve_formatting=True, main_content=main_only, alt_texts=False, links=False, list_bullets=False
-    )
+    tree: Any = html
+    if _CELL.search(html):
+        tree = HTMLTree.parse(html)
+        for cell in tree.document.query_selector_all("td, th"):
+            cell.append_child(tree.create_text_node(" "))  # resiliparse joins cells without a blank
+    text: str = extract_plain_text(tree, main_content=main_only, links=False, list_bullets=False)
     return text
 
 
@@ -36,9 +46,10 @@ def strip_column(column: pa.Array, markup: npt.NDArray[np.bool_] | pa.Array, mai
     mask = markup if isinstance(markup, pa.Array) else pa.array(markup, pa.bool_())
     if len(mask) != len(column):
         raise InputError(f"{len(mask)} marks for {len(column)} texts: there must be one mark a text")
-    rows = pc.indices_nonzero(pc.fill_null(mask, False))
+    chosen = pc.fill_null(mask, False)
+    rows = pc.indices_nonzero(chosen)
     if len(rows) == 0:
         return column
-    stripped = [None if html is None else strip(html, main_only) for html in column.take(rows).to_pylist()]
-    chosen = pc.if_else(pc.is_in(pa.array(np.arange(len(column), dtype=np.uint64)), rows), True, False)
+    texts = column.take(rows).to_pylist()
+    stripped = [None if html is None else strip(html, main_only) for html in texts]
     return pc.replace_with_mask(column, chosen, pa.array(stripped, column.type))

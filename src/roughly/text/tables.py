@@ -29,7 +29,7 @@ class Tables:
     def sequence(self, index: int) -> list[int]:
         """The code points of the sequence at an index of `stage2`."""
         count = int(self.stage2[index])
-        return self.stage2[index + 1 : index + 1 + count].tolist()
+        return [int(cp) for cp in self.stage2[index + 1 : index + 1 + count]]
 
 
 @cache

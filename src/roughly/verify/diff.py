@@ -16,12 +16,16 @@ that the diff of very different documents need not be the shortest possible.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from roughly.kernels.align import align
 from roughly.verify.reading import Reading, check_count
 
 Kind = Literal["equal", "insert", "delete", "gap"]
+
+_SHIFT = 32  # words that a change may be moved
+_STOPS = ".!?…。！？؟।"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,8 @@ def diff_readings(left: Reading, right: Reading, context: int | None = None) -> 
         check_count("context", context)
     segments: list[Segment] = []
     i = j = 0
-    blocks = [*align(left.hashes, right.hashes).tolist(), [len(left.hashes), len(right.hashes), 0]]
+    blocks = _at_sentence_ends(left, right, align(left.hashes, right.hashes).tolist())
+    blocks.append([len(left.hashes), len(right.hashes), 0])
     for number, (x, y, length) in enumerate(blocks):
         if x > i:
             segments.append(Segment("delete", _words(left, i, x)))
@@ -72,6 +77,41 @@ def _add_equal(
     segments.append(Segment("gap", f"{hidden:,} word{'s' if hidden > 1 else ''}"))
     if tail:
         segments.append(Segment("equal", _words(left, end - tail, end)))
+
+
+def _at_sentence_ends(left: Reading, right: Reading, blocks: list[list[int]]) -> list[list[int]]:
+    """Move pure insertions and deletions to where a line or a sentence begins, if the words allow it.
+
+    "the cat sat. [+the dog lay. +]the end" may as well read "the cat sat. the [+dog lay. the +]end".
+    """
+    for before, after in pairwise(blocks):
+        i, j = before[0] + before[2], before[1] + before[2]
+        if (i == after[0]) == (j == after[1]):
+            continue
+        side, start, end = (right, j, after[1]) if i == after[0] else (left, i, after[0])
+        best, chosen = _break(side, start), 0
+        for step in (-1, 1):
+            shift = step
+            while -before[2] < shift < after[2] and abs(shift) <= _SHIFT:
+                gone, come = (start + shift, end + shift) if step < 0 else (start + shift - 1, end + shift - 1)
+                if side.hashes[gone] != side.hashes[come]:
+                    break
+                if _break(side, start + shift) > best:
+                    best, chosen = _break(side, start + shift), shift
+                shift += step
+        before[2] += chosen
+        after[0], after[1], after[2] = after[0] + chosen, after[1] + chosen, after[2] - chosen
+    return blocks
+
+
+def _break(reading: Reading, token: int) -> int:
+    """How good a place the front of a token is to begin a change: paragraph, line or sentence, clause, word."""
+    between = reading.text[reading.ends[token - 1] : reading.starts[token]]
+    if between.count("\n") > 1:
+        return 3
+    if "\n" in between or any(stop in between for stop in _STOPS):
+        return 2
+    return 1 if between.strip() else 0
 
 
 def _at_end(left: Reading, right: Reading, i: int, j: int) -> bool:

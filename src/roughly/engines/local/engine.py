@@ -1,6 +1,7 @@
 """The embedded engine: DuckDB over Arrow and Parquet, spilling, in one process.
 
-It keeps what flows between the steps of the plan in a workspace on disk, and does the relational work: ranks, groups, joins.
+It keeps what flows between the steps of the plan in a workspace on disk, and does the relational work: ranks,
+groups, joins.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from roughly.engines.local.segments import Segments
 from roughly.engines.local.tokens import TokenStore
 from roughly.engines.local.workspace import Workspace
 from roughly.errors import DuplicateIds
-from roughly.pipeline import Decision, Signed, Wanted
+from roughly.pipeline import Decision, Signed, Wanted, check_pairs
 from roughly.settings import Settings
 from roughly.sources.part import Part
 from roughly.text.canonical import Tokens
@@ -181,6 +182,8 @@ class LocalEngine:
         self.database.run("CREATE OR REPLACE TABLE links AS SELECT * FROM given", given=links)
         self.database.run("DROP TABLE IF EXISTS verdicts")
         self.database.run(verdicts.VERDICTS)
+        if self.settings.pairs == "all":
+            check_pairs(self.database.value(verdicts.COUNT_ALL_PAIRS), self.settings.pairs_limit)
 
     def _tables(self, decision: Decision) -> tuple[pa.Table, pa.Table, pa.Table]:
         resolution, ranks = decision.resolution, self.ranks
@@ -227,13 +230,17 @@ class LocalEngine:
     def write(self, folder: Path) -> None:
         """documents.parquet, pairs.parquet and clusters.parquet."""
         self.database.write(verdicts.DOCUMENTS, folder / "documents.parquet", model.VERDICTS)
-        self.database.write(verdicts.PAIRS, folder / "pairs.parquet", model.PAIRS)
+        pairs = verdicts.ALL_PAIRS if self.settings.pairs == "all" else verdicts.EVIDENCE
+        self.database.write(pairs, folder / "pairs.parquet", model.PAIRS)
         self.database.write(verdicts.CLUSTERS, folder / "clusters.parquet", model.CLUSTERS)
 
     def kept_rows(self, part: int) -> Ints:
         """The rows of a part whose documents stay, ascending."""
         table = self.database.table(
-            f"SELECT f.row FROM facts f JOIN verdicts v ON f.doc = v.doc WHERE f.part = {part} AND v.kept ORDER BY f.row"
+            f"""
+            SELECT f.row FROM facts f JOIN verdicts v ON f.doc = v.doc
+            WHERE f.part = {part} AND v.kept ORDER BY f.row
+            """
         )
         rows: Ints = table["row"].to_numpy()
         return rows

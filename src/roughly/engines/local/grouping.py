@@ -1,8 +1,8 @@
 """From keys to candidates: which documents share a key, within the memory.
 
 Keys that come a band at a time are grouped a band at a time. A filter of two bits a slot drops the keys that occur
-once, which are nearly all of them (`kernels.grouping`); what is left is grouped exactly by the database. Buckets with the
-same members, such as a pair of near-copies makes in most bands, are kept once.
+once, which are nearly all of them (`kernels.grouping`); what is left is grouped exactly by the database. Buckets
+with the same members, such as a pair of near-copies makes in most bands, are kept once.
 """
 
 from __future__ import annotations

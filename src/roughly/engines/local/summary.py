@@ -18,7 +18,8 @@ _COUNTS = """
     FROM verdicts v JOIN facts f ON v.doc = f.doc
 """
 _IDENTICAL = """
-    SELECT coalesce(sum(n - 1), 0)::BIGINT FROM (SELECT count(*) AS n FROM facts GROUP BY raw_hi, raw_lo HAVING count(*) > 1)
+    SELECT coalesce(sum(n - 1), 0)::BIGINT
+    FROM (SELECT count(*) AS n FROM facts GROUP BY raw_hi, raw_lo HAVING count(*) > 1)
 """
 _SIZES = """
     SELECT size, count(*) AS clusters FROM (SELECT count(*) AS size FROM verdicts GROUP BY cluster_rank)

@@ -1,8 +1,8 @@
 """Tokens of candidate documents, on disk; their shingle sets, in memory when asked for.
 
-Documents arrive in input order and are asked for in order of rank. The tokens lie one after the other in one file, and
-an index says where each document's begin. Sets are made from them at each loading, on all threads: that is cheaper than
-storing them, and the tokens also tell the kind of a duplicate.
+Documents arrive in input order and are asked for in order of rank. The tokens lie one after the other in one file,
+and an index says where each document's begin. Sets are made from them at each loading, on all threads: that is
+cheaper than storing them, and the tokens also tell the kind of a duplicate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """From what was decided of candidates to a verdict for every document: SQL, and the tables it reads.
 
-Tables: `facts` (every document, as read), `ranked` (doc, rank, rep, tokens: `rep` is the best rank among documents equal to this
-one), and from here on `decided` (what resolution said of a representative) and `links` (verified pairs).
+Tables: `facts` (every document, as read), `ranked` (doc, rank, rep, tokens: `rep` is the best rank among documents
+equal to this one), and from here on `decided` (what resolution said of a representative) and `links` (verified
+pairs).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ DOCUMENTS = """
 """
 
 # Evidence among representatives, and every document that was collapsed into another with its own witness.
-PAIRS = """
+EVIDENCE = """
     WITH all_pairs AS (
         SELECT l.left_rank, l.right_rank, l.resemblance, l.containment, l.contained_in, l.kind,
                coalesce(v.kept_rank = l.right_rank AND NOT v.kept, false) AS witness
@@ -55,11 +56,43 @@ PAIRS = """
     ORDER BY left_id, right_id
 """
 
+# Every pair: links between representatives stand for all documents equal to them. Documents without a token are
+# equal to each other and to nothing else; of those only the witness is written.
+ALL_PAIRS = """
+    WITH equal AS (
+        SELECT a.rank AS left_rank, b.rank AS right_rank, 1.0 AS resemblance, 1.0 AS containment, 1.0 AS contained_in,
+               'exact' AS kind
+        FROM ranked a JOIN ranked b ON a.rep = b.rep AND a.rank > b.rank
+        WHERE a.tokens > 0 OR b.rank = b.rep
+    ), linked AS (
+        SELECT greatest(a.rank, b.rank) AS left_rank, least(a.rank, b.rank) AS right_rank, l.resemblance,
+               CASE WHEN a.rank > b.rank THEN l.containment ELSE l.contained_in END AS containment,
+               CASE WHEN a.rank > b.rank THEN l.contained_in ELSE l.containment END AS contained_in,
+               CASE WHEN a.rank > b.rank THEN l.kind END AS kind
+        FROM links l JOIN ranked a ON a.rep = l.left_rank JOIN ranked b ON b.rep = l.right_rank
+    ), every AS (SELECT * FROM equal UNION ALL SELECT * FROM linked), named AS (
+        SELECT * FROM names WHERE rank IN (SELECT left_rank FROM every UNION SELECT right_rank FROM every)
+    )
+    SELECT a.doc_id AS left_id, b.doc_id AS right_id, e.resemblance, e.containment, e.contained_in,
+           e.kind, NOT v.kept AND v.kept_rank = e.right_rank AS witness
+    FROM every e JOIN verdicts v ON v.rank = e.left_rank
+    JOIN named a ON a.rank = e.left_rank JOIN named b ON b.rank = e.right_rank
+    ORDER BY left_id, right_id
+"""
+
+COUNT_ALL_PAIRS = """
+    WITH groups AS (SELECT rep, count(*) AS n, max(tokens) AS tokens FROM ranked GROUP BY rep)
+    SELECT coalesce((SELECT sum(n * (n - 1) // 2) FROM groups WHERE tokens > 0), 0)
+         + coalesce((SELECT sum(a.n * b.n) FROM links l JOIN groups a ON a.rep = l.left_rank
+                     JOIN groups b ON b.rep = l.right_rank), 0)
+"""
+
 CLUSTERS = """
     WITH sized AS (
         SELECT v.cluster_rank, count(*) AS size, count(*) FILTER (v.kept) AS kept,
                min(v.resemblance) FILTER (NOT v.kept) AS min_resemblance,
-               avg(v.resemblance) FILTER (NOT v.kept) AS mean_resemblance,
+               (sum(v.resemblance::DECIMAL(18, 15)) FILTER (NOT v.kept) / count(*) FILTER (NOT v.kept))::DOUBLE
+                   AS mean_resemblance, -- decimals add up to the same in any order; doubles do not
                count(DISTINCT f.source) AS sources,
                coalesce(sum(f.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
         FROM verdicts v JOIN facts f ON v.doc = f.doc GROUP BY v.cluster_rank HAVING count(*) > 1
@@ -102,7 +135,7 @@ def all_links(decision: Decision) -> Ints:
 
 
 def witnesses(decision: Decision, measure: str) -> Ints:
-    """Positions in `all_links` of each removed document's witness: the kept document it is most like, best rank first."""
+    """Positions in `all_links` of each removed document's witness: the kept document it is most like."""
     pairs = all_links(decision)
     kept = decision.resolution.kept
     scores = scores_of(pairs, decision.resolution.sizes)

@@ -1,8 +1,8 @@
 """The folder of a run under way: artefacts that are whole, or are not there.
 
-An artefact is a few files and a marker. The marker is written last, after the files are on disk, and holds their sizes and
-checksums; so after a kill at any moment an artefact is either complete and provably so, or is built again.
-A run may go on only with the same settings, the same inputs and the same version: `identity` says which.
+An artefact is a few files and a marker. The marker is written last, after the files are on disk, and holds their
+sizes and checksums; so after a kill at any moment an artefact is either complete and provably so, or is built
+again. A run may go on only with the same settings, the same inputs and the same version: `identity` says which.
 """
 
 from __future__ import annotations

@@ -1,0 +1,97 @@
+"""Writes the tables of options on the pages of the commands, from the commands themselves.
+
+    python docs/make_cli.py
+
+Each command has a page, `docs/cli/<command>.md`. What stands between its two marks comes from the command line; the
+rest of the page is written by hand and left alone. A test fails while a page is missing or its tables are not what
+this prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from roughly.cli.app import app
+
+PAGES = Path(__file__).parent / "cli"
+BEGIN = "<!-- from the command line: python docs/make_cli.py -->"
+END = "<!-- end of what is generated -->"
+HEADINGS = {
+    "--threshold": "What counts as a duplicate",
+    "--text-column": "Reading",
+    "--memory": "Running",
+}
+"""The option that a heading stands before; options keep the order of the help."""
+_TABLE = ("| option | if not given | |", "|---|---|---|")
+
+
+def commands() -> dict[str, Any]:
+    """The commands by name."""
+    group: Any = get_command(app)
+    return dict(group.commands)
+
+
+def generated(command: Any) -> str:
+    """Usage, arguments and options of a command, as Markdown."""
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
+    usage = " ".join(["roughly", command.name, *(_shown(p) for p in arguments), "[OPTIONS]"])
+    lines = ["```text", usage, "```", "", "| argument | |", "|---|---|"]
+    lines += [f"| `{_shown(p)}` | {_cell(p.help)} |" for p in arguments]
+    lines += ["", "### Options", "", *_TABLE]
+    for option in options:
+        heading = next((HEADINGS[name] for name in option.opts if name in HEADINGS), None)
+        if heading is not None:
+            lines += ["", f"### {heading}", "", *_TABLE]
+        lines.append(f"| {_names(option)} | {_default(option)} | {_cell(option.help)} |")
+    return "\n".join(lines)
+
+
+def updated(page: str, command: Any) -> str:
+    """The page with the tables between its marks written anew."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"the page of `{command.name}` needs the lines\n{BEGIN}\n{END}")
+    return f"{before}{BEGIN}\n\n{generated(command)}\n\n{END}{after}"
+
+
+def _shown(argument: Any) -> str:
+    name = str(argument.metavar or argument.name).upper()
+    return f"{name}…" if argument.nargs == -1 else name
+
+
+def _names(option: Any) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(option.opts, key=len))
+
+
+def _default(option: Any) -> str:
+    if option.is_flag:
+        return "off"
+    return "–" if option.default is None else f"`{option.default}`"
+
+
+def _cell(text: str | None) -> str:
+    return (text or "").replace("|", "\\|").replace("source:a>b", "`source:a>b`")
+
+
+def pages() -> Iterator[tuple[Path, Any]]:
+    """Every command with the page it must have."""
+    for name, command in commands().items():
+        yield PAGES / f"{name}.md", command
+
+
+def main() -> None:
+    """Write the tables of every page anew."""
+    for path, command in pages():
+        if not path.exists():
+            raise SystemExit(f"{path} is missing: write it by hand, with the marks\n{BEGIN}\n{END}")
+        path.write_text(updated(path.read_text(encoding="utf-8"), command), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

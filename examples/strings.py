@@ -1,0 +1,28 @@
+"""Find near-duplicates in a list of strings, and say why each one goes.
+
+python examples/strings.py
+"""
+
+from __future__ import annotations
+
+import roughly
+
+REPORTS = [
+    "Heavy rain closed the coast road on Friday. Drivers were asked to use the motorway until Sunday evening.",
+    "HEAVY RAIN CLOSED THE COAST ROAD ON FRIDAY: drivers were asked to use the motorway until Sunday evening!",
+    "Heavy rain closed the coast road on Friday. Drivers were asked to use the motorway until Monday evening.",
+    "The ferry runs again from Saturday, the harbour office said.",
+]
+
+
+def main() -> None:
+    """Print what stays, then what goes with its witness."""
+    result = roughly.dedupe(REPORTS, threshold=0.6)
+    for name in result.kept:
+        print(f"stays {name}: {REPORTS[int(name)]}")
+    for row in result.removed.to_pylist():
+        print(f"goes  {row['doc_id']}: {row['kind']} of {row['kept_id']}, resemblance {row['resemblance']:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""The scripts in examples/ run, without a warning, and print what they are there to show."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docs_blocks import ROOT
+
+EXAMPLES = ROOT / "examples"
+PRINTS = {
+    "strings.py": ["stays 0: Heavy rain", "goes  1: exact of 0, resemblance 1.000", "goes  2: revision of 0"],
+    "frame.py": ["511 rows, 215 stay", "Twitter: 29 rows go"],
+    "thresholds.py": ["0.5  124 stay", "0.8  168 stay", "1.0  416 stay"],
+    "excerpts.py": ["the letter contains the notice: True", "notice goes: 100% of it is in letter"],
+}
+
+
+def test_every_script_is_tried() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(PRINTS)
+
+
+@pytest.mark.parametrize("script", PRINTS)
+def test_a_script_prints_what_it_shows(script: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / script)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for words in PRINTS[script]:
+        assert words in done.stdout
+    assert list(tmp_path.iterdir()) == [], "a script leaves nothing behind"

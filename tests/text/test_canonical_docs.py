@@ -1,0 +1,56 @@
+"""The page on the canonical form is true: every row of its table, every example."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from roughly.text import markup, tables
+from roughly.text import canonical as text_canonical
+from roughly.text.canonical import tokenise, words
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "canonical-form.md"
+
+
+def unescape(cell: str) -> str:
+    return re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), cell)
+
+
+def rows() -> list[tuple[str, list[str]]]:
+    table = PAGE.read_text(encoding="utf-8").split("## Examples")[1].split("\n## ")[0]
+    found = []
+    for line in table.splitlines():
+        if line.startswith("| `"):
+            _, text, tokens, _, _ = line.split("|")
+            found.append((unescape(re.findall("`([^`]*)`", text)[0]), re.findall("`([^`]*)`", tokens)))
+    return found
+
+
+def test_the_table_has_rows() -> None:
+    assert len(rows()) > 30
+
+
+@pytest.mark.parametrize(("text", "tokens"), rows(), ids=[ascii(text) for text, _ in rows()])
+def test_a_row_of_the_table_is_true(text: str, tokens: list[str]) -> None:
+    assert words(text) == words(" ".join(tokens))
+    assert len(words(text)) == len(tokens)
+    assert [words(token) for token in tokens] == [[token] for token in words(text)]
+    kernel = tokenise(pa.array([text, " ".join(tokens)]))
+    assert kernel.hashes[: kernel.offsets[1]].tolist() == kernel.hashes[kernel.offsets[1] :].tolist()
+
+
+def test_the_page_names_the_version_of_the_table() -> None:
+    assert f"Unicode {tables.load().unicode_version}" in PAGE.read_text(encoding="utf-8")
+
+
+def test_examples_on_the_page_and_in_docstrings_run() -> None:
+    parser = doctest.DocTestParser()
+    example = parser.get_doctest(PAGE.read_text(encoding="utf-8"), {}, PAGE.name, str(PAGE), 0)
+    assert len(example.examples) >= 5
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+    assert doctest.testmod(text_canonical).failed == 0
+    assert doctest.testmod(markup).failed == 0
