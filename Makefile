@@ -25,8 +25,8 @@ demo: $(VENV)/.roughly  ## run the main job on bundled data
 	@echo "Open demo-out/report.html in a browser."
 
 lint: $(VENV)/.roughly-dev  ## formatting, lint and types
-	$(BIN)/ruff format --check src tests benchmarks examples
-	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples docs/*.py
+	$(BIN)/ruff check src tests benchmarks examples docs/*.py
 	$(BIN)/mypy
 
 system:  ## what the tests need from the system's packages

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -123,6 +123,7 @@ def run(
     """Take all documents along the road; the engine then holds the verdicts."""
     size = sum(part.size or 0 for part in parts)
     with meter.stage("read", size, "bytes") as stage:
+        stage.reused = engine.resume_at() != (0, 0)
         for signed in sign_all(parts, method, settings, threads, engine.resume_at()):
             engine.take(signed)
             stage.bytes += signed.nbytes
@@ -130,7 +131,7 @@ def run(
         engine.finish_reading()
     with meter.stage("rank"):
         engine.rank(order_by(settings.keep, settings.measure), method.collapse)
-    if method.name in ("identical", "lexical"):
+    if method.equality:
         engine.decide(None)
         return
     with meter.stage("group"):
@@ -162,10 +163,10 @@ def cluster(
     """Which documents stand together."""
     if settings.cluster == "star":
         return Decision(resolution, np.arange(candidates.documents), np.empty((0, 3), np.int64))
-    roots, links = components(
+    roots, links, compared = components(
         candidates, resolution, sets, measure=settings.measure, threshold=settings.threshold, budget=budget
     )
-    return Decision(resolution, roots, links)
+    return Decision(replace(resolution, compared=resolution.compared + compared), roots, links)
 
 
 def sign_all(

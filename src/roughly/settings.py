@@ -117,6 +117,8 @@ class Resources:
     def __post_init__(self) -> None:
         if not _is_whole(self.threads) or not 0 <= self.threads <= 1024:
             raise SettingsError(f"threads must be a whole number from 0, not {self.threads!r}")
+        if not _is_whole(self.memory) or self.memory < 1:
+            raise SettingsError(f"memory must be a number of bytes, not {self.memory!r}")
         if self.threads == 0:
             object.__setattr__(
                 self,

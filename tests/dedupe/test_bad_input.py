@@ -62,7 +62,9 @@ def test_bad_lines_are_quarantined_and_the_run_goes_on(tmp_path: Path, roughly: 
         json.dumps({"id": "number", "text": 5}).encode(),
         b'{"id": "latin", "text": "caf\xe9 au lait"}',
         b"[1, 2]",
-        json.dumps({"id": "nul", "text": "before\0after: quite another text, which shares nothing with the first"}).encode(),
+        json.dumps(
+            {"id": "nul", "text": "before\0after: quite another text, which shares nothing with the first"}
+        ).encode(),
     ]
     path.write_bytes(b"\n".join(lines) + b"\n")
     done = roughly("dedupe", path, "-o", tmp_path / "out", "--json")

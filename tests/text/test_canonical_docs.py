@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import doctest
 import re
+import unicodedata
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from roughly.text import markup, tables
 from roughly.text import canonical as text_canonical
+from roughly.text import markup, tables
 from roughly.text.canonical import tokenise, words
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "canonical-form.md"
@@ -36,9 +37,7 @@ def test_the_table_has_rows() -> None:
 
 @pytest.mark.parametrize(("text", "tokens"), rows(), ids=[ascii(text) for text, _ in rows()])
 def test_a_row_of_the_table_is_true(text: str, tokens: list[str]) -> None:
-    assert words(text) == words(" ".join(tokens))
-    assert len(words(text)) == len(tokens)
-    assert [words(token) for token in tokens] == [[token] for token in words(text)]
+    assert words(text) == [unicodedata.normalize("NFC", token) for token in tokens]
     kernel = tokenise(pa.array([text, " ".join(tokens)]))
     assert kernel.hashes[: kernel.offsets[1]].tolist() == kernel.hashes[kernel.offsets[1] :].tolist()
 
@@ -48,8 +47,8 @@ def test_the_page_names_the_version_of_the_table() -> None:
 
 
 def test_examples_on_the_page_and_in_docstrings_run() -> None:
-    parser = doctest.DocTestParser()
-    example = parser.get_doctest(PAGE.read_text(encoding="utf-8"), {}, PAGE.name, str(PAGE), 0)
+    blocks = "\n".join(re.findall(r"```pycon\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
+    example = doctest.DocTestParser().get_doctest(blocks, {}, PAGE.name, str(PAGE), 0)
     assert len(example.examples) >= 5
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
     assert doctest.testmod(text_canonical).failed == 0

@@ -12,8 +12,6 @@ scored.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from roughly.cluster.candidates import Candidates, Ints, SetLoader
 from roughly.cluster.star import Resolution, score
@@ -23,8 +21,8 @@ _PAIRS_AT_ONCE = 2_000_000
 
 def components(
     candidates: Candidates, resolution: Resolution, sets: SetLoader, *, measure: str, threshold: float, budget: int
-) -> tuple[Ints, Ints]:
-    """(best-ranked document of each document's component, the links found beyond the star's own)."""
+) -> tuple[Ints, Ints, int]:
+    """(best document of each document's component, links found beyond the star's own, comparisons made)."""
     from roughly.kernels import resolve as kernel
 
     code = kernel.CONTAINMENT if measure == "containment" else kernel.RESEMBLANCE
@@ -32,21 +30,26 @@ def components(
     links = resolution.pairs[:, :2]
     found = [np.empty((0, 3), np.int64)]
     roots = _roots(links, candidates.documents)
-    bucket = 0
+    bucket = compared = 0
     while bucket < candidates.buckets:
         asked, bucket = kernel.bridges(bucket, candidates.buckets, offsets, docs, roots, _PAIRS_AT_ONCE)
         if not len(asked):
             continue
-        scored = score(np.unique(asked, axis=0), sets, code, threshold, budget)
+        asked = np.unique(asked, axis=0)
+        compared += len(asked)
+        scored = score(asked, sets, code, threshold, budget)
         if len(scored):
             found.append(scored)
             links = np.concatenate((links, scored[:, :2]))
             roots = _roots(links, candidates.documents)
-    return roots, np.concatenate(found)
+    return roots, np.concatenate(found), compared
 
 
 def _roots(links: Ints, documents: int) -> Ints:
     """The smallest document of each document's component."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_matrix((np.ones(len(links), np.bool_), (links[:, 0], links[:, 1])), shape=(documents, documents))
     count, label = connected_components(graph, directed=False)
     least = np.full(count, documents, np.int64)

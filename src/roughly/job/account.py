@@ -20,8 +20,6 @@ def account(
     stages: Sequence[Stage], more_counts: dict[str, int],
 ) -> dict[str, Any]:  # fmt: skip
     """The content of run.json."""
-    described = method.describe()
-    curve = described | {"points": s_curve(method)} if described else None
     return {
         "roughly": roughly.__version__,
         "fingerprint": settings.fingerprint(),
@@ -30,15 +28,24 @@ def account(
         "inputs": [part.name for part in parts],
         "counts": summary.counts | more_counts,
         "stages": [stage.to_dict() for stage in stages],
-        "s_curve": curve,
+        "s_curve": promise(method, settings.threshold),
         "seconds": sum(stage.seconds for stage in stages),
         "peak_memory": max((stage.peak_memory for stage in stages), default=0),
         "guesses": sorted({note for part in parts for note in part.notes}),
     }
 
 
-def report_data(run: dict[str, Any], summary: Summary, parts: Sequence[Part], main_only: bool) -> RunData:
-    """What the report shows, with the texts of its samples."""
+def promise(method: Method, threshold: float) -> dict[str, Any] | None:
+    """The S-curve: what the keys promise at the threshold, and at every other similarity."""
+    described = method.describe()
+    if not described:
+        return None
+    recall = method.candidate_probability(threshold)
+    return described | {"threshold": threshold, "recall": recall, "points": s_curve(method)}
+
+
+def report_data(summary: Summary, parts: Sequence[Part], main_only: bool) -> RunData:
+    """What the report shows but for run.json, with the texts of its samples."""
     places = [(row["part"], row["row"]) for row in summary.largest]
     for row in (*summary.above, *summary.below):
         places += [(row["left_part"], row["left_row"]), (row["right_part"], row["right_row"])]
@@ -56,7 +63,7 @@ def report_data(run: dict[str, Any], summary: Summary, parts: Sequence[Part], ma
         )
 
     return RunData(
-        run=run,
+        run={},
         cluster_sizes=summary.cluster_sizes,
         resemblance=summary.resemblance,
         by_source=summary.by_source,

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from roughly import methods
 from roughly.engines.local import Workspace
+from roughly.job.account import promise
 from roughly.job.session import Session
-from roughly.methods import s_curve
 from roughly.settings import Resources, Settings
 from roughly.sources import open_parts
 from roughly.sources.part import Chunk, Mask, Parsed, Part, ReadOptions, Rows
@@ -96,7 +95,6 @@ def _extrapolate(
     copying = stages["read"].seconds / 2  # reading again what stays, and writing it
     documents = round(counts.documents * scale)
     peak = max(stage.peak_memory for stage in stages.values())
-    described = methods.make(settings).describe()
     return {
         "parts": len(parts),
         "input_bytes": total,
@@ -110,5 +108,5 @@ def _extrapolate(
         "memory_limit": resources.memory,
         "disk": round(session.workspace.size() * scale),
         "output_bytes": total,
-        "s_curve": described | {"points": s_curve(session.method)} if described else None,
+        "s_curve": promise(session.method, settings.threshold),
     }

@@ -15,7 +15,7 @@ import numpy as np
 from roughly import methods, pipeline
 from roughly.cluster.star import resolve
 from roughly.engines.local import LocalEngine, Workspace
-from roughly.engines.local.summary import summarise
+from roughly.engines.local.summary import Summary, summarise
 from roughly.errors import InputMissing, SettingsError
 from roughly.job.account import account, report_data
 from roughly.job.result import Result
@@ -93,7 +93,7 @@ class Session:
             self.engine.decide(pipeline.cluster(candidates, resolution, store, settings, self.budget))
         folder = Path(tempfile.mkdtemp(prefix="roughly-"))
         self.engine.write(folder)
-        self._account(folder, settings, [])
+        self._account(folder, settings, self._summary(), [])
         return Result(folder, self, temporary=True)
 
     def close(self) -> None:
@@ -116,19 +116,22 @@ class Session:
                 with rejects.open("rb") as source:
                     shutil.copyfileobj(source, target)
 
-    def _account(self, folder: Path, settings: Settings, stages: list[Stage]) -> tuple[dict[str, Any], Any]:
-        summary = summarise(self.engine.database, self.engine.near, settings.measure)
+    def _account(self, folder: Path, settings: Settings, summary: Summary, stages: list[Stage]) -> dict[str, Any]:
+        """Write run.json and return its content."""
         more = self.engine.counts | {"rejected": self.engine.segments.cursor.rejected}
         run = account(settings, self.resources, self.method, self.parts, summary, stages, more)
         text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
         (folder / "run.json").write_text(text, encoding="utf-8")
-        return run, summary
+        return run
+
+    def _summary(self) -> Summary:
+        return summarise(self.engine.database, self.engine.near, self.settings.measure)
 
     def _report(self, folder: Path) -> None:
         from roughly.report import write_report
 
         with self.meter.stage("report"):
-            run, summary = self._account(folder, self.settings, [])
-            data = report_data(run, summary, self.parts, self.settings.main_text)
-        run, _ = self._account(folder, self.settings, self.meter.stages)
+            summary = self._summary()
+            data = report_data(summary, self.parts, self.settings.main_text)
+        run = self._account(folder, self.settings, summary, self.meter.stages)
         write_report(dataclasses.replace(data, run=run), folder / "report.html")

@@ -31,16 +31,15 @@ def dedupe(
     overwrite: bool = False,
     threads: int = 0,
     memory: int | str = "4GB",
-    text_column: str | None = None,
-    id_column: str | None = None,
-    **settings: Any,
+    temp: str | os.PathLike[str] | None = None,
+    **options: Any,
 ) -> Result:
     """Find the documents that are roughly the same, and who of them stays.
 
     `data` is a path or glob (str or Path), a pyarrow, pandas or polars table, or an iterable of texts or of dicts with
     a text. Several files are given by `paths`. Without `output` the result lies in a temporary folder that goes with
-    the object returned. All other settings (`threshold`, `recall`, `measure`, `method`, `keep`, …) are those of
-    `roughly.Settings`.
+    the object returned. All other options are those of `roughly.Settings` (`threshold`, `recall`, `measure`, `method`,
+    `keep`, …) and, for reading, the columns and the format (`text_column`, `id_column`, `date_column`, `format`, …).
 
     >>> result = dedupe(["A rose is a rose is a rose.", "a rose is a rose is a rose", "Something else entirely."])
     >>> result.kept
@@ -51,12 +50,15 @@ def dedupe(
     if isinstance(data, str | os.PathLike):
         data, paths = None, [data]
     size = parse_size(memory) if isinstance(memory, str) else memory
+    for_reading = {f.name for f in dataclasses.fields(ReadOptions)}
+    reading = {name: value for name, value in options.items() if name in for_reading}
+    settings = {name: value for name, value in options.items() if name not in for_reading or name == "markup"}
     return run(
         data,
         paths,
-        settings=Settings(**settings),
-        resources=Resources(threads=threads, memory=size),
-        reading=ReadOptions(text_column=text_column, id_column=id_column, markup=settings.get("markup", "auto")),
+        settings=Settings.from_dict(settings),
+        resources=Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
+        reading=ReadOptions(**reading),
         output=None if output is None else Path(output),
         overwrite=overwrite,
     )

@@ -24,9 +24,8 @@ from roughly.errors import SettingsError
 
 MOST_HASHES = 2048
 FALSE_CANDIDATE_COST = 1000.0
-"""Min-hashes worth computing to halve… more exactly: what a candidate at half the threshold costs, counted in
-min-hashes a document. It stands for the look-alikes a document meets in a real collection; measured on
-documentation pages, mail and newswire, where settings from 1/3 to 3 times this value choose within one row."""
+"""What it costs to verify the look-alikes that a document meets at half the threshold, in min-hashes. A judgement,
+not a law: at threshold 0.8 and recall 0.99 anything from 300 to 3,000 chooses 5 to 7 rows."""
 
 
 def candidate_probability(similarity: float, bands: int, rows: int) -> float:

@@ -46,6 +46,7 @@ class Contained:
 
     name: ClassVar[str] = "minhash"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+    equality: ClassVar[bool] = False
 
     def keys(self, tokens: Tokens) -> Keys:
         """Every distinct shingle of each document; the smallest `probes` of them ask."""
@@ -59,9 +60,5 @@ class Contained:
         return 1.0 if similarity >= 1 else -math.expm1(self.probes * math.log1p(-similarity))
 
     def describe(self) -> dict[str, Any]:
-        """Probes and the recall that they give at the threshold."""
-        return {
-            "probes": self.probes,
-            "threshold": self.threshold,
-            "recall": self.candidate_probability(self.threshold),
-        }
+        """How many shingles of a document ask."""
+        return {"probes": self.probes}

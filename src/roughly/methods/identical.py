@@ -14,6 +14,7 @@ class Identical:
 
     name: ClassVar[str] = "identical"
     collapse: ClassVar[Literal["identical", "lexical"]] = "identical"
+    equality: ClassVar[bool] = True
 
     def keys(self, tokens: Tokens) -> None:
         """None: equality is the whole method."""

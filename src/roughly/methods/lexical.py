@@ -17,6 +17,7 @@ class Lexical:
 
     name: ClassVar[str] = "lexical"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+    equality: ClassVar[bool] = True
 
     def keys(self, tokens: Tokens) -> None:
         """None: equality is the whole method."""

@@ -37,6 +37,7 @@ class Method(Protocol):
 
     name: ClassVar[str]
     collapse: ClassVar[Literal["identical", "lexical"]]
+    equality: ClassVar[bool]  # equality at that level is the whole method; there are no keys
 
     def keys(self, tokens: Tokens) -> Keys | None:
         """The keys of each document, or None where equality at the `collapse` level is the whole method."""

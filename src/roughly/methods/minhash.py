@@ -39,6 +39,7 @@ class MinHash:
 
     name: ClassVar[str] = "minhash"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+    equality: ClassVar[bool] = False
 
     def keys(self, tokens: Tokens) -> Keys:
         """One key a band for every document."""
@@ -62,10 +63,5 @@ class MinHash:
         return banding.candidate_probability(similarity, self.bands, self.rows)
 
     def describe(self) -> dict[str, Any]:
-        """Bands, rows and the recall that they give at the threshold."""
-        return {
-            "bands": self.bands,
-            "rows": self.rows,
-            "threshold": self.threshold,
-            "recall": self.candidate_probability(self.threshold),
-        }
+        """Bands and rows."""
+        return {"bands": self.bands, "rows": self.rows}

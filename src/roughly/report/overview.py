@@ -95,7 +95,7 @@ _COUNTED = (
     ("largest_cluster", "Largest cluster", "documents in it"),
     ("identical", "Identical", "the same bytes as another document"),
     ("lexical", "Lexically equal", "the same words in the same order"),
-    ("empty", "Empty", "documents without words; never matched"),
+    ("empty", "Empty", "documents without words; equal to each other only"),
     ("rejected", "Rejected", "records that could not be used"),
     ("candidate_documents", "Candidate documents", "shared a key with another document"),
     ("candidate_pairs", "Candidate pairs", "compared exactly, shingle by shingle"),

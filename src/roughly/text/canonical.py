@@ -67,7 +67,8 @@ def buffers(column: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int
     if len(column) == 0 or positions is None:
         return np.empty(0, np.uint8), np.zeros(len(column) + 1, np.int64)
     offsets = np.frombuffer(positions, kind, len(column) + 1, column.offset * np.dtype(kind).itemsize)
-    text = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+    text = np.frombuffer(data if data is not None else b"", np.uint8)
+    text.flags.writeable = False  # Arrow's memory may be shared, whatever numpy thinks
     return text, offsets.astype(np.int64, copy=False)
 
 

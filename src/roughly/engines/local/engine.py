@@ -22,7 +22,7 @@ from roughly.engines.local.segments import Segments
 from roughly.engines.local.tokens import TokenStore
 from roughly.engines.local.workspace import Workspace
 from roughly.errors import DuplicateIds
-from roughly.pipeline import Decision, Signed, Wanted, check_pairs
+from roughly.pipeline import Decision, Signed, Wanted, check_pairs, in_order
 from roughly.settings import Settings
 from roughly.sources.part import Part
 from roughly.text.canonical import Tokens
@@ -32,7 +32,7 @@ _DATE_FORMATS = [
     "%a, %d %b %Y %H:%M:%S", "%Y%m%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%B %d, %Y", "%Y",
 ]  # fmt: skip
 _PUBLISHED = f"coalesce(try_cast(date AS TIMESTAMP), try_strptime(date, {_DATE_FORMATS!r})::TIMESTAMP)"
-_KIND_PAIRS = 20_000
+_KIND_PAIRS = 500
 
 
 class LocalEngine:
@@ -217,15 +217,18 @@ class LocalEngine:
 
         if self.store is None or not len(pairs):
             return [None] * len(pairs)
-        names = np.array(KINDS, dtype=object)
-        out: list[str | None] = []
-        for lo in range(0, len(pairs), _KIND_PAIRS):
+        store, names = self.store, np.array(KINDS, dtype=object)
+
+        def kinds(lo: int) -> list[str]:
             some = pairs[lo : lo + _KIND_PAIRS]
-            docs, _ = np.unique(some[:, :2], return_inverse=True)
-            tokens = self.store.tokens(docs)
-            codes = kinds_of_pairs(tokens, np.searchsorted(docs, some[:, 0]), np.searchsorted(docs, some[:, 1]))
-            out.extend(names[codes].tolist())
-        return out
+            docs = np.unique(some[:, :2])
+            codes = kinds_of_pairs(
+                store.tokens(docs), np.searchsorted(docs, some[:, 0]), np.searchsorted(docs, some[:, 1])
+            )
+            found: list[str] = names[codes].tolist()
+            return found
+
+        return [kind for some in in_order(kinds, range(0, len(pairs), _KIND_PAIRS), self.threads) for kind in some]
 
     def write(self, folder: Path) -> None:
         """documents.parquet, pairs.parquet and clusters.parquet."""

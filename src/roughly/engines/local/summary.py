@@ -40,7 +40,7 @@ _LARGEST = """
     SELECT n.doc_id AS cluster_id, c.*, f.part, f.row FROM (
         SELECT cluster_rank, count(*) AS size, min(resemblance) FILTER (NOT kept) AS low,
                avg(resemblance) FILTER (NOT kept) AS mean
-        FROM verdicts GROUP BY cluster_rank HAVING count(*) > 1 ORDER BY size DESC, cluster_rank LIMIT 12
+        FROM verdicts GROUP BY cluster_rank HAVING count(*) > 1 ORDER BY size DESC, cluster_rank LIMIT 20
     ) c JOIN names n ON n.rank = c.cluster_rank JOIN ranked r ON r.rank = c.cluster_rank JOIN facts f ON f.doc = r.doc
     ORDER BY c.size DESC, c.cluster_rank
 """

@@ -1,0 +1,113 @@
+"""`roughly.dedupe` from Python: what it takes, what it gives back, and another threshold without hashing again."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import roughly
+
+ROSE = "A rose is a rose is a rose, said Gertrude Stein, and she should know, since she wrote it more than once."
+ROWS = [
+    {"id": "a", "text": ROSE, "stars": 5},
+    {"id": "b", "text": ROSE.upper(), "stars": 4},
+    {"id": "c", "text": "Something else entirely, with nothing in common but the language.", "stars": 3},
+]
+
+
+def in_any_form() -> Iterator[tuple[str, object]]:
+    yield "dicts", ROWS
+    yield "generator", (row for row in ROWS)
+    yield "pyarrow", pa.Table.from_pylist(ROWS)
+    yield "reader", pa.Table.from_pylist(ROWS).to_reader()
+    yield "pandas", pandas.DataFrame(ROWS)
+    yield "polars", polars.DataFrame(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), list(in_any_form()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_takes_documents_in_any_form(name: str, data: object) -> None:
+    result = roughly.dedupe(data)
+    assert result.kept == ["a", "c"]
+    assert result.removed.to_pylist() == [
+        {
+            "doc_id": "b", "cluster_id": "a", "kept": False, "kept_id": "a",
+            "resemblance": 1.0, "containment": 1.0, "contained_in": 1.0, "kind": "exact",
+        }
+    ]  # fmt: skip
+    assert result.clusters.to_pylist()[0]["size"] == 2
+    assert result.pairs.select(["left_id", "right_id", "witness"]).to_pylist() == [
+        {"left_id": "b", "right_id": "a", "witness": True}
+    ]
+    assert result.summary["counts"]["removed"] == 1
+    assert result.to_arrow().num_rows == 3
+    assert "2 kept" in repr(result)
+
+
+def test_takes_texts_and_numbers_them() -> None:
+    assert roughly.dedupe([ROSE, "another text", ROSE]).kept == ["0", "1"]
+
+
+def test_takes_a_path_or_several(jsonl: Callable) -> None:
+    one, two = jsonl(ROWS[:1], "one.jsonl"), jsonl(ROWS[1:], "two.jsonl")
+    assert roughly.dedupe(str(one)).kept == ["a"]
+    assert roughly.dedupe(paths=[one, two]).kept == ["a", "c"]
+    assert roughly.dedupe(one.parent / "*.jsonl").kept == ["a", "c"]
+
+
+def test_extra_columns_are_carried_through(tmp_path: Path) -> None:
+    roughly.dedupe(ROWS, output=tmp_path / "out")
+    kept = pq.read_table(tmp_path / "out" / "kept")
+    assert kept.to_pylist() == [ROWS[0], ROWS[2]]
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["counts"]["kept"] == 2
+
+
+def test_temporary_folders_go_with_the_result() -> None:
+    result = roughly.dedupe(ROWS)
+    higher = result.rethreshold(0.9)
+    folders = result.folder, higher.folder
+    assert all(folder.exists() for folder in folders)
+    del result, higher
+    gc.collect()
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_another_threshold_equals_a_run_with_the_same_keys(policies: list[dict]) -> None:
+    options = {"bands": 16, "rows": 6}
+    low = roughly.dedupe(policies, threshold=0.7, **options)
+    for threshold in (0.7, 0.8, 0.95, 1.0):
+        again, fresh = low.rethreshold(threshold), roughly.dedupe(policies, threshold=threshold, **options)
+        assert again.documents.equals(fresh.documents)
+        assert again.pairs.equals(fresh.pairs)
+        assert again.clusters.equals(fresh.clusters)
+        assert again.summary["counts"]["removed"] == fresh.summary["counts"]["removed"]
+    assert low.documents.num_rows == len(policies)
+    with pytest.raises(roughly.RoughlyError, match=r"from 0\.7"):
+        low.rethreshold(0.6)
+
+
+def test_mistakes_are_told_at_once() -> None:
+    with pytest.raises(roughly.RoughlyError, match=r"threshold must be.*recall must be"):
+        roughly.dedupe(ROWS, threshold=3, recall=3)
+    with pytest.raises(roughly.RoughlyError, match="either data or paths"):
+        roughly.dedupe()
+    with pytest.raises(roughly.RoughlyError, match="text column"):
+        roughly.dedupe([{"id": "a", "words": "no text here"}])
+
+
+def test_settings_round_trip_and_have_a_fingerprint() -> None:
+    settings = roughly.Settings(threshold=0.7, keep="newest, longest")
+    assert roughly.Settings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+    assert settings.fingerprint() != roughly.Settings().fingerprint()
+    assert roughly.Settings().fingerprint() == roughly.Settings().fingerprint()
+    with pytest.raises(roughly.RoughlyError, match="unknown setting 'treshold'"):
+        roughly.Settings.from_dict({"treshold": 1})

@@ -1,0 +1,81 @@
+"""Compiled kernels on disk: never stale, never in anyone's way, not needed for an import."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import roughly
+from roughly import kernels
+
+PACKAGE = Path(roughly.__path__[0])
+
+
+def run(code: str, path: Path | None = None, **environment: str) -> str:
+    """What a fresh Python prints."""
+    env = os.environ | {"PYTHONPATH": str(path or PACKAGE.parent)} | environment
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_importing_the_package_does_not_import_numba() -> None:
+    code = (
+        "import sys, roughly.kernels, roughly.text.canonical, roughly.features.shingles; print('numba' in sys.modules)"
+    )
+    assert run(code) == "False"
+
+
+def test_the_folder_changes_with_any_kernel_source(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "roughly", ignore=shutil.ignore_patterns("__pycache__"))
+    code = "from roughly import kernels; print(kernels.cache_folder())"
+    cache = str(tmp_path / "cache")
+    before = run(code, tmp_path, NUMBA_CACHE_DIR=cache)
+    assert before == run(code, tmp_path, NUMBA_CACHE_DIR=cache)
+    assert before.startswith(cache)
+    source = tmp_path / "roughly" / "kernels" / "hashing.py"
+    source.write_text(source.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
+    assert run(code, tmp_path, NUMBA_CACHE_DIR=cache) != before
+
+
+def test_an_edit_in_another_module_is_seen(tmp_path: Path) -> None:
+    """Numba alone would go on using the old constant: it looks at the kernel's own file only."""
+    shutil.copytree(PACKAGE, tmp_path / "roughly", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import numpy as np; from roughly.kernels.shingles import shingles; out = np.empty(1, np.uint64); "
+        "shingles(np.array([7, 77, 777], np.uint64), np.uint64(0), np.uint64(3), np.uint64(3), out); print(out[0])"
+    )
+    before = run(code, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    source = tmp_path / "roughly" / "kernels" / "hashing.py"
+    text = source.read_text(encoding="utf-8")
+    assert "0x3C79AC492BA7B653" in text
+    source.write_text(text.replace("0x3C79AC492BA7B653", "0x3C79AC492BA7B655"), encoding="utf-8")
+    assert run(code, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) != before
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder", encoding="utf-8")
+    code = (
+        "import numpy as np; from roughly import kernels; from roughly.kernels.hashing import mix; "
+        "print(int(mix(np.uint64(1)))); print(kernels.cache_folder())"
+    )
+    value, folder = run(code, NUMBA_CACHE_DIR=str(blocked)).splitlines()
+    assert int(value) > 0
+    assert not folder.startswith(str(tmp_path))
+    assert not Path(folder).exists()  # private, and gone with the process
+
+
+def test_numba_stays_as_others_set_it() -> None:
+    code = (
+        "import numba; numba.config.CACHE_DIR = 'theirs'; import roughly.kernels.hashing; print(numba.config.CACHE_DIR)"
+    )
+    assert run(code) == "theirs"
+
+
+def test_compile_all_leaves_a_full_cache() -> None:
+    assert kernels.compile_all() > 0
+    assert kernels.is_cached()
