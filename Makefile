@@ -3,6 +3,7 @@
 
 VENV ?= $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV),.venv)
 BIN := $(VENV)/bin
+export NO_MKDOCS_2_WARNING := 1
 JOBS ?= 2
 
 .PHONY: demo test lint bench docs clean system

@@ -35,11 +35,15 @@ def commands() -> dict[str, Any]:
     return dict(group.commands)
 
 
-def generated(command: Any) -> str:
-    """Usage, arguments and options of a command, as Markdown."""
+def generated(command: Any, group: str = "") -> str:
+    """Usage, arguments and options of a command, or of each command of a group, as Markdown."""
+    if hasattr(command, "commands"):
+        parts = (f"## {command.name} {n}\n\n{generated(c, command.name)}" for n, c in command.commands.items())
+        return "\n\n".join(parts)
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
-    usage = " ".join(["roughly", command.name, *(_shown(p) for p in arguments), "[OPTIONS]"])
+    words = ["roughly", *([group] if group else []), command.name, *(_shown(p) for p in arguments), "[OPTIONS]"]
+    usage = " ".join(words)
     lines = ["```text", usage, "```", "", "| argument | |", "|---|---|"]
     lines += [f"| `{_shown(p)}` | {_cell(p.help)} |" for p in arguments]
     lines += ["", "### Options", "", *_TABLE]

@@ -76,7 +76,7 @@ class Meter:
 
 @contextmanager
 def _sampled(stage: Stage, every: float = 0.05) -> Iterator[None]:
-    """Note the most memory that this process and its children hold."""
+    """Note the most memory that this process holds; a run has no others."""
     stop = threading.Event()
 
     def watch(read: Callable[[], int]) -> None:

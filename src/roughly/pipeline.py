@@ -164,7 +164,7 @@ def cluster(
     if settings.cluster == "star":
         return Decision(resolution, np.arange(candidates.documents), np.empty((0, 3), np.int64))
     roots, links, compared = components(
-        candidates, resolution, sets, measure=settings.measure, threshold=settings.threshold, budget=budget
+        resolution, sets, measure=settings.measure, threshold=settings.threshold, budget=budget
     )
     return Decision(replace(resolution, compared=resolution.compared + compared), roots, links)
 
@@ -225,8 +225,9 @@ def fetch_all(
         want, chunk = item
         batch = parts[want.part].parse(chunk).batch
         rows = batch.column("row").to_numpy()
-        batch = batch.filter(pa.array(np.isin(rows, want.rows)))
-        docs = want.docs[np.searchsorted(want.rows, batch.column("row").to_numpy())]
+        at = np.minimum(np.searchsorted(want.rows, rows), len(want.rows) - 1)
+        asked = want.rows[at] == rows
+        docs, batch = want.docs[at[asked]], batch.filter(pa.array(asked))
         return docs, tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text))
 
     yield from in_order(read, items(), threads)

@@ -56,6 +56,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", _as_rules(self.keep))
+        for name in ("threshold", "recall"):
+            if _is_whole(getattr(self, name)):
+                object.__setattr__(self, name, float(getattr(self, name)))
         problems = list(self._problems())
         if problems:
             raise SettingsError(*problems)
@@ -142,8 +145,8 @@ def _cores() -> int:
 
 
 def _as_rules(keep: Any) -> tuple[str, ...]:
-    rules = [keep] if isinstance(keep, str) else keep
-    return tuple(rule.strip() for listed in rules for rule in listed.split(",") if rule.strip())
+    rules = [keep] if isinstance(keep, str) or not isinstance(keep, list | tuple) else keep
+    return tuple(rule.strip() for listed in rules for rule in str(listed).split(",") if rule.strip())
 
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> Any:

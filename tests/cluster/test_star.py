@@ -163,7 +163,7 @@ def test_components_are_those_of_all_pairs(budget: int) -> None:
         candidates = incidence(buckets, len(sets))
         options = {"measure": "resemblance", "threshold": 0.6, "budget": budget}
         found = star.resolve(candidates, Memory(sets), **options)
-        roots, links, _ = components(candidates, found, Memory(sets), **options)
+        roots, links, _ = components(found, Memory(sets), **options)
         root = list(range(len(sets)))
         edges = {(a, b) for m in buckets for a in m for b in m if a < b and resemblance(sets[a], sets[b]) >= 0.6}
         for _ in range(len(sets)):

@@ -100,7 +100,7 @@ def test_mistakes_are_told_at_once() -> None:
         roughly.dedupe(ROWS, threshold=3, recall=3)
     with pytest.raises(roughly.RoughlyError, match="either data or paths"):
         roughly.dedupe()
-    with pytest.raises(roughly.RoughlyError, match="text column"):
+    with pytest.raises(roughly.RoughlyError, match="--text-column"):
         roughly.dedupe([{"id": "a", "words": "no text here"}])
 
 

@@ -9,6 +9,7 @@ import typer
 import roughly
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
+from roughly.cli.lexicon import app as lexicon
 
 app = typer.Typer(
     name="roughly",
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.command()(dedupe)
 app.command()(compare)
+app.add_typer(lexicon, name="lexicon")
 
 
 def _version(asked: bool) -> None:

@@ -13,26 +13,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from roughly.cluster.candidates import Candidates, Ints, SetLoader
+from roughly.cluster.candidates import Ints, SetLoader
 from roughly.cluster.star import Resolution, score
 
 _PAIRS_AT_ONCE = 2_000_000
 
 
 def components(
-    candidates: Candidates, resolution: Resolution, sets: SetLoader, *, measure: str, threshold: float, budget: int
+    resolution: Resolution, sets: SetLoader, *, measure: str, threshold: float, budget: int
 ) -> tuple[Ints, Ints, int]:
     """(best document of each document's component, links found beyond the star's own, comparisons made)."""
     from roughly.kernels import resolve as kernel
 
     code = kernel.CONTAINMENT if measure == "containment" else kernel.RESEMBLANCE
+    candidates = resolution.candidates
     offsets, docs = candidates.by_bucket()
     links = resolution.pairs[:, :2]
     found = [np.empty((0, 3), np.int64)]
     roots = _roots(links, candidates.documents)
-    bucket = compared = 0
+    bucket = place = compared = 0
     while bucket < candidates.buckets:
-        asked, bucket = kernel.bridges(bucket, candidates.buckets, offsets, docs, roots, _PAIRS_AT_ONCE)
+        asked, bucket, place = kernel.bridges(bucket, place, offsets, docs, roots, _PAIRS_AT_ONCE)
         if not len(asked):
             continue
         asked = np.unique(asked, axis=0)
@@ -41,8 +42,9 @@ def components(
         if len(scored):
             found.append(scored)
             links = np.concatenate((links, scored[:, :2]))
-            roots = _roots(links, candidates.documents)
-    return roots, np.concatenate(found), compared
+            if place == 0:  # within a bucket the order of its documents must stay as it was
+                roots = _roots(links, candidates.documents)
+    return _roots(links, candidates.documents), np.concatenate(found), compared
 
 
 def _roots(links: Ints, documents: int) -> Ints:

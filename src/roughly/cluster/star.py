@@ -19,7 +19,7 @@ of earlier blocks, then resolved within itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,9 @@ CROWD = 200
 NEAR = 64
 """How many pairs just below the threshold are remembered, for the report."""
 NEAR_MARGIN = 0.1
+EVIDENCE = 16
+"""How many of the kept documents that resemble a removed one are named, the most alike first. A page between two
+versions may resemble thousands of kept ones; naming them all would be quadratic."""
 _PAIRS_AT_ONCE = 2_000_000
 _NO_PAIRS = np.empty((0, 3), np.int64)
 _UNLIMITED = np.iinfo(np.int64).max
@@ -46,6 +49,7 @@ class Resolution:
     near: Ints  # the best pairs below the threshold
     compared: int
     crowded: int  # buckets dissolved
+    candidates: Candidates  # as they were used: without the crowded buckets
 
 
 def resolve(
@@ -59,13 +63,35 @@ def resolve(
     advance: Callable[[int], None] = lambda done: None,
 ) -> Resolution:
     """Decide who stays. `budget` is the memory for shingle sets, in bytes; it never changes the answer."""
+    if sets.weight().sum() <= budget // 2:
+        sets = _Held(sets)
     run = _Pass(candidates, sets, measure, threshold, budget, every_pair, CROWD, advance)
     first = run.resolve()
     if not first.crowded:
         return first
     relieved = _relieve(candidates, run.crowds > CROWD, sets, measure, threshold, budget)
     again = _Pass(relieved, sets, measure, threshold, budget, every_pair, _UNLIMITED, advance).resolve()
-    return Resolution(again.kept, again.sizes, again.pairs, again.near, first.compared + again.compared, first.crowded)
+    return replace(again, compared=first.compared + again.compared, crowded=first.crowded)
+
+
+class _Held:
+    """Sets that fit into memory all together, loaded once."""
+
+    def __init__(self, sets: SetLoader) -> None:
+        self._weight = sets.weight()
+        self._all = sets.load(np.arange(len(self._weight)))
+
+    def weight(self) -> Ints:
+        return self._weight
+
+    def load(self, docs: Ints) -> Sets:
+        from roughly.kernels.gathering import gather_ranges
+
+        if len(docs) == len(self._weight):
+            return self._all
+        offsets = np.zeros(len(docs) + 1, np.int64)
+        np.cumsum(np.diff(self._all.offsets)[docs], out=offsets[1:])
+        return Sets(gather_ranges(self._all.values, self._all.offsets[docs], offsets), offsets)
 
 
 class _Pass:
@@ -106,6 +132,8 @@ class _Pass:
             self._within(lo, block, pairs, near)
             self.advance(hi)
         found = np.concatenate(pairs)
+        if not self.every_pair:
+            found = self._most_alike(found)
         return Resolution(
             self.kept.astype(np.bool_),
             self.sizes,
@@ -113,14 +141,22 @@ class _Pass:
             self._best(np.concatenate(near)),
             self.compared,
             int((self.crowds > self.crowd).sum()),
+            self.candidates,
         )
+
+    def _most_alike(self, pairs: Ints) -> Ints:
+        """The EVIDENCE most alike pairs of each document."""
+        pairs = pairs[np.lexsort((pairs[:, 1], -self._scores(pairs), pairs[:, 0]))]
+        new = np.r_[True, pairs[1:, 0] != pairs[:-1, 0]] if len(pairs) else np.empty(0, np.bool_)
+        place = np.arange(len(pairs)) - np.maximum.accumulate(np.where(new, np.arange(len(pairs)), 0))
+        return pairs[place < EVIDENCE]
 
     def _within(self, lo: int, block: Sets, pairs: list[Ints], near: list[Ints]) -> None:
         c = self.candidates
         found, missed, self.used, compared = self.kernel.greedy(
             lo, c.doc_offsets, c.doc_buckets, c.asks, block.values, block.offsets, self.kept,
             self.heads, self.links, self.used, self.crowds,
-            self.measure, self.threshold, self.floor, self.crowd, self.every_pair, NEAR,
+            self.measure, self.threshold, self.floor, self.crowd, self.every_pair, NEAR, EVIDENCE,
         )  # fmt: skip
         pairs.append(found)
         near.append(missed)
@@ -136,7 +172,8 @@ class _Pass:
             self.compared += len(asked)
             scored = score(asked, self.sets, self.measure, self.floor, self.budget // 2, (lo, block))
             passed = self._reached(scored)
-            pairs.append(scored[passed])
+            reached = scored[passed]
+            pairs.append(reached if self.every_pair else self._most_alike(reached))
             near.append(self._best(scored[~passed]))
             witnessed = passed & self.kept[scored[:, 1]].astype(np.bool_)
             self.kept[scored[witnessed, 0]] = 0
@@ -239,14 +276,19 @@ def _relieve(
         doc = np.concatenate([doc, *(a[1] for a in answers)])
         ask = np.concatenate([ask, np.zeros(len(key) - len(ask), np.bool_)])
     _, bucket = np.unique(key, return_inverse=True)
-    shared = np.bincount(bucket)[bucket] > 1
+    sizes = np.bincount(bucket).astype(np.float64) if len(bucket) else np.zeros(0)
+    if (sizes * (sizes - 1)).sum() > float(len(members)) * (len(members) - 1):
+        # nearly alike, all of them: their rare shingles are shared as well, and one bucket of all is cheaper
+        bucket, doc = np.zeros(len(members), np.int64), members
+        ask, sizes = np.isin(members, asking), np.full(1, 2.0)
+    shared = sizes[bucket] > 1
     stays = ~entry
     return Candidates.from_pairs(
         np.concatenate((candidates.doc_buckets[stays].astype(np.int64), bucket[shared] + candidates.buckets)),
         np.concatenate((owners[stays], doc[shared])),
         np.concatenate((candidates.asks[stays], ask[shared])) if containment else NO_ASKS,
         candidates.documents,
-        candidates.buckets + (int(bucket.max()) + 1 if len(bucket) else 0),
+        candidates.buckets + len(sizes),
     )
 
 

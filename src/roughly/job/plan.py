@@ -8,7 +8,6 @@ not. Memory is the smaller of what was set and what the sample shows, scaled in 
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,7 +17,8 @@ import numpy as np
 
 from roughly.engines.local import Workspace
 from roughly.job.account import promise
-from roughly.job.session import Session
+from roughly.job.folder import Place
+from roughly.job.session import Session, check_memory
 from roughly.settings import Resources, Settings
 from roughly.sources import open_parts
 from roughly.sources.part import Chunk, Mask, Parsed, Part, ReadOptions, Rows
@@ -55,24 +55,29 @@ class _Head:
     def copy(self, keep: Mask, folder: Path) -> int:
         return 0
 
+    def stamp(self) -> int:
+        return self.part.stamp()
+
     def locate(self, row: int) -> str:
         return self.part.locate(row)
 
 
 def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, reading: ReadOptions) -> dict[str, Any]:
     """Expected time, memory and disk, and the recall that the settings give."""
-    scratch = Path(tempfile.mkdtemp(prefix="roughly-plan-", dir=resources.temp))
+    check_memory(resources)
+    place = Place(None, temp=resources.temp)
+    scratch = place.scratch or place.result
     try:
         parts = open_parts(list(inputs), reading, scratch)
         chosen = [parts[i] for i in np.unique(np.linspace(0, len(parts) - 1, SAMPLE_PARTS).astype(int))]
         heads = [_Head(part, SAMPLE_BYTES // len(chosen)) for part in chosen]
         session = Session(heads, settings, resources, Workspace(scratch / "work", {}))
-        (scratch / "result").mkdir()
         start = time.perf_counter()
         session.run(scratch / "result")
         seconds = time.perf_counter() - start
         return _extrapolate(parts, heads, session, settings, resources, seconds)
     finally:
+        place.release()
         shutil.rmtree(scratch, ignore_errors=True)
 
 

@@ -30,6 +30,7 @@ class Result:
     ) -> None:
         self.folder = folder
         self._session = session
+        self._parent: Result | None = None  # holds the session open
         if scratch is not None:
             self._finalise = weakref.finalize(self, _clear, scratch, session)
         elif temporary:
@@ -75,7 +76,9 @@ class Result:
         """The answer at another threshold, at or above this run's, from the same keys and tokens."""
         if self._session is None:
             raise SettingsError("this result was opened from a folder; run dedupe again for another threshold")
-        return self._session.rethreshold(threshold)
+        result = self._session.rethreshold(threshold)
+        result._parent = self
+        return result
 
     def __repr__(self) -> str:
         counts = self.summary["counts"]

@@ -15,8 +15,9 @@ import numpy as np
 from roughly import methods, pipeline
 from roughly.cluster.star import resolve
 from roughly.engines.local import LocalEngine, Workspace
+from roughly.engines.local.database import plain_errors
 from roughly.engines.local.summary import Summary, summarise
-from roughly.errors import InputMissing, SettingsError
+from roughly.errors import InputMissing, MemoryTooSmall, SettingsError
 from roughly.job.account import account, report_data
 from roughly.job.result import Result
 from roughly.meter import Listener, Meter, Stage
@@ -25,6 +26,18 @@ from roughly.sources.part import Part
 
 BASE_MEMORY = 384 << 20
 """What the process holds before the first document: the interpreter, its libraries, the kernels."""
+
+
+LEAST_MEMORY = 640 << 20
+"""Below this the interpreter, its libraries and a batch a thread do not fit."""
+
+
+def check_memory(resources: Resources) -> None:
+    """Refuse at the start what cannot be kept."""
+    if resources.memory < LEAST_MEMORY:
+        raise MemoryTooSmall(
+            f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the least that would do"
+        )
 
 
 class Session:
@@ -53,6 +66,10 @@ class Session:
 
     def run(self, folder: Path) -> None:
         """Find duplicates and write everything into `folder`."""
+        with plain_errors(self.budget):
+            self._run(folder)
+
+    def _run(self, folder: Path) -> None:
         pipeline.run(
             self.parts,
             self.method,
@@ -103,8 +120,9 @@ class Session:
 
     def _copy(self, folder: Path, stage: Stage) -> None:
         folder.mkdir()
+        kept = dict(self.engine.kept_rows())
         for number, part in enumerate(self.parts):
-            rows = self.engine.kept_rows(number)
+            rows = kept.get(number, np.empty(0, np.int64))
             keep = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.bool_)
             keep[rows] = True
             part.copy(keep, folder)

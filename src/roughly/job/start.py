@@ -10,17 +10,14 @@ from typing import Any
 
 import roughly
 from roughly.engines.local import Workspace
-from roughly.errors import Interrupted, MemoryTooSmall, SettingsError
+from roughly.errors import Interrupted, SettingsError
 from roughly.job.folder import Place
 from roughly.job.result import Result
-from roughly.job.session import Session
+from roughly.job.session import Session, check_memory
 from roughly.meter import Listener
 from roughly.settings import Resources, Settings, parse_size
 from roughly.sources import open_parts, parts_from_objects
 from roughly.sources.part import Part, ReadOptions
-
-LEAST_MEMORY = 640 << 20
-"""Below this the interpreter, its libraries and a batch a thread do not fit."""
 
 
 def dedupe(
@@ -49,6 +46,8 @@ def dedupe(
         raise SettingsError("give either data or paths")
     if isinstance(data, str | os.PathLike):
         data, paths = None, [data]
+    elif isinstance(paths, str | os.PathLike):
+        paths = [paths]
     size = parse_size(memory) if isinstance(memory, str) else memory
     for_reading = {f.name for f in dataclasses.fields(ReadOptions)}
     reading = {name: value for name, value in options.items() if name in for_reading}
@@ -81,10 +80,7 @@ def run(
     With `resume` true or false, what an interrupted run leaves stays beside the output and can be resumed; with
     None the work lies in a temporary folder, and the result can be asked for another threshold.
     """
-    if resources.memory < LEAST_MEMORY:
-        raise MemoryTooSmall(
-            f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the least that would do"
-        )
+    check_memory(resources)
     place = Place(output, overwrite=overwrite, resumable=resume is not None, resume=bool(resume), temp=resources.temp)
     session = None
     try:
@@ -118,5 +114,5 @@ def _identity(parts: Sequence[Part], settings: Settings, reading: ReadOptions) -
         "version": roughly.__version__,
         "settings": settings.to_dict(),
         "reading": dataclasses.asdict(reading),
-        "inputs": [[part.name, part.format, part.size] for part in parts],
+        "inputs": [[part.name, part.format, part.size, part.stamp()] for part in parts],
     }

@@ -1,6 +1,14 @@
-"""`python -m roughly.kernels`: compile all kernels into the cache, so that no run has to wait for it."""
+"""`python -m roughly.kernels`: compile all kernels into the cache, so that no run has to wait for it.
 
-from roughly.kernels import compile_all
+With names of modules, only those, and nothing is printed.
+"""
+
+import sys
+
+from roughly.kernels import compile_all, warm_up
 
 if __name__ == "__main__":
-    print(f"kernels ready in {compile_all():.1f} s")
+    if sys.argv[1:]:
+        warm_up(sys.argv[1:])
+    else:
+        print(f"kernels ready in {compile_all():.1f} s")

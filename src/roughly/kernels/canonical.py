@@ -42,8 +42,6 @@ DELTA = np.uint32(classes.DELTA)
 DOT_ABOVE = np.uint32(classes.DOT_ABOVE)
 LONGEST_RUN = np.uint64(classes.LONGEST_RUN)
 
-State = tuple[np.uint64, np.uint32, np.uint64, np.uint64, np.uint64]  # n, last, base, run, marks
-
 
 @jit_inner
 def canonicalise(data: Bytes, at: np.uint64, end: np.uint64, table: Table, out: Bytes, sources: Words) -> np.uint64:
@@ -54,7 +52,7 @@ def canonicalise(data: Bytes, at: np.uint64, end: np.uint64, table: Table, out: 
     origin = at
     n, last, base, run, marks = _0, SEPARATOR, _0, _0, _0
     while at < end:
-        start = at
+        start, first = at, n
         if data[at] < 128:
             if last == SINGLE and in_word(data[at]):
                 out[n] = BLANK
@@ -64,56 +62,42 @@ def canonicalise(data: Bytes, at: np.uint64, end: np.uint64, table: Table, out: 
             n += at - start
             last, base, run, marks = np.uint32(in_word(out[n - _1])), n - _1, n, _0
             continue
-        first = n
         cp, size = decode(data, at, end)
         at += size
         entry = lookup(cp, table)
+        index, count = np.uint32(0), np.uint32(1)
         if entry >> np.uint32(24) == SEQUENCE:
             index = entry & PAYLOAD
-            for k in range(table.stage2[index]):
+            count = table.stage2[index]
+        for k in range(count):
+            if index != 0:
                 cp = table.stage2[index + np.uint32(1) + np.uint32(k)]
                 entry = lookup(cp, table)
-                n, last, base, run, marks = _append(out, n, last, base, run, marks, cp, entry, table)
-        else:
-            n, last, base, run, marks = _append(out, n, last, base, run, marks, cp, entry, table)
-        if n == first and n > _0 and entry >> np.uint32(24) == MARK:
-            first -= _1  # a dropped dot belongs to the letter before it
-            start = origin + np.uint64(sources[first, 0]) if sources.shape[0] > 0 else start
+            kind = entry >> np.uint32(24)
+            if kind in (IGNORED, MARK):
+                if kind == IGNORED or last == SEPARATOR:
+                    continue
+                if cp == DOT_ABOVE and (out[base] | np.uint8(32)) == 105:  # on an i or I
+                    if sources.shape[0] > 0:
+                        sources[n - _1, 1] = np.uint32(at - origin)
+                    continue
+                order = entry & PAYLOAD
+                if order == 0 or marks == LONGEST_RUN:
+                    n = put(out, n, cp)
+                    run, marks = n, _0
+                else:
+                    n = put(out, n, cp) if marks == _0 else _put_in_order(out, n, run, cp, order, table)
+                    marks += _1
+                continue
+            if kind in (SEPARATOR, SINGLE) or last == SINGLE:
+                out[n] = BLANK
+                n += _1
+            base = n
+            if kind != SEPARATOR:
+                n = put(out, n, np.uint32((cp + entry) & DELTA))
+            last, run, marks = kind, n, _0
         _note(sources, first, n, start - origin, at - origin)
     return n
-
-
-@jit_inner
-def _append(
-    out: Bytes,
-    n: np.uint64,
-    last: np.uint32,
-    base: np.uint64,
-    run: np.uint64,
-    marks: np.uint64,
-    cp: np.uint32,
-    entry: np.uint32,
-    table: Table,
-) -> State:
-    """Append a code point that stands for no sequence; returns the new state."""
-    kind = entry >> np.uint32(24)
-    if kind == IGNORED or (kind == MARK and last == SEPARATOR):
-        return n, last, base, run, marks
-    if kind == MARK:
-        order = entry & PAYLOAD
-        if cp == DOT_ABOVE and (out[base] | np.uint8(32)) == 105:  # i, I
-            return n, last, base, run, marks
-        if order == 0 or marks == LONGEST_RUN:
-            n = put(out, n, cp)
-            return n, last, base, n, _0
-        return _put_mark(out, n, run, cp, order, table), last, base, run, marks + _1
-    if kind in (SEPARATOR, SINGLE) or last == SINGLE:
-        out[n] = BLANK
-        n += _1
-    base = n
-    if kind != SEPARATOR:
-        n = put(out, n, (cp + entry) & DELTA)
-    return n, kind, base, n, _0
 
 
 @jit_inner
@@ -155,7 +139,7 @@ def _copy_ascii(data: Bytes, at: np.uint64, end: np.uint64, out: Bytes, n: np.ui
 
 
 @jit_inner
-def _put_mark(out: Bytes, n: np.uint64, run: np.uint64, cp: np.uint32, order: np.uint32, table: Table) -> np.uint64:
+def _put_in_order(out: Bytes, n: np.uint64, run: np.uint64, cp: np.uint32, order: np.uint32, table: Table) -> np.uint64:
     """Write a mark behind those of its run out[run:n] that do not order after it; returns the new end."""
     place = n
     while place > run:

@@ -23,6 +23,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
+from numba.extending import intrinsic
 
 from roughly.kernels import jit
 from roughly.kernels.arrays import Bytes, Hashes, Offsets, Words
@@ -34,6 +36,7 @@ Rows = npt.NDArray[np.int64]  # (n, 3): document, better-ranked document, shingl
 
 RESEMBLANCE = 0
 CONTAINMENT = 1
+MAP_WORDS = 16
 
 
 @jit
@@ -90,30 +93,80 @@ def _note_near(near: Rows, scores: Floats, noted: int, d: int, k: int, c: int, s
     return noted
 
 
+@intrinsic
+def ones(context, word):  # type: ignore[no-untyped-def]
+    """How many bits of a word are set: one machine instruction."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@jit
+def bitmaps(values: Hashes, set_offsets: Offsets) -> Hashes:
+    """A bitmap of each set, as rows of words: bit v mod 1024 is flipped for every value v.
+
+    Two sets differ in at least as many values as their bitmaps differ in bits: each value that only one of them has
+    flips one bit. So a pair whose bitmaps differ too much is too unlike, for certain, and need not be compared.
+    """
+    maps = np.zeros((set_offsets.shape[0] - 1, MAP_WORDS), np.uint64)
+    for d in range(set_offsets.shape[0] - 1):
+        for i in range(set_offsets[d], set_offsets[d + 1]):
+            bit = values[i] & np.uint64(64 * MAP_WORDS - 1)
+            maps[d, np.int64(bit >> np.uint64(6))] ^= np.uint64(1) << (bit & np.uint64(63))
+    return maps
+
+
+@jit
+def differ_by_more(maps: Hashes, d: int, k: int, allowed: float) -> bool:
+    """Whether the bitmaps of d and k differ in more than `allowed` bits."""
+    bits = np.uint64(0)
+    for w in range(MAP_WORDS):
+        bits += ones(maps[d, w] ^ maps[k, w])  # type: ignore[call-arg]
+    return bool(np.int64(bits) > allowed)
+
+
+@jit
+def _weakest(pairs: Rows, scores: Floats, first: int, count: int) -> int:
+    """Which of the last document's pairs is the least: lowest score, then worst rank."""
+    worst = first
+    for i in range(first + 1, count):
+        lower = scores[i - first] < scores[worst - first]
+        if lower or (scores[i - first] == scores[worst - first] and pairs[i, 1] > pairs[worst, 1]):
+            worst = i
+    return worst
+
+
 @jit
 def greedy(
     first: int, doc_offsets: Offsets, doc_buckets: Words, asks: Flags, values: Hashes, set_offsets: Offsets,
     kept: Bytes, heads: Offsets, links: Rows, used: int, crowds: Offsets,
-    measure: int, threshold: float, floor: float, crowd: int, everything: bool, most_near: int,
+    measure: int, threshold: float, floor: float, crowd: int, everything: bool, most_near: int, most: int,
 ) -> tuple[Rows, Rows, int, int]:  # fmt: skip
     """Resolve the documents first, first + 1, … of one block, whose sets are at hand.
 
     `kept` is 1 for documents that may stay and 0 for those already removed; it is updated. With `everything`,
-    removed documents join the chains too, so that every pair is found. Returns (pairs (d, k, c) that reach the
-    threshold, the best `most_near` pairs from `floor` up to it, links used, comparisons made).
+    removed documents join the chains too, so that every pair is found; otherwise the best `most` pairs of a document
+    are. Returns (pairs (d, k, c) that reach the threshold, the best `most_near` pairs from `floor` up to it, links
+    used, comparisons made).
     """
     count = 0
     compared = 0
     noted = 0
     pairs = np.empty((1024, 3), np.int64)
     near = np.empty((most_near, 3), np.int64)
-    scores = np.empty(most_near, np.float64)
+    near_scores = np.empty(most_near, np.float64)
+    scores = np.empty(most, np.float64)
+    maps = bitmaps(values, set_offsets)
+    spread = (1.0 - floor) / (1.0 + floor)  # resemblance ≥ floor: the sets differ in this share of their sizes at most
     block = set_offsets.shape[0] - 1
     stamp = np.empty(block, np.int64)
     for i in range(block):
         stamp[i] = -1
     for local in range(block):
         d = first + local
+        mine = count
         i, ie = set_offsets[local], set_offsets[local + 1]
         for at in range(doc_offsets[d], doc_offsets[d + 1]):
             if asks.shape[0] > 0 and not asks[at]:
@@ -127,25 +180,42 @@ def greedy(
                 if stamp[k - first] == d:
                     continue
                 stamp[k - first] = d
+                compared += 1
                 j, je = set_offsets[k - first], set_offsets[k - first + 1]
+                both = (ie - i) + (je - j)
+                allowed = both - 2.0 * floor * (ie - i) if measure == CONTAINMENT else both * spread
+                if differ_by_more(maps, local, k - first, allowed + 1.0):  # one more, for the rounding
+                    continue
                 need = needed(ie - i, je - j, measure, floor)
                 if need > min(ie - i, je - j):
                     continue
-                compared += 1
                 c = int(intersect_at_least(values, i, ie, j, je, need))
                 if c < 0:
                     continue
-                if passes(c, ie - i, je - j, measure, threshold):
-                    pairs = _grown(pairs, count)
-                    pairs[count, 0] = d
-                    pairs[count, 1] = k
-                    pairs[count, 2] = c
-                    count += 1
-                    if kept[k]:
-                        kept[d] = 0
+                whole = ie - i if measure == CONTAINMENT else (ie - i) + (je - j) - c
+                score = c / whole
+                if not passes(c, ie - i, je - j, measure, threshold):
+                    noted = _note_near(near, near_scores, noted, d, k, c, score)
+                    if noted == most_near:  # only better ones matter from here on
+                        floor = max(floor, near_scores.min())
+                        spread = (1.0 - floor) / (1.0 + floor)
+                    continue
+                if kept[k]:
+                    kept[d] = 0
+                place = count
+                if not everything and count - mine == most:
+                    place = _weakest(pairs, scores, mine, count)
+                    weaker = scores[place - mine] < score
+                    if not weaker and not (scores[place - mine] == score and k < pairs[place, 1]):
+                        continue
                 else:
-                    whole = ie - i if measure == CONTAINMENT else (ie - i) + (je - j) - c
-                    noted = _note_near(near, scores, noted, d, k, c, c / whole)
+                    pairs = _grown(pairs, count)
+                    count += 1
+                pairs[place, 0] = d
+                pairs[place, 1] = k
+                pairs[place, 2] = c
+                if not everything:
+                    scores[place - mine] = score
         if kept[d] or everything:
             used = _join(d, kept[d], doc_offsets, doc_buckets, heads, links, used, crowds, crowd)
     return pairs[:count], near[:noted], used, compared
@@ -267,16 +337,16 @@ def score_pairs(
 
 @jit
 def bridges(
-    start: int, stop: int, bucket_offsets: Offsets, bucket_docs: Offsets, roots: Offsets, limit: int
-) -> tuple[Rows, int]:
-    """Pairs (d, k), d > k, in buckets start … stop − 1 whose documents are not yet in one component.
+    bucket: int, place: int, bucket_offsets: Offsets, bucket_docs: Offsets, roots: Offsets, limit: int
+) -> tuple[Rows, int, int]:
+    """Pairs (d, k), d > k, of documents that share a bucket and are not yet in one component.
 
-    Stops after the bucket that fills `limit` pairs; returns (pairs, next bucket).
+    Starts at document `place` of `bucket`; stops after the document that fills `limit` pairs. Returns (pairs, the
+    bucket and the place to go on from); the bucket after the last one means that all are done.
     """
     count = 0
     pairs = np.empty((1024, 3), np.int64)
-    bucket = start
-    while bucket < stop and count < limit:
+    while bucket < bucket_offsets.shape[0] - 1:
         start = bucket_offsets[bucket]
         size = bucket_offsets[bucket + 1] - start
         order = np.empty(size, np.uint64)  # root above, document below: documents of one component side by side
@@ -288,6 +358,8 @@ def bridges(
         for i in range(size):
             if order[i] >> np.uint64(32) != order[group] >> np.uint64(32):
                 group = i
+            if i < place:
+                continue
             for j in range(group):
                 a, b = np.int64(order[i] & np.uint64(0xFFFFFFFF)), np.int64(order[j] & np.uint64(0xFFFFFFFF))
                 pairs = _grown(pairs, count)
@@ -295,8 +367,11 @@ def bridges(
                 pairs[count, 1] = min(a, b)
                 pairs[count, 2] = -1
                 count += 1
+            if count >= limit:
+                return pairs[:count], bucket, i + 1
         bucket += 1
-    return pairs[:count], bucket
+        place = 0
+    return pairs[:count], bucket, 0
 
 
 def warm_up() -> None:
@@ -305,10 +380,12 @@ def warm_up() -> None:
     docs, buckets, heads = np.array([0, 1, 2]), np.zeros(2, np.uint32), np.full(1, -1)
     links, crowds, asks = np.empty((2, 2), np.int64), np.zeros(1, np.int64), np.empty(0, np.bool_)
     kept = np.ones(2, np.uint8)
-    greedy(0, docs, buckets, asks, values, sets, kept, heads, links, 0, crowds, RESEMBLANCE, 0.5, 0.4, 9, False, 4)
+    greedy(
+        0, docs, buckets, asks, values, sets, kept, heads, links, 0, crowds, RESEMBLANCE, 0.5, 0.4, 9, False, 4, 4
+    )  # fmt: skip
     gather(0, 2, 1, docs, buckets, asks, heads, links, 9)
     counts = np.zeros(1 << 4, np.uint32)
     count_hashed(values, counts)
     prefix_keys(values, sets, counts, 0.5)
     score_pairs(values, sets, np.array([1]), np.array([0]), RESEMBLANCE, 0.5)
-    bridges(0, 1, np.array([0, 2]), np.array([0, 1]), np.array([0, 1]), 9)
+    bridges(0, 0, np.array([0, 2]), np.array([0, 1]), np.array([0, 1]), 9)

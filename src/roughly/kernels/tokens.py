@@ -52,16 +52,14 @@ def tokenise(data: Bytes, offsets: Offsets, stage1: Blocks, stage2: Words) -> tu
     refuse_longer(int(np.diff(offsets).max(initial=0)))
     table = Table(frozen(stage1, np.uint16, "stage1"), frozen(stage2, np.uint32, "stage2"))
     scratch = _scratch(int(_largest_piece(data, offsets)), with_sources=False)
-    documents = len(offsets) - 1
-    token_offsets = np.zeros(documents + 1, np.int64)
+    token_offsets = np.zeros(len(offsets), np.int64)
     hashes = np.empty(int(offsets[-1] - offsets[0]) // 5 + 64, np.uint64)
-    done = 0
+    document, at, used = 0, offsets[0], np.int64(0)
     while True:
-        done = _tokenise(data, offsets, table, scratch, hashes, token_offsets, done)
-        used = int(token_offsets[done])
-        if done == documents:
+        document, at, used = _tokenise(data, offsets, table, scratch, hashes, token_offsets, document, at, used)
+        if document == len(offsets) - 1:
             return hashes[:used], token_offsets
-        hashes = _larger(hashes, used)
+        hashes = _larger(hashes, int(used), len(scratch.edges))
 
 
 def spans(data: Bytes, stage1: Blocks, stage2: Words) -> Offsets:
@@ -94,9 +92,10 @@ def _scratch(largest: int, with_sources: bool) -> Scratch:
     )
 
 
-def _larger(array: Hashes, used: int) -> Hashes:
-    larger = np.empty(2 * len(array), array.dtype)
-    larger[:used] = array[:used]
+def _larger(hashes: Hashes, used: int, more: int) -> Hashes:
+    """A copy with half as much room again, and room for so many more."""
+    larger = np.empty(len(hashes) + len(hashes) // 2 + more, np.uint64)
+    larger[:used] = hashes[:used]
     return larger
 
 
@@ -158,31 +157,37 @@ def _tokenise(
     scratch: Scratch,
     hashes: Hashes,
     token_offsets: Offsets,
-    first: int,
-) -> int:
-    """Tokenise documents first, first + 1, … as long as `hashes` has room; returns the first that is not done."""
+    document: int,
+    start: np.int64,
+    used: np.int64,
+) -> tuple[int, np.int64, np.int64]:
+    """Go on from data[start] in this document until all is done or `hashes` is full; returns where that is.
+
+    That is (document, position, hashes used); the document is the number of documents where all is done.
+    """
     flags, edges, buffer, sources = scratch
     room = np.uint64(hashes.shape[0])
-    n = np.uint64(token_offsets[first])
-    for d in range(first, offsets.shape[0] - 1):
-        at = np.uint64(offsets[d])
+    n = np.uint64(used)
+    at = np.uint64(start)
+    for d in range(document, offsets.shape[0] - 1):
+        at = max(at, np.uint64(offsets[d]))
         end = np.uint64(offsets[d + 1])
         while at < end:
             stop = piece_end(data, at, end)
             if is_ascii(data, at, stop):
                 count = find_edges(data, at, stop - at, ASCII, flags, edges)
                 if n + count // _2 > room:
-                    return d
+                    return d, np.int64(at), np.int64(n)
                 n = hash_between(data, at, edges, count, hashes, n)
             else:
                 length = canonicalise(data, at, stop, table, buffer, sources)
                 count = find_edges(buffer, _0, length, CANONICAL, flags, edges)
                 if n + count // _2 > room:
-                    return d
+                    return d, np.int64(at), np.int64(n)
                 n = hash_between(buffer, _0, edges, count, hashes, n)
             at = stop
         token_offsets[d + 1] = np.int64(n)
-    return int(offsets.shape[0] - 1)
+    return offsets.shape[0] - 1, np.int64(at), np.int64(n)
 
 
 @jit_inner

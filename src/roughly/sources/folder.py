@@ -82,6 +82,10 @@ class FolderPart(ABC):
                 shutil.copyfileobj(source, out, 1 << 20)
         return len(kept)
 
+    def stamp(self) -> int:
+        """When the input was last changed."""
+        return sum(file.changed or 0 for file in self._files)
+
     def locate(self, row: int) -> str:
         """The file's path."""
         return self._files[row].name

@@ -24,7 +24,7 @@ from roughly.sources.names import common_folder, split_last, unique_names
 from roughly.sources.parquet import Parquet
 from roughly.sources.part import Part, ReadOptions
 from roughly.sources.sgml import Sgml
-from roughly.sources.spool import spool_stream
+from roughly.sources.spool import spool_stream, spooled
 from roughly.sources.texts import TextFolder
 from roughly.sources.warc import WebArchive
 
@@ -159,7 +159,9 @@ class _Planner:
         if "standard input" in self._seen:
             return Found("-", str(self._spool), [], named=True)
         self._seen.add("standard input")
-        path = spool_stream(sys.stdin.buffer, self._spool, f"stdin{suffix}")
+        path = spooled(self._spool, f"stdin{suffix}") or spool_stream(
+            sys.stdin.buffer, self._spool, f"stdin{suffix}"
+        )  # a run that is resumed has what it was given; standard input is not asked again
         file = replace(local_file(path, path.name), name="standard input")
         return Found("-", str(self._spool.resolve()), [file], named=True)
 

@@ -108,6 +108,10 @@ class Parquet:
         with self._open() as parquet:
             return write_kept(self._all_batches(parquet), parquet.schema_arrow, keep, folder / self.kept_name)
 
+    def stamp(self) -> int:
+        """When the input was last changed."""
+        return self._file.changed or 0
+
     def locate(self, row: int) -> str:
         """The row's number as people count, from 1."""
         return f"row {row + 1}"

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.errors import SettingsError
 from roughly.model import Reject
 
 Rows = npt.NDArray[np.int64]
@@ -41,6 +42,10 @@ class ReadOptions:
     markup: Literal["auto", "html", "none"] = "auto"  # auto: .html files, WARC pages and HTML mail are markup
     format: str | None = None  # overrules the guess from the name; needed for standard input that is not JSONL
     batch_size: int | None = None  # documents a batch; None: by bytes (about 4 MB of text)
+
+    def __post_init__(self) -> None:
+        if self.batch_size is not None and self.batch_size < 1:
+            raise SettingsError(f"batch_size must be a whole number from 1, not {self.batch_size!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,10 @@ class Part(Protocol):
 
         Rows beyond the end of `keep` do not stay. The file appears under its name only when it is whole.
         """
+        ...
+
+    def stamp(self) -> int:
+        """Changes when the input does: when its files were last changed, as far as that is known."""
         ...
 
     def locate(self, row: int) -> str:

@@ -123,6 +123,10 @@ class RecordFile(ABC):
                     out.write(piece.data[start:stop])
         return written
 
+    def stamp(self) -> int:
+        """When the input was last changed."""
+        return self._file.changed or 0
+
     def locate(self, row: int) -> str:
         """The record's number as people count, from 1."""
         return f"{self.unit} {row + 1}"

@@ -39,6 +39,11 @@ def spool_stream(stream: BinaryIO, folder: Path, name: str) -> Path:
     return path
 
 
+def spooled(folder: Path, name: str) -> Path | None:
+    """What `spool_stream` stored under this name before, whole."""
+    return next((path for end in ("", ".gz", ".zst") if (path := folder / f"{name}{end}").exists()), None)
+
+
 def spool_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path) -> None:
     """Store record batches as a Parquet file."""
     with replacing(path) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:

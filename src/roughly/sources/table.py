@@ -62,6 +62,10 @@ class MemoryTable:
         """Write the kept rows with all columns."""
         return write_kept(self._batches(self._table), self._table.schema, keep, folder / self.kept_name)
 
+    def stamp(self) -> int:
+        """When the input was last changed."""
+        return 0
+
     def locate(self, row: int) -> str:
         """The row's number as people count, from 1."""
         return f"row {row + 1}"

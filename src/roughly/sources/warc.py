@@ -113,6 +113,10 @@ class WebArchive:
                 copy_bytes(source, out, stop - start)
         return plan.documents
 
+    def stamp(self) -> int:
+        """When the input was last changed."""
+        return self._file.changed or 0
+
     def locate(self, row: int) -> str:
         """The record's number as people count, from 1."""
         return f"record {row + 1}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class Database:
         self.connection.execute(f"SET temp_directory = '{_quoted(spill)}'")
         self.connection.execute("SET preserve_insertion_order = false")
         self.connection.execute("SET enable_progress_bar = false")
+        self.connection.execute("SET TimeZone = 'UTC'")  # a date must not depend on where the machine stands
 
     def run(self, sql: str, **tables: pa.Table) -> None:
         """Execute; `tables` are visible under their names."""
@@ -81,9 +83,15 @@ def plain_errors(memory: int) -> Iterator[None]:
         raise MemoryTooSmall(
             f"the relational steps ran out of their share of the memory ({memory >> 20} MB): {problem}; raise --memory"
         ) from problem
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
     except duckdb.Error as problem:
         if "space left" in str(problem).lower():
             raise DiskFull(_FULL) from problem
+        raise
+    except RuntimeError as problem:
+        if "interrupted" in str(problem).lower():
+            raise KeyboardInterrupt from None
         raise
     except OSError as problem:
         if problem.errno == errno.ENOSPC or "space left" in str(problem).lower():
@@ -112,6 +120,12 @@ def _regrouped(batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator
 
 def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return table.select(schema.names).cast(schema).combine_chunks()
+
+
+def parquet(files: Sequence[Path]) -> str:
+    """SQL that reads these files and no others: a path is not a pattern, and `key=value` in it is not a column."""
+    listed = ", ".join("'" + re.sub(r"[\[*?]", r"[\g<0>]", _quoted(path)) + "'" for path in files)
+    return f"read_parquet([{listed}], hive_partitioning = false)"
 
 
 def _quoted(path: Path) -> str:

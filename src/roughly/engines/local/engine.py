@@ -6,9 +6,8 @@ groups, joins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +15,13 @@ import pyarrow as pa
 from roughly import model
 from roughly.cluster.candidates import Candidates, Ints, SetLoader
 from roughly.engines.local import verdicts
-from roughly.engines.local.database import Database
+from roughly.engines.local.database import Database, parquet
 from roughly.engines.local.grouping import NOT_ACTIVE, group_bands, group_lists
 from roughly.engines.local.segments import Segments
 from roughly.engines.local.tokens import TokenStore
 from roughly.engines.local.workspace import Workspace
 from roughly.errors import DuplicateIds
-from roughly.pipeline import Decision, Signed, Wanted, check_pairs, in_order
+from roughly.pipeline import FACTS, Decision, Signed, Wanted, check_pairs, in_order
 from roughly.settings import Settings
 from roughly.sources.part import Part
 from roughly.text.canonical import Tokens
@@ -31,7 +30,15 @@ _DATE_FORMATS = [
     "%d-%b-%Y %H:%M:%S.%g", "%d-%b-%Y %H:%M:%S", "%a, %d %b %Y %H:%M:%S %z", "%d %b %Y %H:%M:%S %z",
     "%a, %d %b %Y %H:%M:%S", "%Y%m%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%B %d, %Y", "%Y",
 ]  # fmt: skip
-_PUBLISHED = f"coalesce(try_cast(date AS TIMESTAMP), try_strptime(date, {_DATE_FORMATS!r})::TIMESTAMP)"
+_CLEAN = "regexp_replace(regexp_replace(trim(date), '\\s*\\([^)]*\\)$', ''), '\\s+(GMT|UTC|UT|Z)$', ' +0000')"
+_PUBLISHED = f"""
+    CASE WHEN regexp_full_match(date, '[0-9]{{10}}') THEN to_timestamp(date::BIGINT)
+         WHEN regexp_full_match(date, '[0-9]{{13}}') THEN to_timestamp(date::BIGINT / 1000)
+         WHEN date ILIKE '%infinity%' THEN NULL
+         ELSE coalesce(try_cast({_CLEAN} AS TIMESTAMPTZ), try_strptime({_CLEAN}, {_DATE_FORMATS!r})::TIMESTAMPTZ)
+    END
+"""
+"""Dates as moments, in UTC where they name no zone: ISO 8601, the forms above, seconds or milliseconds since 1970."""
 _KIND_PAIRS = 500
 
 
@@ -67,10 +74,9 @@ class LocalEngine:
         self.documents = self.segments.cursor.documents
         files = self.segments.files("facts.parquet")
         if files:
-            listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in files)
-            self.database.run(f"CREATE VIEW read_facts AS SELECT * FROM read_parquet([{listed}])")
+            self.database.run(f"CREATE VIEW read_facts AS SELECT * FROM {parquet(files)}")
         else:
-            empty = pa.schema([pa.field("doc", pa.uint32()), *_facts()]).empty_table()
+            empty = pa.schema([pa.field("doc", pa.uint32()), *FACTS]).empty_table()
             self.database.run("CREATE TABLE read_facts AS SELECT * FROM empty_facts", empty_facts=empty)
         self._settle_ids()
         return self.documents
@@ -188,8 +194,8 @@ class LocalEngine:
     def _tables(self, decision: Decision) -> tuple[pa.Table, pa.Table, pa.Table]:
         resolution, ranks = decision.resolution, self.ranks
         pairs = verdicts.all_links(decision)
-        links = verdicts.links_table(decision, ranks, self._kinds(pairs))
-        best = verdicts.witnesses(decision, self.settings.measure)
+        links = verdicts.links_table(pairs, resolution.sizes, ranks, self._kinds(pairs))
+        best = verdicts.witnesses(pairs, resolution, self.settings.measure)
         decided = links.take(pa.array(best)).rename_columns(
             ["rank", "witness", "resemblance", "containment", "contained_in", "kind"]
         )
@@ -237,23 +243,18 @@ class LocalEngine:
         self.database.write(pairs, folder / "pairs.parquet", model.PAIRS)
         self.database.write(verdicts.CLUSTERS, folder / "clusters.parquet", model.CLUSTERS)
 
-    def kept_rows(self, part: int) -> Ints:
-        """The rows of a part whose documents stay, ascending."""
-        table = self.database.table(
-            f"""
-            SELECT f.row FROM facts f JOIN verdicts v ON f.doc = v.doc
-            WHERE f.part = {part} AND v.kept ORDER BY f.row
+    def kept_rows(self) -> Iterator[tuple[int, Ints]]:
+        """(part, rows whose documents stay, ascending) for every part that keeps something."""
+        rows = self.database.table(
+            """
+            SELECT f.part, f.row FROM facts f JOIN verdicts v ON f.doc = v.doc WHERE v.kept ORDER BY f.part, f.row
             """
         )
-        rows: Ints = table["row"].to_numpy()
-        return rows
+        part, row = rows["part"].to_numpy(), rows["row"].to_numpy()
+        starts = np.flatnonzero(np.r_[True, part[1:] != part[:-1]]) if len(part) else np.empty(0, np.int64)
+        for start, stop in zip(starts, np.r_[starts[1:], len(part)], strict=True):
+            yield int(part[start]), row[start:stop]
 
     def close(self) -> None:
         """Give the memory back."""
         self.database.close()
-
-
-def _facts() -> list[Any]:
-    from roughly.pipeline import FACTS
-
-    return list(FACTS)

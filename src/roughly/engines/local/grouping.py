@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.cluster.candidates import NO_ASKS, Candidates, Ints
-from roughly.engines.local.database import Database
+from roughly.engines.local.database import Database, parquet
 from roughly.engines.local.segments import Segments
 
 NOT_ACTIVE = np.uint32(0xFFFFFFFF)
@@ -102,8 +102,8 @@ def group_lists(segments: Segments, database: Database) -> Buckets:
     files = segments.files("keys.parquet")
     if not files:
         return found
-    source = ", ".join("'" + str(path).replace("'", "''") + "'" for path in files)
-    total = database.value(f"SELECT count(*) FROM read_parquet([{source}])")
+    source = parquet(files)
+    total = database.value(f"SELECT count(*) FROM {source}")
     parts = 1
     while total * _KEY_BYTES // parts > database.memory // 2:
         parts *= 2
@@ -112,7 +112,7 @@ def group_lists(segments: Segments, database: Database) -> Buckets:
         where = f"WHERE key >> {64 - bits} = {part}" if bits else ""
         rows = database.table(
             f"""
-            WITH k AS (SELECT k.key, a.rank, k.ask FROM read_parquet([{source}]) k
+            WITH k AS (SELECT k.key, a.rank, k.ask FROM {source} k
                        JOIN active a ON k.doc = a.doc {where})
             SELECT key, rank, ask FROM k
             QUALIFY count(*) OVER (PARTITION BY key) > 1 AND bool_or(ask) OVER (PARTITION BY key)

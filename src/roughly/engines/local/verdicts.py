@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.cluster.candidates import Ints
+from roughly.cluster.star import Resolution
 from roughly.pipeline import Decision
 
 VERDICTS = """
@@ -91,8 +92,9 @@ CLUSTERS = """
     WITH sized AS (
         SELECT v.cluster_rank, count(*) AS size, count(*) FILTER (v.kept) AS kept,
                min(v.resemblance) FILTER (NOT v.kept) AS min_resemblance,
-               (sum(v.resemblance::DECIMAL(18, 15)) FILTER (NOT v.kept) / count(*) FILTER (NOT v.kept))::DOUBLE
-                   AS mean_resemblance, -- decimals add up to the same in any order; doubles do not
+               -- decimals add up to the same in any order; doubles do not
+               greatest(min(v.resemblance) FILTER (NOT v.kept), (sum(v.resemblance::DECIMAL(18, 15))
+                   FILTER (NOT v.kept) / count(*) FILTER (NOT v.kept))::DOUBLE) AS mean_resemblance,
                count(DISTINCT f.source) AS sources,
                coalesce(sum(f.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
         FROM verdicts v JOIN facts f ON v.doc = f.doc GROUP BY v.cluster_rank HAVING count(*) > 1
@@ -114,14 +116,13 @@ def scores_of(pairs: Ints, sizes: Ints) -> dict[str, npt.NDArray[np.float64]]:
     }
 
 
-def links_table(decision: Decision, ranks: Ranks, kinds: list[str | None]) -> pa.Table:
-    """Every verified pair, by rank: the star's evidence, then what `components` found beyond it."""
-    pairs = all_links(decision)
+def links_table(pairs: Ints, sizes: Ints, ranks: Ranks, kinds: list[str | None]) -> pa.Table:
+    """Every verified pair, by rank."""
     return pa.table(
         {
             "left_rank": ranks[pairs[:, 0]],
             "right_rank": ranks[pairs[:, 1]],
-            **scores_of(pairs, decision.resolution.sizes),
+            **scores_of(pairs, sizes),
             "kind": pa.array(kinds, pa.string()),
         }
     )
@@ -129,16 +130,17 @@ def links_table(decision: Decision, ranks: Ranks, kinds: list[str | None]) -> pa
 
 def all_links(decision: Decision) -> Ints:
     """The star's pairs and those found beyond them; none twice."""
+    if not len(decision.links):
+        return decision.resolution.pairs
     pairs = np.concatenate((decision.resolution.pairs, decision.links))
-    _, first = np.unique(pairs[:, :2], axis=0, return_index=True)
-    return pairs[np.sort(first)]
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return pairs[np.r_[True, (pairs[1:, :2] != pairs[:-1, :2]).any(axis=1)]]
 
 
-def witnesses(decision: Decision, measure: str) -> Ints:
-    """Positions in `all_links` of each removed document's witness: the kept document it is most like."""
-    pairs = all_links(decision)
-    kept = decision.resolution.kept
-    scores = scores_of(pairs, decision.resolution.sizes)
+def witnesses(pairs: Ints, resolution: Resolution, measure: str) -> Ints:
+    """Positions in `pairs` of each removed document's witness: the kept document it is most like."""
+    kept = resolution.kept
+    scores = scores_of(pairs, resolution.sizes)
     score = scores["containment" if measure == "containment" else "resemblance"]
     usable = np.flatnonzero(~kept[pairs[:, 0]] & kept[pairs[:, 1]])
     order = usable[np.lexsort((pairs[usable, 1], -score[usable], pairs[usable, 0]))]

@@ -1,0 +1,256 @@
+"""Lexicons made: from documents, from other lexicons, from a part of one.
+
+    sources → text → filters → count (a thread each, spilling) → merge → one file, whole or not at all
+
+Reading is spread over threads chunk by chunk. Sums do not depend on who counted what, so the file has the same bytes
+for any number of threads, any size of batches and any order of the documents.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import tempfile
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from roughly.errors import InputError, InputMissing, Interrupted, MemoryTooSmall, SettingsError
+from roughly.lexicon.count import Counter, Runs
+from roughly.lexicon.format import Facts
+from roughly.lexicon.lexicon import Lexicon
+from roughly.lexicon.table import Table, add_documents, choose, merged
+from roughly.lexicon.thresholds import Thresholds
+from roughly.lexicon.write import check_output, write_lexicon
+from roughly.meter import Listener, Meter
+from roughly.model import Reject
+from roughly.settings import Resources, parse_size
+from roughly.sources import open_parts, parts_from_objects
+from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.text.filters import Filters
+
+BASE_MEMORY = 384 << 20
+"""What the process holds before the first document: the interpreter, its libraries, the kernels."""
+THREAD_MEMORY = 64 << 20
+"""The least that is worth a thread: chunks being read, and a counter that does not spill all the time."""
+LEAST_MEMORY = BASE_MEMORY + 2 * THREAD_MEMORY
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass
+class Built:
+    """A lexicon and how it came about."""
+
+    lexicon: Lexicon
+    text_bytes: int = 0
+    spills: int = 0
+    rejects: list[Reject] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def build(
+    data: Any = None,
+    *,
+    paths: Sequence[str | os.PathLike[str]] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    filters: str | Filters = "",
+    main_text: bool = False,
+    threads: int = 0,
+    memory: int | str = "1GB",
+    temp: str | os.PathLike[str] | None = None,
+    **reading: Any,
+) -> Lexicon:
+    """Count the documents that each term stands in.
+
+    `data` and `paths` are those of `roughly.dedupe`; `reading` are the columns and the format. Without `output`
+    the lexicon is kept in memory. Records that cannot be read are left out, with a warning that says how many.
+    """
+    if (data is None) == (paths is None):
+        raise SettingsError("give either data or paths")
+    if isinstance(data, str | os.PathLike):
+        data, paths = None, [data]
+    size = parse_size(memory) if isinstance(memory, str) else memory
+    built = run_build(
+        data,
+        paths,
+        output=None if output is None else Path(output),
+        overwrite=overwrite,
+        filters=Filters.parse(filters) if isinstance(filters, str) else filters,
+        main_text=main_text,
+        resources=Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
+        reading=ReadOptions(**reading),
+    )
+    if built.rejects:
+        first = built.rejects[0]
+        warnings.warn(
+            f"{len(built.rejects):,} records were left out; the first: {first.file}, {first.record}: {first.reason}",
+            stacklevel=2,
+        )
+    return built.lexicon
+
+
+def run_build(
+    data: Any,
+    paths: Iterable[str | os.PathLike[str]] | None,
+    *,
+    output: Path | None,
+    overwrite: bool = False,
+    filters: Filters,
+    main_text: bool = False,
+    resources: Resources,
+    reading: ReadOptions,
+    listener: Listener | None = None,
+) -> Built:
+    """The same with settings as objects, and an account of it."""
+    if resources.memory < LEAST_MEMORY:
+        raise MemoryTooSmall(
+            f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the least that would do"
+        )
+    with _scratch(output, overwrite, resources.temp) as scratch:
+        if paths is None:
+            parts = parts_from_objects(data, reading, scratch / "spool")
+        else:
+            parts = open_parts([os.fspath(path) for path in paths], reading, scratch / "spool")
+        facts = Facts(documents=0, filters=str(filters))
+        runs = Runs(scratch, facts)
+        spare = resources.memory - BASE_MEMORY
+        threads = min(resources.threads, spare // THREAD_MEMORY)
+        counters = [Counter(filters, runs, spare * 2 // 5 // threads) for _ in range(threads)]
+        built = Built(lexicon=None, notes=sorted({n for p in parts for n in p.notes}))  # type: ignore[arg-type]
+        meter = Meter(listener)
+        _count(parts, counters, main_text, meter, built)
+        documents = add_documents([counter.documents for counter in counters])
+        if not documents:
+            names = ", ".join(part.name for part in parts[:3])
+            raise InputMissing(f"no documents in {names}: a lexicon needs at least one")
+        with meter.stage("merge"):
+            tables = [*runs.tables(), *(counter.drain() for counter in counters)]
+            built.spills = len(runs.paths)
+            facts = dataclasses.replace(facts, documents=documents)
+            built.lexicon = _publish(output, facts, merged(tables), scratch)
+    return built
+
+
+def merge(
+    lexicons: Sequence[Lexicon], *, output: str | os.PathLike[str] | None = None, overwrite: bool = False
+) -> Lexicon:
+    """Several lexicons as one: byte for byte the lexicon of all their documents."""
+    if not lexicons:
+        raise InputMissing("no lexicon to merge; name at least one")
+    first = lexicons[0]
+    for other in lexicons:
+        if other.facts.thresholds.min_df > 1:
+            raise InputError(
+                f"{other.name} lacks terms of fewer than {other.facts.thresholds.min_df} documents, so sums would "
+                "fall short; merge the full lexicons and prune what comes of it"
+            )
+        if other.facts.kind() != first.facts.kind():
+            raise InputError(f"{first.name} and {other.name} cannot be merged: {_difference(first, other)}")
+    facts = dataclasses.replace(first.facts, documents=add_documents([lexicon.documents for lexicon in lexicons]))
+    path = None if output is None else Path(output)
+    with _scratch(path, overwrite) as scratch:
+        return _publish(path, facts, merged([lexicon.table for lexicon in lexicons]), scratch)
+
+
+def prune(
+    lexicon: Lexicon,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    min_df: int = 1,
+    letters_only: bool = False,
+    min_length: int = 1,
+) -> Lexicon:
+    """A lexicon of only those terms that are within the thresholds."""
+    asked = Thresholds(min_df=min_df, letters_only=letters_only, min_length=min_length)
+    thresholds = lexicon.facts.thresholds.together_with(asked)
+    facts = dataclasses.replace(lexicon.facts, thresholds=thresholds)
+    path = None if output is None else Path(output)
+    with _scratch(path, overwrite) as scratch:
+        kept = (choose(table, thresholds.mask(table)) for table in merged([lexicon.table]))
+        return _publish(path, facts, kept, scratch)
+
+
+def _count(parts: Sequence[Part], counters: Sequence[Counter], main_text: bool, meter: Meter, built: Built) -> None:
+    """Read every part and count its terms, each chunk by whichever counter is idle."""
+    from roughly.text.markup import strip_column
+
+    idle: SimpleQueue[Counter] = SimpleQueue()
+    for counter in counters:
+        idle.put(counter)
+
+    def count(item: tuple[Part, Chunk]) -> tuple[int, int, list[Reject]]:
+        part, chunk = item
+        parsed = part.parse(chunk)
+        texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), main_text)
+        counter = idle.get()
+        try:
+            counter.add(texts)
+        finally:
+            idle.put(counter)
+        return chunk.nbytes, texts.nbytes - 8 * (len(texts) + 1), parsed.rejects
+
+    items = ((part, chunk) for part in parts for chunk in part.chunks())
+    with meter.stage("count", sum(part.size or 0 for part in parts), "bytes") as stage:
+        for nbytes, text_bytes, rejects in _spread(count, items, len(counters)):
+            built.text_bytes += text_bytes
+            built.rejects += rejects
+            stage.bytes += nbytes
+            meter.advance(stage, stage.bytes)
+
+
+def _spread(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Map over items on several threads, a bounded number ahead; results come in the items' order."""
+    pending: deque[Future[R]] = deque()
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="roughly")
+    try:
+        for item in items:
+            pending.append(pool.submit(function, item))
+            if len(pending) > 2 * threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _scratch(output: Path | None, overwrite: bool, temp: Path | None = None) -> Iterator[Path]:
+    """A folder to spill to, which goes in any case."""
+    if output is not None:
+        check_output(output, overwrite)
+    folder = Path(tempfile.mkdtemp(prefix="roughly-lexicon-", dir=temp))
+    try:
+        yield folder
+    except KeyboardInterrupt:
+        where = f"nothing was written to {output}" if output else "nothing was written"
+        raise Interrupted(f"stopped; {where}: run it again") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _publish(output: Path | None, facts: Facts, tables: Iterable[Table], scratch: Path) -> Lexicon:
+    """Write the file and open it; without an output, keep its bytes."""
+    path = output or scratch / "lexicon"
+    write_lexicon(path, facts, tables, scratch)
+    return Lexicon.open(path, verify=False) if output else Lexicon.from_bytes(path.read_bytes())
+
+
+def _difference(a: Lexicon, b: Lexicon) -> str:
+    """In what two lexicons differ that makes their counts no sums."""
+    left, right = a.facts.to_dict(), b.facts.to_dict()
+    names = [name for name in left if name != "documents" and left[name] != right[name]]
+    told = "; ".join(
+        f"{name} is {left[name] or 'none'} in one and {right[name] or 'none'} in the other" for name in names
+    )
+    return f"{told}. Build both in the same way"
