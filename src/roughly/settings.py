@@ -56,12 +56,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", _as_rules(self.keep))
-        for name in ("threshold", "recall"):
-            if _is_whole(getattr(self, name)):
-                object.__setattr__(self, name, float(getattr(self, name)))
         problems = list(self._problems())
         if problems:
             raise SettingsError(*problems)
+        object.__setattr__(self, "threshold", float(self.threshold))  # 1 and 1.0 are one setting, one fingerprint
+        object.__setattr__(self, "recall", float(self.recall))
 
     def _problems(self) -> Any:
         yield from _one_of("method", self.method, METHODS)

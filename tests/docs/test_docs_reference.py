@@ -195,7 +195,7 @@ def test_the_picture_of_the_curve_is_up_to_date() -> None:
 
 
 def test_the_least_memory_is_as_stated() -> None:
-    from roughly.job.start import LEAST_MEMORY
+    from roughly.job.session import LEAST_MEMORY
 
     assert f"The least is {LEAST_MEMORY >> 20}MB" in (DOCS / "resources.md").read_text(encoding="utf-8")
 

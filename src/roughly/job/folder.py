@@ -30,7 +30,7 @@ class Place:
         temp: Path | None = None,
     ) -> None:
         self.output, self.resumable, self.resume = output, resumable and output is not None, resume
-        if output is not None:
+        if output is not None and output.name in ("", ".."):  # "." or "..": a folder without a name of its own
             self.output = output = Path(os.path.abspath(output))  # noqa: PTH100 - a link stays a link
         self.partial = None if output is None or not output.name else output.with_name(output.name + ".partial")
         if output is not None and self.partial is not None:
