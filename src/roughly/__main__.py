@@ -1,6 +1,6 @@
 """`python -m roughly`: the same as the command `roughly`."""
 
-from roughly.cli import main
+from roughly.cli import run
 
 if __name__ == "__main__":
-    main()
+    run()
