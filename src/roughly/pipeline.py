@@ -9,11 +9,9 @@ Work is spread over threads chunk by chunk and taken back in order, so the answe
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +27,7 @@ from roughly.model import Reject
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
-
-T = TypeVar("T")
-R = TypeVar("R")
+from roughly.threads import in_order
 
 # What is known of every document after reading. The text itself is not kept.
 FACTS = pa.schema(
@@ -231,24 +227,6 @@ def fetch_all(
         return docs, tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text))
 
     yield from in_order(read, items(), threads)
-
-
-def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """Map over items on several threads, a bounded number ahead; results come in the items' order."""
-    if threads <= 1:
-        yield from map(function, items)
-        return
-    pending: deque[Future[R]] = deque()
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="roughly")
-    try:
-        for item in items:
-            pending.append(pool.submit(function, item))
-            if len(pending) > 2 * threads:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def check_pairs(count: int, limit: int) -> None:

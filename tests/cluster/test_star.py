@@ -132,6 +132,28 @@ def test_a_crowded_bucket_is_neither_quadratic_nor_lossy(budget: int) -> None:
     assert found.compared < 3400 * (star.CROWD + 5)  # 5.8 million pairs share the bucket
 
 
+@pytest.mark.parametrize("budget", [10**9, 20_000])
+def test_a_crowd_around_the_threshold_is_resolved_exactly(budget: int) -> None:
+    """Documents of one template whose resemblances lie on both sides of it: their rare shingles are common too."""
+    rng = np.random.default_rng(1)
+    sets = []
+    for d in range(700):
+        changed = set(rng.choice(60, rng.integers(1, 9), replace=False).tolist())
+        sets.append({i for i in range(60) if i not in changed} | {10**6 + 100 * d + i for i in changed})
+    everyone = [list(range(len(sets)))]
+    found = star.resolve(
+        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.8, budget=budget
+    )
+    kept, evidence = twin(sets, everyone, "resemblance", 0.8)
+    assert found.crowded == 1 and star.CROWD < sum(kept) < len(sets)
+    assert found.kept.tolist() == kept
+    named = {tuple(row) for row in found.pairs.tolist()}
+    assert named <= evidence
+    per_document = np.bincount([d for d, _, _ in named], minlength=len(sets))
+    wanted = np.bincount([d for d, _, _ in evidence], minlength=len(sets))
+    assert per_document.tolist() == np.minimum(wanted, star.EVIDENCE).tolist()
+
+
 def test_a_bucket_of_near_copies_costs_one_comparison_each() -> None:
     base = set(range(1, 101))
     sets = [base] + [base - {d % 100 + 1} | {1000 + d} for d in range(5000)]

@@ -13,9 +13,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +33,7 @@ from roughly.settings import Resources, parse_size
 from roughly.sources import open_parts, parts_from_objects
 from roughly.sources.part import Chunk, Part, ReadOptions
 from roughly.text.filters import Filters
+from roughly.threads import in_order
 
 BASE_MEMORY = 384 << 20
 """What the process holds before the first document: the interpreter, its libraries, the kernels."""
@@ -202,26 +201,11 @@ def _count(parts: Sequence[Part], counters: Sequence[Counter], main_text: bool, 
 
     items = ((part, chunk) for part in parts for chunk in part.chunks())
     with meter.stage("count", sum(part.size or 0 for part in parts), "bytes") as stage:
-        for nbytes, text_bytes, rejects in _spread(count, items, len(counters)):
+        for nbytes, text_bytes, rejects in in_order(count, items, len(counters)):
             built.text_bytes += text_bytes
             built.rejects += rejects
             stage.bytes += nbytes
             meter.advance(stage, stage.bytes)
-
-
-def _spread(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """Map over items on several threads, a bounded number ahead; results come in the items' order."""
-    pending: deque[Future[R]] = deque()
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="roughly")
-    try:
-        for item in items:
-            pending.append(pool.submit(function, item))
-            if len(pending) > 2 * threads:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager

@@ -21,10 +21,11 @@ from roughly.engines.local.segments import Segments
 from roughly.engines.local.tokens import TokenStore
 from roughly.engines.local.workspace import Workspace
 from roughly.errors import DuplicateIds
-from roughly.pipeline import FACTS, Decision, Signed, Wanted, check_pairs, in_order
+from roughly.pipeline import FACTS, Decision, Signed, Wanted, check_pairs
 from roughly.settings import Settings
 from roughly.sources.part import Part
 from roughly.text.canonical import Tokens
+from roughly.threads import in_order
 
 _DATE_FORMATS = [
     "%d-%b-%Y %H:%M:%S.%g", "%d-%b-%Y %H:%M:%S", "%a, %d %b %Y %H:%M:%S %z", "%d %b %Y %H:%M:%S %z",
