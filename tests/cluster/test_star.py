@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from roughly.cluster import star
-from roughly.cluster.candidates import NO_ASKS, Candidates
+from roughly.cluster.candidates import NO_ASKS, Candidates, Gates
 from roughly.cluster.components import components
+from roughly.cluster.scoring import Work
 from roughly.features.shingles import Sets
 
 
 class Memory:
     """Sets in memory, with an equal weight for every document."""
+
+    complete = True
 
     def __init__(self, sets: list[set[int]]) -> None:
         self.sets = sets
@@ -37,9 +40,9 @@ def containment(a: set[int], b: set[int]) -> float:
 
 
 def incidence(buckets: list[list[int]], documents: int) -> Candidates:
-    bucket = np.array([b for b, members in enumerate(buckets) for _ in members], np.int64)
-    doc = np.array([d for members in buckets for d in members], np.int64)
-    return Candidates.from_pairs(bucket, doc, NO_ASKS, documents, len(buckets))
+    sizes = np.array([len(members) for members in buckets], np.uint32)
+    members = np.array([d for members in buckets for d in members], np.uint32)
+    return Candidates.from_buckets(sizes, members, NO_ASKS, documents)
 
 
 def collection(seed: int, documents: int = 120) -> tuple[list[set[int]], list[list[int]]]:
@@ -75,7 +78,7 @@ def twin(sets: list[set[int]], buckets: list[list[int]], measure: str, threshold
             and kept[k]
             and (resemblance if measure == "resemblance" else containment)(sets[d], sets[k]) >= threshold
         ]
-        evidence |= {(d, k, len(sets[d] & sets[k])) for k in passing}
+        evidence |= {(d, k, len(sets[d] & sets[k]), len(sets[d]), len(sets[k])) for k in passing}
         kept.append(not passing)
     return kept, evidence
 
@@ -87,12 +90,11 @@ def test_equals_the_plain_greedy_rule(measure: str, threshold: float, budget: in
     for seed in range(5):
         sets, buckets = collection(seed)
         found = star.resolve(
-            incidence(buckets, len(sets)), Memory(sets), measure=measure, threshold=threshold, budget=budget
+            incidence(buckets, len(sets)), Memory(sets), measure=measure, threshold=threshold, work=Work(budget, 2)
         )
         kept, evidence = twin(sets, buckets, measure, threshold)
         assert found.kept.tolist() == kept
         assert {tuple(row) for row in found.pairs.tolist()} == evidence
-        assert found.sizes.tolist() == [len(s) for s in sets]
 
 
 @pytest.mark.parametrize("budget", [10**9, 3000])
@@ -103,11 +105,15 @@ def test_every_pair_is_found_when_asked_for(budget: int) -> None:
         Memory(sets),
         measure="resemblance",
         threshold=0.5,
-        budget=budget,
+        work=Work(budget, 2),
         every_pair=True,
     )
     pairs = {(max(a, b), min(a, b)) for members in buckets for a in members for b in members if a != b}
-    true = {(a, b, len(sets[a] & sets[b])) for a, b in pairs if resemblance(sets[a], sets[b]) >= 0.5}
+    true = {
+        (a, b, len(sets[a] & sets[b]), len(sets[a]), len(sets[b]))
+        for a, b in pairs
+        if resemblance(sets[a], sets[b]) >= 0.5
+    }
     assert {tuple(row) for row in found.pairs.tolist()} == true
     assert found.kept.tolist() == twin(sets, buckets, "resemblance", 0.5)[0]
 
@@ -124,7 +130,7 @@ def test_a_crowded_bucket_is_neither_quadratic_nor_lossy(budget: int) -> None:
     sets = boilerplate(3000, 20, 20, 400)
     everyone = [list(range(len(sets)))]
     found = star.resolve(
-        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.8, budget=budget
+        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.8, work=Work(budget, 2)
     )
     assert found.crowded == 1
     assert found.kept.tolist() == [True] * 3000 + [False] * 400
@@ -142,15 +148,15 @@ def test_a_crowd_around_the_threshold_is_resolved_exactly(budget: int) -> None:
         sets.append({i for i in range(60) if i not in changed} | {10**6 + 100 * d + i for i in changed})
     everyone = [list(range(len(sets)))]
     found = star.resolve(
-        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.8, budget=budget
+        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.8, work=Work(budget, 2)
     )
     kept, evidence = twin(sets, everyone, "resemblance", 0.8)
     assert found.crowded == 1 and star.CROWD < sum(kept) < len(sets)
     assert found.kept.tolist() == kept
     named = {tuple(row) for row in found.pairs.tolist()}
     assert named <= evidence
-    per_document = np.bincount([d for d, _, _ in named], minlength=len(sets))
-    wanted = np.bincount([d for d, _, _ in evidence], minlength=len(sets))
+    per_document = np.bincount([d for d, *_ in named], minlength=len(sets))
+    wanted = np.bincount([d for d, *_ in evidence], minlength=len(sets))
     assert per_document.tolist() == np.minimum(wanted, star.EVIDENCE).tolist()
 
 
@@ -158,7 +164,7 @@ def test_a_bucket_of_near_copies_costs_one_comparison_each() -> None:
     base = set(range(1, 101))
     sets = [base] + [base - {d % 100 + 1} | {1000 + d} for d in range(5000)]
     found = star.resolve(
-        incidence([list(range(5001))] * 3, 5001), Memory(sets), measure="resemblance", threshold=0.8, budget=10**9
+        incidence([list(range(5001))] * 3, 5001), Memory(sets), measure="resemblance", threshold=0.8, work=Work(10**9)
     )
     assert found.kept.tolist() == [True] + [False] * 5000
     assert found.compared == 5000
@@ -169,10 +175,10 @@ def test_containment_in_crowded_buckets_finds_every_contained_document() -> None
     large = boilerplate(600, 20, 60, 0)
     small = [set(sorted(large[d])[20:60]) for d in range(300)]  # parts of bodies
     sets = large + small
-    members = list(range(len(sets)))
-    bucket = np.zeros(len(sets), np.int64)
-    candidates = Candidates.from_pairs(bucket, np.array(members), np.ones(len(sets), np.bool_), len(sets), 1)
-    found = star.resolve(candidates, Memory(sets), measure="containment", threshold=0.9, budget=10**9)
+    members = np.arange(len(sets), dtype=np.uint32)
+    sizes = np.array([len(sets)], np.uint32)
+    candidates = Candidates.from_buckets(sizes, members, np.ones(len(sets), np.bool_), len(sets))
+    found = star.resolve(candidates, Memory(sets), measure="containment", threshold=0.9, work=Work(10**9))
     assert found.crowded == 1
     assert found.kept.tolist() == [True] * 600 + [False] * 300
     assert found.pairs[:, :2].tolist() == [[600 + d, d] for d in range(300)]
@@ -183,13 +189,13 @@ def test_components_are_those_of_all_pairs(budget: int) -> None:
     for seed in range(5):
         sets, buckets = collection(seed)
         candidates = incidence(buckets, len(sets))
-        options = {"measure": "resemblance", "threshold": 0.6, "budget": budget}
+        options = {"measure": "resemblance", "threshold": 0.6, "work": Work(budget, 2)}
         found = star.resolve(candidates, Memory(sets), **options)
-        roots, links, _ = components(found, Memory(sets), **options)
+        roots, links, _ = components(found, Memory(sets), **options, gates=Gates())
         root = list(range(len(sets)))
         edges = {(a, b) for m in buckets for a in m for b in m if a < b and resemblance(sets[a], sets[b]) >= 0.6}
         for _ in range(len(sets)):
             for a, b in edges:
                 root[a] = root[b] = min(root[a], root[b])
         assert roots.tolist() == root
-        assert {(b, a) for a, b, _ in links.tolist()} <= edges
+        assert {(b, a) for a, b, *_ in links.tolist()} <= edges

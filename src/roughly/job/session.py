@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from roughly import methods, pipeline
-from roughly.cluster.star import resolve
 from roughly.engines.local import LocalEngine, Workspace
 from roughly.engines.local.database import plain_errors
 from roughly.engines.local.summary import Summary, summarise
@@ -53,20 +52,21 @@ class Session:
     ) -> None:
         self.parts, self.settings, self.resources, self.workspace = parts, settings, resources, workspace
         self.method = methods.make(settings)
-        self.budget = (resources.memory - BASE_MEMORY) // 2
+        self.budget = resources.memory - BASE_MEMORY
         self.meter = Meter(listener)
         self.engine = LocalEngine(
             workspace,
             parts,
             settings,
-            memory=self.budget,
+            memory=resources.memory,
+            budget=self.budget,
             threads=resources.threads,
             spill=(resources.temp or workspace.folder) / "spill",
         )
 
     def run(self, folder: Path) -> None:
         """Find duplicates and write everything into `folder`."""
-        with plain_errors(self.budget):
+        with plain_errors(self.budget // 2):
             self._run(folder)
 
     def _run(self, folder: Path) -> None:
@@ -77,7 +77,6 @@ class Session:
             self.engine,
             self.meter,
             threads=self.resources.threads,
-            budget=self.budget,
         )
         if not self.engine.documents and not self.engine.segments.cursor.rejected:
             names = ", ".join(part.name for part in self.parts[:3])
@@ -99,15 +98,9 @@ class Session:
         settings = dataclasses.replace(self.settings, threshold=threshold)
         candidates, store = self.engine.candidates, self.engine.store
         if candidates is not None and store is not None:
-            resolution = resolve(
-                candidates,
-                store,
-                measure=settings.measure,
-                threshold=threshold,
-                budget=self.budget,
-                every_pair=settings.pairs == "all",
-            )
-            self.engine.decide(pipeline.cluster(candidates, resolution, store, settings, self.budget))
+            judge = dataclasses.replace(self.method.judge(), threshold=threshold)
+            work = self.engine.room(candidates)
+            self.engine.decide(pipeline.decide(candidates, store, judge, settings, self.engine.gates(judge), work))
         folder = Path(tempfile.mkdtemp(prefix="roughly-"))
         self.engine.write(folder)
         self._account(folder, settings, self._summary(), [])
@@ -143,7 +136,7 @@ class Session:
         return run
 
     def _summary(self) -> Summary:
-        return summarise(self.engine.database, self.engine.near, self.settings.measure)
+        return summarise(self.engine.database, self.settings.measure)
 
     def _report(self, folder: Path) -> None:
         from roughly.report import write_report
