@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from roughly.cluster import star
-from roughly.cluster.candidates import NO_ASKS, Candidates, Gates
+from roughly.cluster.candidates import NO_ASKS, NO_DAY, Candidates, Gates
 from roughly.cluster.components import components
 from roughly.cluster.scoring import Work
 from roughly.features.shingles import Sets
@@ -85,7 +85,7 @@ def twin(sets: list[set[int]], buckets: list[list[int]], measure: str, threshold
 
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])
 @pytest.mark.parametrize("threshold", [0.5, 0.8, 1.0])
-@pytest.mark.parametrize("budget", [10**9, 4000, 200])
+@pytest.mark.parametrize("budget", [10**9, 8000, 1600])
 def test_equals_the_plain_greedy_rule(measure: str, threshold: float, budget: int) -> None:
     for seed in range(5):
         sets, buckets = collection(seed)
@@ -199,3 +199,80 @@ def test_components_are_those_of_all_pairs(budget: int) -> None:
                 root[a] = root[b] = min(root[a], root[b])
         assert roots.tolist() == root
         assert {(b, a) for a, b, *_ in links.tolist()} <= edges
+
+
+class Samples:
+    """Samples of sets: the values up to a limit of each document's own, or the smallest few."""
+
+    complete = False
+
+    def __init__(self, sets: list[list[int]], limits: list[int], most: int) -> None:
+        self.sets, self.limits, self.most = sets, np.array(limits, np.uint64), most
+
+    def weight(self) -> np.ndarray:
+        return np.full(len(self.sets), 100, np.int64)
+
+    def load(self, docs: np.ndarray) -> Sets:
+        arrays = [np.array([v for v in self.sets[d] if v <= int(self.limits[d])], np.uint64) for d in docs]
+        offsets = np.cumsum([0, *map(len, arrays)]).astype(np.int64)
+        return Sets(np.concatenate([np.empty(0, np.uint64), *arrays]), offsets, self.limits[docs], self.most)
+
+
+@pytest.mark.parametrize("most", [0, 8])
+@pytest.mark.parametrize("budget", [10**9, 3000])
+def test_samples_are_compared_where_both_are_complete(most: int, budget: int) -> None:
+    rng = np.random.default_rng(3)
+    sets, buckets = collection(11)
+    hashed = [sorted(hash((v, 1)) % 2**64 for v in s) for s in sets]
+    limits = [int(2**64 * rng.choice([0.4, 0.7, 0.9999])) for _ in sets]
+    if most:  # the smallest few: complete up to the largest of them
+        limits = [values[most - 1] if len(values) >= most else 2**64 - 1 for values in hashed]
+    found = star.resolve(
+        incidence(buckets, len(sets)),
+        Samples(hashed, limits, most),
+        measure="resemblance",
+        threshold=0.5,
+        work=Work(budget, 2),
+    )
+
+    def counts(d: int, k: int) -> tuple[int, int, int]:
+        cut = min(limits[d], limits[k])
+        mine, theirs = ({v for v in hashed[x] if v <= cut} for x in (d, k))
+        if most:
+            union = set(sorted(mine | theirs)[:most])
+            mine, theirs = mine & union, theirs & union
+        return len(mine & theirs), len(mine), len(theirs)
+
+    of = defaultdict(set)
+    for members in buckets:
+        for d in members:
+            of[d] |= set(members)
+    kept: list[bool] = []
+    evidence = set()
+    for d in range(len(sets)):
+        rows = [(d, k, *counts(d, k)) for k in of[d] if k < d and kept[k]]
+        passing = [row for row in rows if row[2] and row[2] / (row[3] + row[4] - row[2]) >= 0.5]
+        evidence |= set(passing)
+        kept.append(not passing)
+    assert found.kept.tolist() == kept and not all(kept)
+    assert {tuple(row) for row in found.pairs.tolist()} == evidence
+
+
+def test_documents_that_share_a_key_are_duplicates_when_keys_decide() -> None:
+    candidates = incidence([[0, 1], [1, 2], [3, 4], [3, 4]], 5)
+    found = star.resolve(candidates, candidates.key_sets(), measure="common", threshold=1, work=Work(10**9))
+    assert found.kept.tolist() == [True, False, True, True, False]  # 2 shares a key with 1 only, which went
+    assert found.pairs[:, :3].tolist() == [[1, 0, 1], [4, 3, 2]]
+    twice = star.resolve(candidates, candidates.key_sets(), measure="common", threshold=2, work=Work(10**9))
+    assert twice.kept.tolist() == [True, True, True, True, False]
+
+
+def test_dates_and_lengths_can_keep_documents_apart() -> None:
+    sets = [{1, 2, 3, 4}] * 5
+    candidates = incidence([[0, 1, 2, 3, 4]], 5)
+    days = np.array([100, 110, 200, NO_DAY, 100], np.int32)
+    gates = Gates(days, 42, np.array([100, 90, 100, 100, 70], np.int64), 0.8)
+    found = star.resolve(candidates, Memory(sets), measure="resemblance", threshold=0.9, work=Work(10**9), gates=gates)
+    assert found.kept.tolist() == [True, False, True, True, True]
+    pairs = np.array([[1, 0], [2, 0], [3, 0], [4, 0]], np.int32)
+    assert gates.admit(pairs).tolist() == [True, False, False, False]

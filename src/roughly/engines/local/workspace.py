@@ -28,12 +28,16 @@ class Workspace:
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool = False) -> None:
         self.folder = folder
-        if resume and folder.exists():
+        if resume and folder.exists() and not self._is_bare():
             self._check(identity)
         else:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             _write(folder / _IDENTITY, json.dumps(identity, sort_keys=True, indent=1).encode())
+
+    def _is_bare(self) -> bool:
+        """Whether a run was killed before it could say what it is; there is nothing to take over."""
+        return {path.name for path in self.folder.iterdir()} <= {f"{_IDENTITY}.new"}
 
     def _check(self, identity: dict[str, Any]) -> None:
         path = self.folder / _IDENTITY
