@@ -6,11 +6,12 @@ import dataclasses
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from roughly import methods, pipeline
 from roughly.engines.local import LocalEngine, Workspace
@@ -22,11 +23,13 @@ from roughly.job.result import Result
 from roughly.meter import Listener, Meter, Stage
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
+from roughly.threads import in_order
 
 BASE_MEMORY = 384 << 20
 """What the process holds before the first document: the interpreter, its libraries, the kernels."""
 
 
+_NONE = np.empty(0, np.int64)
 LEAST_MEMORY = 640 << 20
 """Below this the interpreter, its libraries and a batch a thread do not fit."""
 
@@ -113,13 +116,26 @@ class Session:
 
     def _copy(self, folder: Path, stage: Stage) -> None:
         folder.mkdir()
-        kept = dict(self.engine.kept_rows())
-        for number, part in enumerate(self.parts):
-            rows = kept.get(number, np.empty(0, np.int64))
+
+        def copy(item: tuple[Part, npt.NDArray[np.int64]]) -> None:
+            part, rows = item
             keep = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.bool_)
             keep[rows] = True
             part.copy(keep, folder)
-            self.meter.advance(stage, number + 1)
+
+        for done, _ in enumerate(in_order(copy, self._kept_by_part(), self.resources.threads), 1):
+            self.meter.advance(stage, done)
+
+    def _kept_by_part(self) -> Iterator[tuple[Part, npt.NDArray[np.int64]]]:
+        """Every part with the rows of it that stay."""
+        kept = self.engine.kept_rows()
+        number, rows = next(kept, (-1, _NONE))
+        for at, part in enumerate(self.parts):
+            if at == number:
+                yield part, rows
+                number, rows = next(kept, (-1, _NONE))
+            else:
+                yield part, _NONE
 
     def _quarantine(self, path: Path) -> None:
         with path.open("wb") as target:

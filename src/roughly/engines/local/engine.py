@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -335,15 +336,20 @@ class LocalEngine:
 
     def kept_rows(self) -> Iterator[tuple[int, Ints]]:
         """(part, rows whose documents stay, ascending) for every part that keeps something."""
-        rows = self.database.table(
-            """
-            SELECT f.part, f.row FROM facts f JOIN verdicts v ON f.doc = v.doc WHERE v.kept ORDER BY f.part, f.row
-            """
-        )
-        part, row = rows["part"].to_numpy(), rows["row"].to_numpy()
-        starts = np.flatnonzero(np.r_[True, part[1:] != part[:-1]]) if len(part) else np.empty(0, np.int64)
-        for start, stop in zip(starts, np.r_[starts[1:], len(part)], strict=True):
-            yield int(part[start]), row[start:stop]
+        number, held = -1, [np.empty(0, np.int64)]
+        for batch in self.database.batches(
+            "SELECT f.part, f.row FROM facts f JOIN verdicts v ON f.doc = v.doc WHERE v.kept ORDER BY f.part, f.row"
+        ):
+            part, row = batch["part"].to_numpy(), batch["row"].to_numpy()
+            cuts = np.r_[np.flatnonzero(np.diff(part, prepend=-1)), len(part)].tolist()
+            for start, stop in pairwise(cuts):
+                if int(part[start]) != number:
+                    if number >= 0:
+                        yield number, np.concatenate(held)
+                    number, held = int(part[start]), []
+                held.append(row[start:stop].copy())
+        if number >= 0:
+            yield number, np.concatenate(held)
 
     def close(self) -> None:
         """Give the memory back."""
