@@ -37,10 +37,12 @@ class JsonLines(RecordFile):
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of the chunk's lines."""
+        from roughly.kernels.jsonlines import find_ends
+
         records: Records = chunk.data
         if records.reject is not None:
             return Parsed(nothing(), [records.reject])
-        ends = line_ends(records.data, True)
+        ends = find_ends(np.frombuffer(records.data, np.uint8), records.count)
         return self._parser.parse(records.data, ends, row_numbers(chunk, len(ends)))
 
     def _ends(self, data: bytes, final: bool) -> Offsets:
