@@ -63,10 +63,10 @@ def find_ends(data: Bytes, count: int) -> Offsets:
     data = frozen(data, np.uint8, "data")
     ends = np.empty(count, np.int64)
     found = int(_find_ends(data, ends))
-    if found < count and len(data):
+    if found == count - 1 and len(data) and data[-1] != 0x0A:
         ends[found] = len(data)
         found += 1
-    if found != count or (count and ends[-1] != len(data)):
+    if found != count or (int(ends[-1]) if count else 0) != len(data):
         raise ValueError(f"the data must be {count} lines")
     return ends
 
@@ -147,6 +147,9 @@ def _find_values(
             status[i] = UNSURE if stop == BAD else TAKEN
             if stop != BAD:
                 n = stop
+        if status[i] != TAKEN:
+            for c in range(kinds.shape[0]):
+                kinds[c, i] = NULL
         text_ends[i] = np.int64(n)
         start = end
 
@@ -341,9 +344,7 @@ def _marks(word: np.uint64) -> np.uint64:
     """Bit 7 of each byte that is a quote, a backslash or a control character; exact up to the lowest."""
     quotes = word ^ _QUOTES
     slashes = word ^ _BACKSLASHES
-    return (
-        ((quotes - _ONES) & ~quotes) | ((slashes - _ONES) & ~slashes) | ((word - _SPACES) & ~word)
-    ) & HIGH_BITS
+    return (((quotes - _ONES) & ~quotes) | ((slashes - _ONES) & ~slashes) | ((word - _SPACES) & ~word)) & HIGH_BITS
 
 
 @jit_inner
@@ -389,9 +390,7 @@ def _skip_string(data: Bytes, at: np.uint64, end: np.uint64) -> np.uint64:
 
 
 @jit_inner
-def _copy_string(
-    data: Bytes, at: np.uint64, end: np.uint64, out: Bytes, n: np.uint64
-) -> tuple[np.uint64, np.uint64]:
+def _copy_string(data: Bytes, at: np.uint64, end: np.uint64, out: Bytes, n: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Unescape a string to out[n]; returns (behind its closing quote, where it ends in `out`), or BAD for the first."""
     size = np.uint64(data.shape[0])
     while True:
