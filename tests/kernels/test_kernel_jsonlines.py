@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_lines import LINES, NUMBERS, ODD
 from json_twin import read_line
 
+from json_lines import LINES, NUMBERS, ODD
 from roughly.kernels.jsonlines import BLANK, NULL, TAKEN, UNSURE, find_ends, find_values, gather
 
 KEYS = [b"text", b"id", b"title"]
 
 
-def read(data: bytes, ends: list[int]) -> list[list[bytes | None] | None | str]:
+def read(data: bytes, ends: list[int]) -> list[list[bytes | None] | str | None]:
     """What the kernel makes of each line: values, None where it is not sure, or "blank"."""
     letters = np.frombuffer(data, np.uint8)
     offsets = np.cumsum([0, *map(len, KEYS)], dtype=np.int64)
     found = find_values(letters, np.array(ends, np.int64), np.frombuffer(b"".join(KEYS), np.uint8), offsets)
     columns = [gather(letters, spans, kinds) for spans, kinds in zip(found.spans, found.kinds, strict=True)]
-    lines: list[list[bytes | None] | None | str] = []
+    lines: list[list[bytes | None] | str | None] = []
     for i, status in enumerate(found.status.tolist()):
         start = found.ends[i - 1] if i else 0
         if status != TAKEN:
@@ -37,7 +37,7 @@ def read(data: bytes, ends: list[int]) -> list[list[bytes | None] | None | str]:
     return lines
 
 
-def twin(lines: list[bytes]) -> list[list[bytes | None] | None | str]:
+def twin(lines: list[bytes]) -> list[list[bytes | None] | str | None]:
     return [read_line(line, KEYS) if line.strip(b" \t\r\n") else "blank" for line in lines]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from json_lines import LINES, NUMBERS, ODD
 from roughly.sources import ReadOptions
 from roughly.sources.columns import Columns
 from roughly.sources.jsonparse import LineParser
 from roughly.sources.part import Parsed
 from roughly.sources.records import line_ends
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "kernels"))
-from json_lines import LINES, NUMBERS, ODD
 
 FIELDS = {"text": "text", "doc_id": "id", "title": "title", "source": "source"}
 
@@ -59,14 +57,18 @@ def test_documents_and_rejects_are_those_of_the_other_roads(
         assert_same(*by_both(parser(by_field, numeric & set(by_field.values())), data))
 
 
+def written(pairs: Iterable[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f'"{key}": {value}' for key, value in pairs) + "}"
+
+
 @pytest.mark.parametrize("key", ["text", "id", "title", "source", "x"])
 def test_every_strange_value_among_good_lines(key: str) -> None:
     pairs = {"text": '"t"', "id": '"i"', "title": '"T"'}
     lines = []
     for value in [*NUMBERS, *ODD]:
-        lines.append("{%s}" % ", ".join(f'"{k}": {v}' for k, v in (pairs | {key: value}).items()))
+        lines.append(written((pairs | {key: value}).items()))
         lines.append('{"id": "good", "text": "fine"}')
-        lines.append("{%s, %s}" % (f'"{key}": {value}', ", ".join(f'"{k}": {v}' for k, v in pairs.items())))
+        lines.append(written([(key, value), *pairs.items()]))
     ours, theirs = by_both(parser(), "\n".join(lines).encode())
     assert ours.batch.num_rows > len(lines) // 3
     assert_same(ours, theirs)

@@ -1,7 +1,8 @@
 """The quick road of JSON lines: the kernel's findings as Arrow columns, without a copy of the texts.
 
 The kernel (`kernels.jsonlines`) takes the lines it is sure of; which ones it leaves is told by a mask, and what becomes
-of those is decided in `jsonparse`. A line whose bytes are not UTF-8, or whose id is null, empty or missing, is left too.
+of those is decided in `jsonparse`. A line whose bytes are not UTF-8, or whose id is null, empty or missing, is left
+too.
 """
 
 from __future__ import annotations
