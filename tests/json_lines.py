@@ -17,8 +17,8 @@ NUMBERS = [
 ODD = [
     "null", "true", "false", "nul", "[]", "{}", "[1, 2]", '{"text": "inner"}', '[{"a": [null]}]', "[1,]",
     "[" * 70 + "]" * 70,
-    '"\\ud83d\\ude00"', '"\\ud83d"', '"\\ude00\\ud83d"', '"\\u00e9\\n\\t\\/"', '"\\x41"', '"\\u12"', '"a\tb"', '"\\u0000"',
-    '""',
+    '"\\ud83d\\ude00"', '"\\ud83d"', '"\\ude00\\ud83d"', '"\\u00e9\\n\\t\\/"', '"\\x41"', '"\\u12"', '"a\tb"',
+    '"\\u0000"', '""',
     '"abcdefg\\\\"', '"abcdefgh"', '"\x7f\u2028"', '"\\ud83d\\u0041"',
 ]  # fmt: skip
 
@@ -35,7 +35,7 @@ WRITTEN = st.one_of(
 @st.composite
 def objects(draw: Any, *, documents: bool) -> bytes:
     """An object with keys as they come, twice the same one too, and space anywhere; with a text and an id, if asked."""
-    pairs = draw(st.lists(st.tuples(st.sampled_from(KEYS).map(json.dumps), WRITTEN), max_size=4))
+    pairs = draw(st.lists(st.tuples(st.sampled_from(KEYS).map(json.dumps), WRITTEN), max_size=1 if documents else 4))
     if documents:
         pairs += [('"id"', json.dumps(draw(st.text(min_size=1, max_size=9)))), ('"text"', json.dumps(draw(st.text())))]
         pairs = draw(st.permutations(pairs))

@@ -18,6 +18,7 @@ from roughly.sources.encoding import is_utf16_or_32
 from roughly.sources.files import File
 from roughly.sources.formats import suffix_of
 from roughly.sources.jsonparse import LineParser
+from roughly.sources.landmarks import Located
 from roughly.sources.part import Chunk, Parsed, ReadOptions
 from roughly.sources.records import Offsets, RecordFile, Records, line_ends, row_numbers
 
@@ -30,6 +31,7 @@ class JsonLines(RecordFile):
 
     format = "jsonl"
     unit = "line"
+    leaves_landmarks = True
 
     def __init__(self, file: File, options: ReadOptions, kept_name: str) -> None:
         self._parser: LineParser
@@ -39,7 +41,7 @@ class JsonLines(RecordFile):
         """Documents of the chunk's lines."""
         from roughly.kernels.jsonlines import find_ends
 
-        records: Records = chunk.data
+        records: Records = self._read_located(chunk.data) if isinstance(chunk.data, Located) else chunk.data
         if records.reject is not None:
             return Parsed(nothing(), [records.reject])
         ends = find_ends(np.frombuffer(records.data, np.uint8), records.count)
