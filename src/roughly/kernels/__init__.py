@@ -28,11 +28,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from roughly.kernels import loading
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _HERE = Path(__file__).parent
 _COMPLETE = "complete"
+_QUICK = "quick"  # every kernel can be loaded as `loading` does it
 _decorating = threading.Lock()
 
 
@@ -69,7 +72,20 @@ def _compile(function: Callable[P, R], **options: bool) -> Callable[P, R]:
             compiled: Callable[P, R] = njit(nogil=True, cache=True, error_model="numpy", **options)(function)
         finally:
             config.CACHE_DIR = before
+    if _loads_quickly():
+        loading.load_quickly(compiled)
     return compiled
+
+
+@functools.cache
+def _loads_quickly() -> bool:
+    return loading.trying or (cache_folder() / _marker(_QUICK)).exists()
+
+
+def try_quickly(modules: Iterable[str]) -> None:
+    """Load the kernels of these modules as `loading` does it, whether that is known to work or not."""
+    loading.trying = True
+    warm_up(modules)
 
 
 @functools.cache
@@ -110,7 +126,10 @@ def compile_all() -> float:
     if helper is not None:
         helper.wait()
     warm_up(theirs)  # from the cache by now; compiled here where the second process failed
-    (cache_folder() / _marker()).touch()
+    if not is_cached():
+        if _start(["--quickly", *ours, *theirs]).wait() == 0:
+            (cache_folder() / _marker(_QUICK)).touch()
+        (cache_folder() / _marker()).touch()
     return time.perf_counter() - started
 
 
@@ -152,9 +171,9 @@ def _digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _marker() -> str:
+def _marker(what: str = _COMPLETE) -> str:
     """Numba keys compiled code by Python's version too, so one folder may be complete for one Python only."""
-    return f"{_COMPLETE}-{sys.implementation.cache_tag}"
+    return f"{what}-{sys.implementation.cache_tag}"
 
 
 def _user_cache() -> Path:
