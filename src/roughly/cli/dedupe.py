@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from roughly.cli.light import without_pandas
 from roughly.errors import Interrupted
 from roughly.settings import (
     CLUSTERINGS,
@@ -75,7 +74,6 @@ def dedupe(
         pairs=pairs, pairs_limit=pairs_limit, markup=markup, main_text=main_text, on_duplicate_id=on_duplicate_id,
     )  # fmt: skip
     resources = Resources(threads=threads, memory=parse_size(memory), temp=temp)
-    without_pandas()
     from roughly.sources.part import ReadOptions
 
     reading = ReadOptions(

@@ -9,30 +9,31 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 
-_alone = False
+class NotInstalled(MetaPathFinder):
+    """Makes the import of a package fail as if it were not installed. (A None in `sys.modules` would crash pyarrow.)"""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /
+    ) -> ModuleSpec | None:
+        """Nothing found for any other name; for this one, no one else is asked."""
+        if fullname == self._name:
+            raise ModuleNotFoundError(f"No module named {fullname!r}: the command line does without it", name=fullname)
+        return None
 
 
 def travel_light() -> None:
-    """This process is the command line's own: leave out the BLAS of numba and the threads of NumPy's."""
-    global _alone
+    """This process is the command line's own: no pandas, no BLAS for numba, no threads for NumPy's."""
     from roughly.kernels import loading
 
-    _alone = loading.alone = True
+    loading.alone = True
+    sys.meta_path.insert(0, NotInstalled("pandas"))
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-def without_pandas() -> None:
-    """Let pyarrow look for pandas and not find it; it looks once and remembers. Does nothing in others' processes."""
-    modules: dict[str, Any] = sys.modules
-    if not _alone or "pandas" in modules:
-        return
-    modules["pandas"] = None
-    try:
-        import pyarrow as pa
-
-        getattr(getattr(pa.lib, "_pandas_api", None), "have_pandas", None)
-    finally:
-        del modules["pandas"]
