@@ -1,8 +1,8 @@
 """A process that imports nothing it will not use.
 
 Some packages import others merely because they are installed: pyarrow looks for pandas as soon as it sees a numpy
-array, numba for SciPy's BLAS, and NumPy's own BLAS starts its threads. A library must not meddle with that, for its caller
-may want all of them later. The command line is alone in its process and knows what it needs.
+array, numba for SciPy's BLAS, and NumPy's own BLAS starts its threads. A library must not meddle with that, for its
+caller may want all of them later. The command line is alone in its process and knows what it needs.
 """
 
 from __future__ import annotations

@@ -27,17 +27,16 @@ trying = False
 
 def load_quickly(kernel: Any) -> bool:
     """Let a kernel load from its cache the quick way; returns whether this numba allows it."""
-    try:
-        from numba.core.runtime import rtsys
-    except ImportError:
-        return False
-    cache = getattr(kernel, "_cache", None)
+    from numba.core import runtime
+
+    cache: Any = getattr(kernel, "_cache", None)
     load, guard = (getattr(cache, name, None) for name in ("_load_overload", "_guard_against_spurious_io_errors"))
-    if load is None or guard is None or not hasattr(rtsys, "initialize"):
+    initialize = getattr(getattr(runtime, "rtsys", None), "initialize", None)
+    if load is None or guard is None or initialize is None:
         return False
 
     def load_overload(signature: Any, target: Any) -> Any:
-        rtsys.initialize(target)
+        initialize(target)
         with guard(), _hidden(_BLAS if alone else None):
             return load(signature, target)
 
