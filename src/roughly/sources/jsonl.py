@@ -50,10 +50,14 @@ class JsonLines(RecordFile):
     def _ends(self, data: bytes, final: bool) -> Offsets:
         return line_ends(data, final)
 
-    def _measure(self, data: bytes, final: bool) -> tuple[int, int]:
-        cut = len(data) if final else data.rfind(b"\n") + 1
-        newlines = int(np.count_nonzero(np.frombuffer(data, np.uint8)[:cut] == _NEWLINE))
-        return cut, newlines + (cut > 0 and data[cut - 1] != _NEWLINE)
+    def _cut(self, pending: bytes, block: bytes, final: bool) -> tuple[bytes, int, bytes]:
+        """Joined and cut in one go: a block is copied once."""
+        cut = len(block) if final else block.rfind(b"\n") + 1
+        if not final and not cut:
+            return b"", 0, pending + block
+        data = b"".join((pending, memoryview(block)[:cut])) if pending or cut < len(block) else block
+        newlines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
+        return data, newlines + (len(data) > 0 and data[-1] != _NEWLINE), block[cut:]
 
     def _is_enough(self, head: bytes) -> bool:
         return b"\n" in head

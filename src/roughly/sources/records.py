@@ -91,10 +91,12 @@ class RecordFile(ABC):
     def _ends(self, data: bytes, final: bool) -> Offsets:
         """Where each record in `data` ends. If `final`, what is left at the end is a record too."""
 
-    def _measure(self, data: bytes, final: bool) -> tuple[int, int]:
-        """Where the last record ends and how many there are; a format may know a faster way than `_ends`."""
+    def _cut(self, pending: bytes, block: bytes, final: bool) -> tuple[bytes, int, bytes]:
+        """Whole records, their number, and the rest; a format may know a faster way than `_ends`."""
+        data = pending + block if pending else block
         ends = self._ends(data, final)
-        return (int(ends[-1]), len(ends)) if len(ends) else (0, 0)
+        cut = int(ends[-1]) if len(ends) else 0
+        return data[:cut], len(ends), data[cut:]
 
     @abstractmethod
     def parse(self, chunk: Chunk) -> Parsed:
@@ -194,12 +196,10 @@ class RecordFile(ABC):
         while not at_end:
             block = reader.read_block(size)
             at_end = len(block) < size
-            data = pending + block if pending else block
-            cut, count = self._measure(data, final=at_end and reader.damage is None)
+            data, count, pending = self._cut(pending, block, final=at_end and reader.damage is None)
             if count:
-                yield Piece(row, count, data[:cut], reader.position - used, at_end)
+                yield Piece(row, count, data, reader.position - used, at_end)
                 row, used = row + count, reader.position
-            pending = data[cut:]
             if len(pending) > LONGEST_RECORD:
                 reader.damage = f"no end within {LONGEST_RECORD >> 30} GB; the rest of the file was not read"
                 at_end = True
