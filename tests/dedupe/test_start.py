@@ -34,7 +34,14 @@ def test_a_run_imports_neither_pandas_nor_scipy_nor_readers_of_other_formats(tmp
     assert done.returncode == 0, done.stderr[-2000:]
     imported = set(IMPORTED.findall(done.stderr))
     assert {"pyarrow", "numba", "duckdb", "roughly.sources.jsonparse"} <= imported
-    left_out = {"pandas.core", "scipy.linalg", "fastwarc", "roughly.sources.archive", "roughly.sources.mail", "numpy.f2py"}
+    left_out = {
+        "pandas.core",
+        "scipy.linalg",
+        "fastwarc",
+        "roughly.sources.archive",
+        "roughly.sources.mail",
+        "numpy.f2py",
+    }
     assert not left_out & imported
 
 
