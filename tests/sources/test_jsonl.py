@@ -13,9 +13,9 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import documents_at, mask, read
 
 import roughly.sources.records
+from reading import documents_at, mask, read
 from roughly.errors import InputError
 from roughly.sources import ReadOptions, open_parts
 from roughly.sources.columns import Columns
