@@ -5,7 +5,7 @@
 | `all` | every shingle | |
 | `mod:25` | one in 25: hashes up to 2^64/25 − 1 | MOD_m, Broder 1997, §3 |
 | `min:400` | the 400 smallest | MIN_s, Broder 1997, §3 |
-| `adaptive` | one in 2^i of a document of 100·2^i to 100·2^(i+1) tokens, so about 100 to 200 of them | V_i, Broder 1997, §3 |
+| `adaptive` | one in 2^i of a document of 100·2^i to 100·2^(i+1) tokens: 100 to 200 of them | V_i, Broder 1997, §3 |
 | `adaptive` with groups | a ratio for each group of lengths | Ye 2008, §6 |
 
 Groups are pairs (most tokens, ratio), ascending; a document longer than all of them takes the last ratio. Two documents
@@ -97,7 +97,8 @@ class Sampling:
             return limits[np.minimum(np.searchsorted(bounds, tokens), len(bounds) - 1)]
         if self.kind == "adaptive":
             level = np.frexp(np.maximum(tokens // SHORTEST, 1))[1] - 1  # ⌊log2⌋, exactly
-            return np.uint64(EVERY) >> level.astype(np.uint64)
+            halved: Hashes = np.uint64(EVERY) >> level.astype(np.uint64)
+            return halved
         return np.full(len(tokens), 2**64 // max(self.number, 1) - 1 if self.kind == "mod" else EVERY, np.uint64)
 
     def apply(self, tokens: Tokens, size: int) -> Sketch:

@@ -30,7 +30,10 @@ EVERY = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What is kept of each document to score a pair without its text: sorted distinct uint64 values, complete below `limits`."""
+    """What is kept of each document to score a pair without its text.
+
+    Sorted distinct uint64 values, complete below `limits`.
+    """
 
     values: Hashes  # document i owns values[offsets[i]:offsets[i + 1]], ascending, distinct
     offsets: Ints
@@ -66,10 +69,10 @@ def estimate(sketch: Sketch, left: Ints, right: Ints) -> Estimate:
     )  # fmt: skip
     share = (reach.astype(np.float64) + 1.0) / 2.0**64
     shared, mine, theirs = counts.T
-    parts: list[Floats] = []
-    for whole in (mine + theirs - shared, mine, theirs):
-        parts += ratio_and_error(shared, whole, share)
-    return Estimate(*parts, counts=counts)
+    resemblance = ratio_and_error(shared, mine + theirs - shared, share)
+    return Estimate(
+        *resemblance, *ratio_and_error(shared, mine, share), *ratio_and_error(shared, theirs, share), counts
+    )  # fmt: skip
 
 
 def ratio_and_error(shared: Ints, whole: Ints, share: Floats) -> tuple[Floats, Floats]:

@@ -1,8 +1,8 @@
 """Sketches: sorted samples of a document's w-shingles, and what two of them say of the documents (Broder 1997, §3).
 
-A sample keeps the shingle hashes that are at most a limit. Hashes are uniform, so a limit of 2^64/m − 1 keeps one in m,
-as MOD_m does; and since it keeps a *prefix* of the sorted set, a sketch is reduced to a coarser one by cutting it at the
-smaller limit. MIN_s, the s smallest, is a prefix too, whose limit is its last value.
+A sample keeps the shingle hashes that are at most a limit. Hashes are uniform, so a limit of 2^64/m − 1 keeps one in
+m, as MOD_m does; and since it keeps a *prefix* of the sorted set, a sketch is reduced to a coarser one by cutting it
+at the smaller limit. MIN_s, the s smallest, is a prefix too, whose limit is its last value.
 
     samples      every document by a limit of its own: MOD_m, V_i, or all of them
     smallest     MIN_s

@@ -1,6 +1,6 @@
 """Pairs of sketches that share a value, and who of them stays: all four phases of Broder 1997, §4.1, in memory.
 
-A *bucket* is the documents that hold one value. Documents are numbered 0, 1, … in order of rank, best first, and each is
+A *bucket* is the documents that hold one value. Documents are numbered 0, 1, … in order of rank, best first. Each is
 compared with the documents of its buckets that come before it, each once. `star` compares with kept documents only, so
 a page that stands there a thousand times costs a thousand comparisons; `pairs_sharing` lists all pairs, a batch at a
 time, for those who count them.

@@ -1,6 +1,6 @@
 """How often sampled detection is right, for all sampling ratios and all trials of each in one pass over a pair.
 
-Ye 2008, §4.4 samples at the ratio 1/n n times, once for each remainder modulo n, and averages. Here a trial at the ratio
+Ye 2008, §4.4 samples at the ratio 1/n n times, once for each remainder modulo n, and averages. Here a trial at ratio
 1/2^l takes the hashes whose first l bits are the trial's number. Trials of a coarser ratio are then unions of
 trials of a finer one, so one merge of two sorted sets that counts by the first `levels` bits has all of them.
 
@@ -27,7 +27,7 @@ def tally(
     values: Hashes, offsets: Offsets, pairs: Offsets, groups: Offsets, levels: int, thresholds: Floats,
     right: Tallies, wrong: Tallies, true: Offsets,
 ) -> None:  # fmt: skip
-    """Add to `right` and `wrong` the pairs found in all trials that are and are not duplicates; to `true` those that are.
+    """Add to `right` and `wrong` the pairs found, in all trials, that are and are not true; to `true` those that are.
 
     pairs[p] = (d, k) are two sorted sets, counted in group groups[p]; `true` is (groups, thresholds).
     """

@@ -24,10 +24,9 @@ Hashes = npt.NDArray[np.uint64]
 class Keys:
     """The keys of a batch of documents.
 
-    `values` is (documents, bands) where each document has one key a band; then a key counts within its band, and 0 means
-    that there is no key in this band.
-    Otherwise it is flat, document i owning `values[offsets[i]:offsets[i + 1]]`, and `probes` says which of them ask
-    (true) and which only answer (false): a pair is formed by a shared key that at least one of the two asks for.
+    `values` is (documents, bands) where each document has one key a band; then a key counts within its band, and
+    the value 0 means that the document has no key in this band. Otherwise it is flat, document i owning
+    `values[offsets[i]:offsets[i + 1]]`, and `probes` says which of them ask (true) and which only answer (false): a pair is formed by a shared key that at least one of the two asks for.
     """
 
     values: Hashes
