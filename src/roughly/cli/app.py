@@ -10,6 +10,7 @@ import roughly
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
 from roughly.cli.lexicon import app as lexicon
+from roughly.cli.sketch import sketch
 
 app = typer.Typer(
     name="roughly",
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 app.command()(dedupe)
 app.command()(compare)
+app.command()(sketch)
 app.add_typer(lexicon, name="lexicon")
 
 

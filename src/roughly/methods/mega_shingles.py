@@ -1,7 +1,7 @@
 """`mega-shingles`: documents that agree on two of six groups of fourteen min-wise samples are duplicates.
 
 Fetterly 2003 draws 84 min-wise samples of a document's shingles, hashes them in groups of 14 to 6 super shingles and
-makes a mega shingle of every two of these; one mega shingle in common is enough (Kołcz 2008, §2 and §4, compares with it).
+makes a mega shingle of every two of these; one mega shingle in common is enough. (Kołcz 2008, §2 and §4.)
 
     m_i(A) = min { h_i(x) : x ∈ S(A) }                      i = 1 … 84
     super_j(A) = hash( m of group j )                       j = 1 … 6

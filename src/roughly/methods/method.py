@@ -26,7 +26,8 @@ class Keys:
 
     `values` is (documents, bands) where each document has one key a band; then a key counts within its band, and
     the value 0 means that the document has no key in this band. Otherwise it is flat, document i owning
-    `values[offsets[i]:offsets[i + 1]]`, and `probes` says which of them ask (true) and which only answer (false): a pair is formed by a shared key that at least one of the two asks for.
+    `values[offsets[i]:offsets[i + 1]]`, and `probes` says which of them ask (true) and which only
+    answer (false): a pair is formed by a shared key that at least one of the two asks for.
     """
 
     values: Hashes
