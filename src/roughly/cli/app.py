@@ -11,6 +11,7 @@ from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
 from roughly.cli.lexicon import app as lexicon
 from roughly.cli.sketch import sketch
+from roughly.cli.tune import tune
 
 app = typer.Typer(
     name="roughly",
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.command()(dedupe)
 app.command()(compare)
 app.command()(sketch)
+app.command()(tune)
 app.add_typer(lexicon, name="lexicon")
 
 

@@ -19,6 +19,7 @@ _SAYS = {
     "copy": "copying what stays",
     "report": "drawing the report",
     "sketch": "reading and sampling",
+    "tune": "measuring",
 }
 
 

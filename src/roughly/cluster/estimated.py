@@ -83,7 +83,7 @@ def stars(
     """Decide who stays. `rank` lists the documents, best first; with `full`, their full sets, scores are exact."""
     from roughly.kernels import stars as kernel
 
-    first = _equivalent(sketch if full is None else full, rank)  # exact scores: only equal sets are equivalent
+    first = equivalent(sketch if full is None else full, rank)  # exact scores: only equal sets are equivalent
     leaders = rank[first[rank] == rank]
     held = chosen(sketch, leaders)
     scored = held if full is None else chosen(full, leaders)
@@ -107,7 +107,7 @@ def stars(
     )  # fmt: skip
 
 
-def _equivalent(sketch: Sketch, rank: Ints) -> Ints:
+def equivalent(sketch: Sketch, rank: Ints) -> Ints:
     """The best document with the same sketch as each; itself where none was sampled."""
     from roughly.kernels.hashing import hash_sequences
 
