@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from roughly.features.sketching import Sketched
     from roughly.job import Result, dedupe
     from roughly.job.clustering import Clustering
+    from roughly.job.objects import cluster_features
     from roughly.job.sketching import recluster, sketch
     from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
@@ -29,6 +30,7 @@ _HOMES = {
     "RoughlyError": "roughly.errors",
     "Settings": "roughly.settings",
     "Sketched": "roughly.features.sketching",
+    "cluster_features": "roughly.job.objects",
     "compare": "roughly.verify.comparison",
     "containment": "roughly.verify.comparison",
     "contains": "roughly.verify.comparison",
@@ -41,7 +43,7 @@ _HOMES = {
 
 __all__ = [
     "Clustering", "Comparison", "Result", "RoughlyError", "Settings", "Sketched",
-    "compare", "containment", "contains", "dedupe", "recluster", "resemblance", "same", "sketch",
+    "cluster_features", "compare", "containment", "contains", "dedupe", "recluster", "resemblance", "same", "sketch",
 ]  # fmt: skip
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
 
 from roughly.lab.adaptive import LEAST, Study
 from roughly.report.scale import linear
-from roughly.report.svg import Frame, element, line, text
+from roughly.report.svg import Frame, element, text
 
 FRAME = Frame(680, 360, right=170)
 PRECISIONS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99)
@@ -20,7 +20,7 @@ _COLOURS = (
     "#c2410c",
     "#15803d",
     "#7c3aed",
-    "#b45309",
+    "#111827",
     "#0e7490",
     "#be185d",
     "#4b5563",
@@ -41,11 +41,12 @@ class Series:
     name: str
     points: Sequence[tuple[float, float]]
     dashed: bool = False
+    colour: int | None = None  # None: the next one
 
 
 def chart(title: str, series: Sequence[Series], x_label: str, y_label: str) -> str:
     """A picture of curves over one axis each, both from what they show up to 1."""
-    drawn = [Series(s.name, [p for p in s.points if not math.isnan(p[1])], s.dashed) for s in series]
+    drawn = [replace(s, points=[p for p in s.points if not math.isnan(p[1])]) for s in series]
     drawn = [s for s in drawn if s.points]
     low = min((p[0] for s in drawn for p in s.points), default=0.0)
     high = max((p[0] for s in drawn for p in s.points), default=1.0)
@@ -58,13 +59,13 @@ def chart(title: str, series: Sequence[Series], x_label: str, y_label: str) -> s
         FRAME.axis_x(x, x_label),
     ]
     for place, curve in enumerate(drawn):
-        colour = _COLOURS[place % len(_COLOURS)]
+        colour = _COLOURS[(place if curve.colour is None else curve.colour) % len(_COLOURS)]
         dashes = {"stroke_dasharray": "6 4"} if curve.dashed else {}
         points = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in curve.points)
         parts.append(element("polyline", points=points, stroke=colour, **dashes))
         at = FRAME.top + 8 + 20 * place
-        mark = line(FRAME.x_end + 12, at, FRAME.x_end + 34, at, "mark")
-        parts.append(Markup(str(mark).replace('class="mark"', f'stroke="{colour}" stroke-width="2"')))
+        legend = f"{FRAME.x_end + 12},{at} {FRAME.x_end + 34},{at}"
+        parts.append(element("polyline", points=legend, stroke=colour, **dashes))
         parts.append(text(FRAME.x_end + 40, at + 4, curve.name, "tick"))
     drawing = FRAME.document("curves", title, f"{title}: {', '.join(s.name for s in drawn)}", *parts)
     return str(drawing).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1) + "\n"
@@ -85,10 +86,11 @@ def draw(study: Study, threshold: float, folder: Path) -> list[Path]:
             title = f"{name.capitalize()} of sampled detection at the ratio {ratio}, by length"
             pictures[f"{name}-{2**level}.svg"] = chart(title, curves, "threshold", name)
     shares = []
-    for t in sorted({study.thresholds[0], 0.7, threshold} & set(study.thresholds)):
+    for place, t in enumerate(sorted({study.thresholds[0], 0.7, threshold} & set(study.thresholds))):
         adaptive = [(p, study.share(study.choose(t, p))) for p in PRECISIONS]
         uniform = [(p, study.ratios[study.uniform(t, p)]) for p in PRECISIONS]
-        shares += [Series(f"adaptive, t = {t:g}", adaptive), Series(f"uniform, t = {t:g}", uniform, dashed=True)]
+        shares.append(Series(f"adaptive, t = {t:g}", adaptive, colour=place))
+        shares.append(Series(f"uniform, t = {t:g}", uniform, dashed=True, colour=place))
     title = "Share of shingles that a required precision takes"
     pictures["share.svg"] = chart(title, shares, "precision required", "share of shingles")
     for name, picture in pictures.items():
