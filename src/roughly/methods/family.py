@@ -46,14 +46,19 @@ _BUILT: dict[type[Family], dict[str, tuple[str, Callable[[Any], Any]]]] = {
 METHODS: dict[str, type[Family]] = {kind.name: kind for kind in _ARGUMENTS}
 
 
-def make(method: str, settings: Mapping[str, Any]) -> Family:
-    """The method with these settings. Those that it does not have are refused, all at once."""
+def settings_of(method: str) -> set[str]:
+    """The names of the settings that a method of the family has."""
     if method not in METHODS:
         raise SettingsError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     kind = METHODS[method]
+    return {*_ARGUMENTS[kind], *_BUILT[kind], *(("sketch", "groups") if kind in (Shingles, SuperShingles) else ())}
+
+
+def make(method: str, settings: Mapping[str, Any]) -> Family:
+    """The method with these settings. Those that it does not have are refused, all at once."""
+    unknown = sorted(set(settings) - settings_of(method))
+    kind = METHODS[method]
     plain, built = _ARGUMENTS[kind], _BUILT[kind]
-    sampled = ("sketch", "groups") if kind in (Shingles, SuperShingles) else ()
-    unknown = sorted(set(settings) - {*plain, *built, *sampled})
     if unknown:
         raise SettingsError(*(f"the method {method} has no setting {name!r}" for name in unknown))
     arguments = {plain[name]: value for name, value in settings.items() if name in plain}
