@@ -27,11 +27,11 @@ from roughly.features.sketch_store import FILE, SketchFacts, SketchWriter, read_
 from roughly.features.sketching import Sketched, sketch_parts
 from roughly.job.clustering import Clustering, cluster_sketches
 from roughly.job.folder import Place
-from roughly.job.start import _open as open_inputs
 from roughly.meter import Listener, Meter
 from roughly.methods.shingles import COMMON, check_shingle_size
 from roughly.settings import Resources
-from roughly.sources.part import ReadOptions
+from roughly.sources import open_parts, parts_from_objects
+from roughly.sources.part import Part, ReadOptions
 
 
 def sketch(
@@ -82,7 +82,7 @@ def run_sketch(
     started = time.perf_counter()
     place = Place(output, overwrite=overwrite, temp=resources.temp)
     try:
-        parts = open_inputs(data, paths, reading, place.spool)
+        parts = _open(data, paths, reading, place.spool)
         done = Sketched(output, facts, notes=sorted({note for part in parts for note in part.notes}))
         with SketchWriter(place.result / FILE, facts) as writer:
             for ids, tokens, sketched in sketch_parts(parts, facts, resources.threads, done, Meter(listener)):
@@ -99,6 +99,12 @@ def run_sketch(
     if place.scratch is not None:
         shutil.rmtree(place.scratch, ignore_errors=True)
     return done
+
+
+def _open(data: Any, paths: Sequence[str | os.PathLike[str]] | None, reading: ReadOptions, spool: Path) -> list[Part]:
+    if paths is None:
+        return parts_from_objects(data, reading, spool)
+    return open_parts([os.fspath(path) for path in paths], reading, spool)
 
 
 def recluster(
@@ -130,7 +136,7 @@ def _full_sets(texts: Any, ids: pa.Array, facts: SketchFacts, resources: Resourc
     whole = SketchFacts(Sampling("all"), facts.shingle_size, facts.main_text)
     data, paths = (None, [texts]) if isinstance(texts, str | os.PathLike) else (texts, None)
     with tempfile.TemporaryDirectory(prefix="roughly-") as spool:
-        parts = open_inputs(data, paths, ReadOptions(**reading), Path(spool))
+        parts = _open(data, paths, ReadOptions(**reading), Path(spool))
         batches = list(sketch_parts(parts, whole, resources.threads, Sketched(Path(), whole), Meter()))
     place = {doc_id: at for at, doc_id in enumerate(name for batch in batches for name in batch[0].to_pylist())}
     missing = [doc_id for doc_id in ids.to_pylist() if doc_id not in place]
