@@ -154,6 +154,10 @@ def test_how_samplings_are_written() -> None:
         ("adaptive", [[100, 0.5], [50, 0.5]], "50 comes after 100"),
         ("adaptive", [[100, 1.5]], "above 0 and at most 1, not 1.5"),
         ("adaptive", [[100]], "a group is"),
+        ("adaptive", [["many", 0.5]], "a group is"),
+        ("adaptive", [[99.5, 0.5]], "a whole number of tokens, not at 99.5"),
+        ("adaptive", 100, "groups must be a list"),
+        (25, (), "for instance mod:25"),
     ],
 )
 def test_samplings_that_make_no_sense_are_refused(text: str, groups: list[list[float]], words: str) -> None:

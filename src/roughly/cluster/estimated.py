@@ -44,7 +44,6 @@ class Stars:
     kept: Flags
     witness: Ints  # who stays in its place; itself where kept
     root: Ints  # the best document of its cluster
-    evidence: Ints  # (documents, 3): shared, mine, theirs, of a document with its witness
     pairs: Ints  # rows (document, better document, shared, mine, theirs), of documents that differ in their sketches
     compared: int
     common: int  # values left out because too many documents hold them
@@ -93,7 +92,7 @@ def stars(
         shared.doc_offsets, shared.doc_buckets, shared.count, scored.values, scored.offsets, scored.limit_of_each(),
         scored.most, code, threshold, components,
     )  # fmt: skip
-    witness, evidence = _witnesses(kept.astype(np.bool_), pairs, np.diff(scored.offsets), code == kernel.CONTAINMENT)
+    witness = _witnesses(kept.astype(np.bool_), pairs, code == kernel.CONTAINMENT)
     root = _roots(pairs, len(leaders)) if components else witness
     place = np.empty(len(sketch), np.int64)  # of each document's leader among the leaders
     place[leaders] = np.arange(len(leaders))
@@ -102,7 +101,7 @@ def stars(
     sizes = np.diff(sketch.offsets)
     pairs[:, 0], pairs[:, 1] = leaders[pairs[:, 0]], leaders[pairs[:, 1]]
     return Stars(
-        kept.astype(np.bool_)[place] & own, leaders[witness[place]], leaders[root[place]], evidence[place], pairs,
+        kept.astype(np.bool_)[place] & own, leaders[witness[place]], leaders[root[place]], pairs,
         int(compared), shared.common, int((~own).sum()), int((sizes == 0).sum()),
     )  # fmt: skip
 
@@ -131,10 +130,9 @@ def chosen(sketch: Sketch, docs: Ints) -> Sketch:
     return Sketch(values, offsets, sketch.limit_of_each()[docs], sketch.most)
 
 
-def _witnesses(kept: Flags, pairs: Ints, sizes: Ints, containment: bool) -> tuple[Ints, Ints]:
-    """The most alike kept document of each that goes (the better ranked of equals), and their counts."""
+def _witnesses(kept: Flags, pairs: Ints, containment: bool) -> Ints:
+    """The most alike kept document of each that goes, the better ranked of equals; itself where it stays."""
     witness = np.arange(len(kept))
-    evidence = np.repeat(sizes[:, None], 3, axis=1)
     usable = pairs[kept[pairs[:, 1]]]
     whole = usable[:, 3] if containment else usable[:, 3] + usable[:, 4] - usable[:, 2]
     best = usable[np.lexsort((usable[:, 1], -usable[:, 2] / np.maximum(whole, 1), usable[:, 0]))]
@@ -142,8 +140,8 @@ def _witnesses(kept: Flags, pairs: Ints, sizes: Ints, containment: bool) -> tupl
     first[1:] = best[1:, 0] != best[:-1, 0]
     best = best[first]
     best = best[~kept[best[:, 0]]]
-    witness[best[:, 0]], evidence[best[:, 0]] = best[:, 1], best[:, 2:]
-    return witness, evidence
+    witness[best[:, 0]] = best[:, 1]
+    return witness
 
 
 def _roots(pairs: Ints, documents: int) -> Ints:

@@ -120,9 +120,17 @@ def limit_of(ratio: float) -> int:
 
 def as_groups(groups: Sequence[Sequence[float]]) -> Groups:
     """Groups as they stand in a settings file, checked."""
+    if isinstance(groups, str) or not isinstance(groups, Sequence):
+        raise SettingsError(f"groups must be a list of [most tokens, ratio], not {groups!r}")
     checked = []
     for group in groups:
-        if isinstance(group, str) or len(group) != 2 or int(group[0]) != group[0]:
+        if not isinstance(group, Sequence) or len(group) != 2 or not all(_is_number(part) for part in group):
             raise SettingsError(f"a group is [most tokens, ratio], for instance [400, 0.25], not {group!r}")
+        if int(group[0]) != group[0]:
+            raise SettingsError(f"a group ends at a whole number of tokens, not at {group[0]!r}")
         checked.append((int(group[0]), float(group[1])))
     return tuple(checked)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
