@@ -5,6 +5,8 @@ The pipeline calls `stage` and `advance`; a listener (the command line's progres
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -64,6 +66,7 @@ class Meter:
                 yield stage
             finally:
                 stage.seconds = time.perf_counter() - start
+                give_back()
         if self.listener:
             self.listener.finished(stage)
 
@@ -72,6 +75,17 @@ class Meter:
         stage.done = done
         if self.listener:
             self.listener.advanced(stage)
+
+
+def give_back() -> None:
+    """Return freed memory to the system: what one stage let go of is not the next one's."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None:
+        pyarrow.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # the GNU C library's
+        if trim is not None:
+            trim(0)
 
 
 @contextmanager

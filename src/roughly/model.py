@@ -41,9 +41,9 @@ VERDICTS = pa.schema(
         pa.field("cluster_id", pa.string(), nullable=False),  # the best document of the cluster
         pa.field("kept", pa.bool_(), nullable=False),
         pa.field("kept_id", pa.string(), nullable=False),  # the witness; itself where kept
-        pa.field("resemblance", pa.float64(), nullable=False),  # exact, with kept_id
-        pa.field("containment", pa.float64(), nullable=False),  # share of this document that kept_id holds
-        pa.field("contained_in", pa.float64(), nullable=False),  # share of kept_id that this document holds
+        pa.field("resemblance", pa.float64()),  # with kept_id; null where documents were judged by keys in common
+        pa.field("containment", pa.float64()),  # share of this document that kept_id holds
+        pa.field("contained_in", pa.float64()),  # share of kept_id that this document holds
         pa.field("kind", pa.string()),  # null where kept
     ]
 )
@@ -54,9 +54,9 @@ PAIRS = pa.schema(
     [
         pa.field("left_id", pa.string(), nullable=False),
         pa.field("right_id", pa.string(), nullable=False),
-        pa.field("resemblance", pa.float64(), nullable=False),
-        pa.field("containment", pa.float64(), nullable=False),  # share of left that right holds
-        pa.field("contained_in", pa.float64(), nullable=False),  # share of right that left holds
+        pa.field("resemblance", pa.float64()),
+        pa.field("containment", pa.float64()),  # share of left that right holds
+        pa.field("contained_in", pa.float64()),  # share of right that left holds
         pa.field("kind", pa.string()),
         pa.field("witness", pa.bool_(), nullable=False),
     ]

@@ -14,15 +14,18 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.cluster.candidates import Candidates, Ints, SetLoader
+from roughly.cluster.candidates import Candidates, Gates, Ints, SetLoader
 from roughly.cluster.components import components
 from roughly.cluster.keep import order_by
+from roughly.cluster.scoring import NO_ROWS, Rows, Work
 from roughly.cluster.star import Resolution, resolve
 from roughly.errors import TooManyPairs
+from roughly.features.shingles import Sets
 from roughly.meter import Meter, Stage
-from roughly.methods import Keys, Method
+from roughly.methods import Judge, Keys, Method
 from roughly.model import Reject
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Part
@@ -57,6 +60,7 @@ class Signed:
     nbytes: int
     facts: pa.RecordBatch
     keys: Keys | None
+    sketch: Sets | None
     rejects: list[Reject]
 
 
@@ -74,8 +78,9 @@ class Decision:
     """What resolution says of the candidate documents, by their number."""
 
     resolution: Resolution
-    cluster: Ints  # best-ranked document of the component; the document itself or its witness with `star`
-    links: Ints  # pairs found beyond the star's own
+    judge: Judge
+    cluster: npt.NDArray[np.int32]  # best-ranked document of the component; the document itself with `star`
+    links: Rows  # pairs found beyond the star's own
 
 
 class Engine(Protocol):
@@ -93,28 +98,36 @@ class Engine(Protocol):
     def rank(self, order: str, collapse: str) -> None:
         """Number the documents in order, best first, and collapse those that are equal."""
 
-    def group(self) -> Candidates:
-        """Documents that share a key."""
+    def decided(self) -> bool:
+        """Whether an earlier, interrupted run has come to a decision that is taken over."""
+
+    def group(self, common: int, once: bool) -> Candidates:
+        """Documents that share a key; keys that more than `common` have are left out, if that is not 0.
+
+        With `once`, it is enough that documents share one key, and buckets with the same members are kept once.
+        """
+
+    def gates(self, judge: Judge) -> Gates:
+        """Dates and lengths of the candidates, where they matter."""
 
     def wanted(self) -> list[Wanted]:
-        """Where the candidate documents stand in the input."""
+        """Where the candidate documents stand in the input; empty where their tokens are at hand already."""
 
     def store_tokens(self, batches: Iterable[tuple[Ints, Tokens]], shingle_size: int) -> SetLoader:
         """Keep candidates' tokens, and hand out their shingle sets."""
+
+    def sketches(self) -> SetLoader:
+        """The candidates' sketches."""
+
+    def room(self, candidates: Candidates) -> Work:
+        """What resolution may use."""
 
     def decide(self, decision: Decision | None) -> None:
         """Keep what resolution says."""
 
 
 def run(
-    parts: Sequence[Part],
-    method: Method,
-    settings: Settings,
-    engine: Engine,
-    meter: Meter,
-    *,
-    threads: int,
-    budget: int,
+    parts: Sequence[Part], method: Method, settings: Settings, engine: Engine, meter: Meter, *, threads: int
 ) -> None:
     """Take all documents along the road; the engine then holds the verdicts."""
     size = sum(part.size or 0 for part in parts)
@@ -127,42 +140,70 @@ def run(
         engine.finish_reading()
     with meter.stage("rank"):
         engine.rank(order_by(settings.keep, settings.measure), method.collapse)
-    if method.equality:
+    if method.equality or engine.decided():
         engine.decide(None)
         return
+    judge = method.judge()
     with meter.stage("group"):
-        candidates = engine.group()
+        candidates = engine.group(method.common, once=judge.on != "keys" or judge.threshold <= 1)
     if settings.pairs == "all":
         check_pairs(candidates.pair_bound(), settings.pairs_limit)
-    wanted = engine.wanted()
-    with meter.stage("fetch", sum(len(w.rows) for w in wanted), "documents") as stage:
-        sets = engine.store_tokens(
-            _counted(fetch_all(parts, wanted, settings, threads), stage, meter), settings.shingle_size
-        )
+    sets = load_sets(parts, candidates, judge, settings, engine, meter, threads)
+    gates, work = engine.gates(judge), engine.room(candidates)
     with meter.stage("verify", candidates.documents, "documents") as stage:
-        resolution = resolve(
+        decision = decide(
             candidates,
             sets,
-            measure=settings.measure,
-            threshold=settings.threshold,
-            budget=budget,
-            every_pair=settings.pairs == "all",
-            advance=lambda done: meter.advance(stage, done),
+            judge,
+            settings,
+            gates,
+            replace(work, advance=lambda done: meter.advance(stage, done)),
         )
     with meter.stage("cluster"):
-        engine.decide(cluster(candidates, resolution, sets, settings, budget))
+        engine.decide(decision)
 
 
-def cluster(
-    candidates: Candidates, resolution: Resolution, sets: SetLoader, settings: Settings, budget: int
+def load_sets(
+    parts: Sequence[Part],
+    candidates: Candidates,
+    judge: Judge,
+    settings: Settings,
+    engine: Engine,
+    meter: Meter,
+    threads: int,
+) -> SetLoader:
+    """What the candidates are judged on."""
+    if judge.on == "keys":
+        return candidates.key_sets()
+    if judge.on == "sketch":
+        return engine.sketches()
+    wanted = engine.wanted()
+    with meter.stage("fetch", sum(len(w.rows) for w in wanted), "documents") as stage:
+        stage.reused = not wanted and candidates.documents > 0
+        return engine.store_tokens(
+            _counted(fetch_all(parts, wanted, settings, threads), stage, meter), settings.shingle_size
+        )
+
+
+def decide(
+    candidates: Candidates, sets: SetLoader, judge: Judge, settings: Settings, gates: Gates, work: Work
 ) -> Decision:
-    """Which documents stand together."""
-    if settings.cluster == "star":
-        return Decision(resolution, np.arange(candidates.documents), np.empty((0, 3), np.int64))
-    roots, links, compared = components(
-        resolution, sets, measure=settings.measure, threshold=settings.threshold, budget=budget
+    """Who stays, and which documents stand together."""
+    resolution = resolve(
+        candidates,
+        sets,
+        measure=judge.measure,
+        threshold=judge.threshold,
+        work=work,
+        every_pair=settings.pairs == "all",
+        gates=gates,
     )
-    return Decision(replace(resolution, compared=resolution.compared + compared), roots, links)
+    if settings.cluster == "star":
+        return Decision(resolution, judge, np.arange(candidates.documents, dtype=np.int32), NO_ROWS)
+    roots, links, compared = components(
+        resolution, sets, measure=judge.measure, threshold=judge.threshold, work=work, gates=gates
+    )
+    return Decision(replace(resolution, compared=resolution.compared + compared), judge, roots, links)
 
 
 def sign_all(
@@ -190,7 +231,8 @@ def sign(number: int, part: Part, index: int, chunk: Chunk, method: Method, sett
     parsed = part.parse(chunk)
     batch = parsed.batch
     data, offsets = buffers(batch.column("text"))
-    tokens = tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text))
+    text = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
+    tokens = tokenise(text)
     raw, lexical = hash_bytes(data, offsets), hash_sequences(tokens.hashes, tokens.offsets)
     count = batch.num_rows
     facts = pa.RecordBatch.from_arrays(
@@ -202,7 +244,8 @@ def sign(number: int, part: Part, index: int, chunk: Chunk, method: Method, sett
         ],
         schema=FACTS,
     )
-    return Signed(number, index, chunk.nbytes, facts, method.keys(tokens), parsed.rejects)
+    terms = method.filters.apply(text) if method.filters else tokens
+    return Signed(number, index, chunk.nbytes, facts, method.keys(terms), method.sketch(terms), parsed.rejects)
 
 
 def fetch_all(

@@ -7,7 +7,7 @@ import pytest
 
 from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling, limit_of
-from roughly.features.sketch import Sketch, estimate, joined, reduce
+from roughly.features.sketch import Sketch, estimate, joined, limits_of, reduce
 from roughly.text.canonical import Tokens
 
 PAIRS = 10_000
@@ -104,7 +104,7 @@ def test_pairs_at_different_levels_are_compared_at_the_coarser() -> None:
 def assert_same(a: Sketch, b: Sketch) -> None:
     assert a.values.tolist() == b.values.tolist()
     assert a.offsets.tolist() == b.offsets.tolist()
-    assert a.limit_of_each().tolist() == b.limit_of_each().tolist()
+    assert limits_of(a).tolist() == limits_of(b).tolist()
 
 
 def test_joined_sketches_are_those_of_all_documents() -> None:

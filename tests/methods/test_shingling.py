@@ -11,7 +11,7 @@ import pytest
 from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling
 from roughly.features.shingles import shingle_sets
-from roughly.features.sketch import Sketch
+from roughly.features.sketch import Sketch, estimate
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import TYPICAL, Shingles
@@ -119,6 +119,17 @@ def test_short_documents_are_counted_and_never_ignored() -> None:
     kept = SuperShingles(size=4, sampling=sampling, short="keep")
     assert np.diff(kept.keys(tokens).offsets).tolist() == [sizes[0] - 3, 0, 0, 0, 0]
     assert kept.keys(tokens).values.tolist() == method.keys(tokens).values[: sizes[0] - 3].tolist()
+
+
+def test_short_documents_are_judged_by_their_smallest_shingles() -> None:
+    """Where nothing is sampled of two documents, an estimate from nothing would be no estimate."""
+    words = documents(30, seed=4).hashes
+    method = SuperShingles(size=4, shingle_size=1, sampling=Sampling.parse("mod:2000000000"), threshold=0.5)
+    tokens = Tokens(np.r_[words, words[:29], documents(30, seed=5).hashes], np.array([0, 30, 59, 89]))
+    sketch = method.sketch(tokens)
+    assert sketch is not None and np.diff(sketch.offsets).tolist() == [4, 4, 4]
+    found = estimate(sketch, np.array([0, 0]), np.array([1, 2]))
+    assert found.resemblance[0] >= 0.6 and found.resemblance[1] == 0
 
 
 def test_mega_shingles_are_every_two_of_six() -> None:

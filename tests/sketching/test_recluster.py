@@ -19,6 +19,7 @@ from roughly.errors import DuplicateIds, InputError, InputMissing, OutputExists,
 from roughly.features import sketch_store
 from roughly.features.sampling import Sampling
 from roughly.features.shingles import shingle_sets
+from roughly.features.sketch import limits_of
 from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.lexicon.format import FORM
 from roughly.text.canonical import tokenise
@@ -59,7 +60,7 @@ def test_sketches_come_back_as_they_were_made(file: Path, records: Records, tmp_
     assert stored.tokens.tolist() == np.diff(tokens.offsets).tolist()
     assert stored.sketch.values.tolist() == made.values.tolist()
     assert stored.sketch.offsets.tolist() == made.offsets.tolist()
-    assert stored.sketch.limit_of_each().tolist() == made.limit_of_each().tolist()
+    assert limits_of(stored.sketch).tolist() == limits_of(made).tolist()
     assert stored.sketch.most == made.most
     assert stored.facts == SketchFacts(Sampling.parse(sketch), 4)
     assert (done.documents, done.values, done.rejects) == (len(records), len(made.values), [])

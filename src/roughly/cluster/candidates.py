@@ -6,7 +6,7 @@ buckets and a bucket's documents are the same incidence, stored by row and by co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 import numpy as np
@@ -16,10 +16,14 @@ from roughly.features.shingles import Sets
 
 Ints = npt.NDArray[np.int64]
 NO_ASKS = np.empty(0, np.bool_)
+NO_DAY = -(2**31)
 
 
 class SetLoader(Protocol):
     """Where the shingle sets of candidate documents come from."""
+
+    complete: bool
+    """Whether the sets are complete, or samples up to a limit that differs from document to document."""
 
     def weight(self) -> Ints:
         """Bytes that each document's set takes in memory, at most."""
@@ -28,6 +32,28 @@ class SetLoader(Protocol):
     def load(self, docs: Ints) -> Sets:
         """The sets of these documents, in this order."""
         ...
+
+
+@dataclass(frozen=True)
+class Gates:
+    """What besides likeness two documents must have in common to be duplicates, for each of the candidates."""
+
+    days: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # of publication
+    most_days: int = 0  # apart
+    lengths: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # in tokens
+    least_share: float = 0.0  # that the shorter has of the longer
+
+    def admit(self, pairs: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        """Which pairs of documents may be duplicates."""
+        left, right = pairs[:, 0], pairs[:, 1]
+        fine = np.ones(len(pairs), np.bool_)
+        if len(self.days):
+            one, other = self.days[left].astype(np.int64), self.days[right].astype(np.int64)
+            fine &= (np.minimum(one, other) > NO_DAY) & (np.abs(one - other) <= self.most_days)
+        if len(self.lengths):
+            one, other = self.lengths[left], self.lengths[right]
+            fine &= np.minimum(one, other) >= self.least_share * np.maximum(one, other)
+        return fine
 
 
 @dataclass(frozen=True)
@@ -45,25 +71,68 @@ class Candidates:
         return len(self.doc_offsets) - 1
 
     @classmethod
-    def from_pairs(cls, bucket: Ints, doc: Ints, asks: npt.NDArray[np.bool_], documents: int, buckets: int) -> Self:
-        """From (bucket, document) rows, in any order."""
-        order = np.lexsort((bucket, doc))
-        offsets = np.zeros(documents + 1, np.int64)
-        np.cumsum(np.bincount(doc, minlength=documents), out=offsets[1:])
-        return cls(offsets, bucket[order].astype(np.uint32), asks[order] if len(asks) else NO_ASKS, buckets)
+    def from_buckets(
+        cls, sizes: npt.NDArray[np.uint32], members: npt.NDArray[np.uint32], asks: npt.NDArray[np.bool_], documents: int
+    ) -> Self:
+        """From the documents of each bucket, one after the other."""
+        offsets, buckets, turned = _turn(_starts(sizes), members, asks, documents)
+        return cls(offsets, buckets, turned, len(sizes))
 
-    def owners(self) -> Ints:
-        """The document of each entry of `doc_buckets`."""
-        return np.repeat(np.arange(self.documents, dtype=np.int64), np.diff(self.doc_offsets))
+    def by_bucket(self) -> tuple[Ints, npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
+        """(offsets, documents, asks): the documents of each bucket, in order of rank."""
+        return _turn(self.doc_offsets, self.doc_buckets, self.asks, self.buckets)
 
-    def by_bucket(self) -> tuple[Ints, Ints]:
-        """(offsets, documents): the documents of each bucket, in order of rank."""
-        order = np.argsort(self.doc_buckets, kind="stable")
-        offsets = np.zeros(self.buckets + 1, np.int64)
-        np.cumsum(np.bincount(self.doc_buckets, minlength=self.buckets), out=offsets[1:])
-        return offsets, self.owners()[order]
+    def bucket_starts(self) -> Ints:
+        """Where each bucket's documents begin when they lie one bucket after the other."""
+        from roughly.kernels.grouping import count_members
+
+        counts = np.zeros(self.buckets + 1, np.int64)
+        count_members(self.doc_buckets, counts)
+        return np.cumsum(counts, out=counts)
+
+    def key_sets(self) -> SetLoader:
+        """Each document's buckets as its set: what two documents have in common is then how many keys they share."""
+        return _KeySets(self)
 
     def pair_bound(self) -> int:
         """An upper bound of the pairs that share a bucket: counted once a bucket, and at most all pairs there are."""
-        sizes = np.bincount(self.doc_buckets, minlength=self.buckets).astype(np.float64)
+        sizes = np.diff(self.bucket_starts()).astype(np.float64)
         return int(min((sizes * (sizes - 1) / 2).sum(), self.documents * (self.documents - 1) / 2))
+
+
+class _KeySets:
+    complete = True
+
+    def __init__(self, candidates: Candidates) -> None:
+        self._candidates = candidates
+
+    def weight(self) -> Ints:
+        return 8 * np.diff(self._candidates.doc_offsets) + 16
+
+    def load(self, docs: Ints) -> Sets:
+        held = self._candidates
+        counts = np.diff(held.doc_offsets)[docs]
+        offsets = np.zeros(len(docs) + 1, np.int64)
+        np.cumsum(counts, out=offsets[1:])
+        at = np.arange(offsets[-1]) + np.repeat(held.doc_offsets[docs] - offsets[:-1], counts)
+        return Sets(held.doc_buckets[at].astype(np.uint64), offsets)
+
+
+def _starts(sizes: npt.NDArray[np.uint32]) -> Ints:
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def _turn(
+    starts: Ints, members: npt.NDArray[np.uint32], asks: npt.NDArray[np.bool_], rows: int
+) -> tuple[Ints, npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
+    """The incidence by column instead of by row, or back."""
+    from roughly.kernels.grouping import count_members, transpose
+
+    offsets = np.zeros(rows + 1, np.int64)
+    count_members(members, offsets)
+    np.cumsum(offsets, out=offsets)
+    turned, turned_asks = np.empty(len(members), np.uint32), np.empty(len(asks), np.bool_)
+    transpose(starts, members, asks, offsets[:-1].copy(), turned, turned_asks)
+    return offsets, turned, turned_asks

@@ -12,33 +12,37 @@ scored.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from roughly.cluster.candidates import Ints, SetLoader
-from roughly.cluster.star import Resolution, score
+from roughly.cluster.candidates import Gates, SetLoader
+from roughly.cluster.scoring import NO_ROWS, Rows, Scorer, Work
+from roughly.cluster.star import Resolution
 
 _PAIRS_AT_ONCE = 2_000_000
+Roots = npt.NDArray[np.int32]
 
 
 def components(
-    resolution: Resolution, sets: SetLoader, *, measure: str, threshold: float, budget: int
-) -> tuple[Ints, Ints, int]:
+    resolution: Resolution, sets: SetLoader, *, measure: str, threshold: float, work: Work, gates: Gates
+) -> tuple[Roots, Rows, int]:
     """(best document of each document's component, links found beyond the star's own, comparisons made)."""
     from roughly.kernels import resolve as kernel
+    from roughly.kernels.judging import MEASURES
 
-    code = kernel.CONTAINMENT if measure == "containment" else kernel.RESEMBLANCE
     candidates = resolution.candidates
-    offsets, docs = candidates.by_bucket()
+    scorer = Scorer(sets, kernel.Rule(MEASURES[measure], float(threshold), 0, 0.0), work.budget, work.threads)
+    offsets, docs, _ = candidates.by_bucket()
     links = resolution.pairs[:, :2]
-    found = [np.empty((0, 3), np.int64)]
+    found = [NO_ROWS]
     roots = _roots(links, candidates.documents)
     bucket = place = compared = 0
     while bucket < candidates.buckets:
         asked, bucket, place = kernel.bridges(bucket, place, offsets, docs, roots, _PAIRS_AT_ONCE)
         if not len(asked):
             continue
-        asked = np.unique(asked, axis=0)
+        asked = np.unique(asked[gates.admit(asked)], axis=0)
         compared += len(asked)
-        scored = score(asked, sets, code, threshold, budget)
+        scored = scorer.score(asked, threshold)
         if len(scored):
             found.append(scored)
             links = np.concatenate((links, scored[:, :2]))
@@ -47,14 +51,14 @@ def components(
     return _roots(links, candidates.documents), np.concatenate(found), compared
 
 
-def _roots(links: Ints, documents: int) -> Ints:
+def _roots(links: npt.NDArray[np.int32], documents: int) -> Roots:
     """The smallest document of each document's component."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
     graph = coo_matrix((np.ones(len(links), np.bool_), (links[:, 0], links[:, 1])), shape=(documents, documents))
     count, label = connected_components(graph, directed=False)
-    least = np.full(count, documents, np.int64)
-    np.minimum.at(least, label, np.arange(documents))
-    roots: Ints = least[label]
+    least = np.full(count, documents, np.int32)
+    np.minimum.at(least, label, np.arange(documents, dtype=np.int32))
+    roots: Roots = least[label]
     return roots

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from roughly.features.sketch import Hashes, Ints, Sketch
+from roughly.features.sketch import Hashes, Ints, Sketch, limits_of
 
 Flags = npt.NDArray[np.bool_]
 
@@ -81,18 +81,19 @@ def stars(
 ) -> Stars:
     """Decide who stays. `rank` lists the documents, best first; with `full`, their full sets, scores are exact."""
     from roughly.kernels import stars as kernel
+    from roughly.kernels.judging import CONTAINMENT, RESEMBLANCE
 
     first = equivalent(sketch if full is None else full, rank)  # exact scores: only equal sets are equivalent
     leaders = rank[first[rank] == rank]
     held = chosen(sketch, leaders)
     scored = held if full is None else chosen(full, leaders)
     shared = buckets(held.values, held.offsets, common)
-    code = kernel.CONTAINMENT if measure == "containment" else kernel.RESEMBLANCE
+    code = CONTAINMENT if measure == "containment" else RESEMBLANCE
     kept, pairs, compared = kernel.star(
-        shared.doc_offsets, shared.doc_buckets, shared.count, scored.values, scored.offsets, scored.limit_of_each(),
+        shared.doc_offsets, shared.doc_buckets, shared.count, scored.values, scored.offsets, limits_of(scored),
         scored.most, code, threshold, components,
     )  # fmt: skip
-    witness = _witnesses(kept.astype(np.bool_), pairs, code == kernel.CONTAINMENT)
+    witness = _witnesses(kept.astype(np.bool_), pairs, code == CONTAINMENT)
     root = _roots(pairs, len(leaders)) if components else witness
     place = np.empty(len(sketch), np.int64)  # of each document's leader among the leaders
     place[leaders] = np.arange(len(leaders))
@@ -111,7 +112,7 @@ def equivalent(sketch: Sketch, rank: Ints) -> Ints:
     from roughly.kernels.hashing import hash_sequences
 
     prints = hash_sequences(sketch.values, sketch.offsets)
-    alike = np.column_stack((prints, sketch.limit_of_each()))
+    alike = np.column_stack((prints, limits_of(sketch)))
     _, group = np.unique(alike, axis=0, return_inverse=True)
     group = group.ravel()
     best = np.full(len(sketch), len(sketch), np.int64)
@@ -127,7 +128,7 @@ def chosen(sketch: Sketch, docs: Ints) -> Sketch:
 
     offsets = np.r_[0, np.cumsum(np.diff(sketch.offsets)[docs])].astype(np.int64)
     values = gather_ranges(sketch.values, sketch.offsets[docs], offsets)
-    return Sketch(values, offsets, sketch.limit_of_each()[docs], sketch.most)
+    return Sketch(values, offsets, limits_of(sketch)[docs], sketch.most)
 
 
 def _witnesses(kept: Flags, pairs: Ints, containment: bool) -> Ints:

@@ -16,10 +16,16 @@ from roughly.text.canonical import Tokens
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """Sorted, distinct shingle hashes: document i has values[offsets[i]:offsets[i + 1]]."""
+    """Sorted, distinct shingle hashes: document i has values[offsets[i]:offsets[i + 1]].
+
+    A set is complete, or a sample: then it has every value of the document up to limits[i], and with `most` two
+    documents are compared among the `most` smallest values of their union only.
+    """
 
     values: npt.NDArray[np.uint64]
     offsets: npt.NDArray[np.int64]
+    limits: npt.NDArray[np.uint64] | None = None
+    most: int = 0
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -14,11 +14,13 @@ An estimate of nothing (n = 0) is not a number: NaN.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from roughly.features.shingles import Sets
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -28,24 +30,13 @@ EVERY = 2**64 - 1
 """The limit of a sketch that holds every shingle of its document."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
-    """What is kept of each document to score a pair without its text.
+Sketch = Sets
+"""A sketch is a set that is complete up to a limit; a set without limits is a sketch that holds everything."""
 
-    Sorted distinct uint64 values, complete below `limits`.
-    """
 
-    values: Hashes  # document i owns values[offsets[i]:offsets[i + 1]], ascending, distinct
-    offsets: Ints
-    limits: Hashes | None = None  # it holds every feature hash <= limits[i] of its document; None: complete everywhere
-    most: int = 0  # MIN_s: estimate from the `most` smallest of the union; 0: no cap
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def limit_of_each(self) -> Hashes:
-        """The limits as an array, also where all are complete."""
-        return np.full(len(self), EVERY, np.uint64) if self.limits is None else self.limits
+def limits_of(sketch: Sketch) -> Hashes:
+    """The limit of each document, also where all are complete."""
+    return np.full(len(sketch), EVERY, np.uint64) if sketch.limits is None else sketch.limits
 
 
 class Estimate(NamedTuple):
@@ -65,7 +56,7 @@ def estimate(sketch: Sketch, left: Ints, right: Ints) -> Estimate:
     from roughly.kernels import sketches
 
     counts, reach = sketches.estimates(
-        sketch.values, sketch.offsets, sketch.limit_of_each(), sketch.most, left, right
+        sketch.values, sketch.offsets, limits_of(sketch), sketch.most, left, right
     )  # fmt: skip
     share = (reach.astype(np.float64) + 1.0) / 2.0**64
     shared, mine, theirs = counts.T
@@ -88,7 +79,7 @@ def reduce(sketch: Sketch, limits: Hashes | int) -> Sketch:
 
     So V_{i+1}(D) comes from V_i(D) without the document (Broder 1997, §3).
     """
-    cut = np.minimum(sketch.limit_of_each(), np.asarray(limits, np.uint64))
+    cut = np.minimum(limits_of(sketch), np.asarray(limits, np.uint64))
     sizes = np.diff(sketch.offsets)
     start, end = int(sketch.offsets[0]), int(sketch.offsets[-1])
     stays = sketch.values[start:end] <= np.repeat(cut, sizes)
@@ -107,6 +98,6 @@ def joined(sketches: list[Sketch]) -> Sketch:
     return Sketch(
         np.concatenate([sketch.values[sketch.offsets[0] : sketch.offsets[-1]] for sketch in sketches]),
         np.r_[0, np.cumsum(sizes)].astype(np.int64),
-        None if whole else np.concatenate([sketch.limit_of_each() for sketch in sketches]),
+        None if whole else np.concatenate([limits_of(sketch) for sketch in sketches]),
         sketches[0].most,
     )

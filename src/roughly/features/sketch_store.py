@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from roughly.errors import InputError, InputMissing
 from roughly.features.sampling import Sampling
-from roughly.features.sketch import Ints, Sketch, joined
+from roughly.features.sketch import Ints, Sketch, joined, limits_of
 
 FILE = "sketches.parquet"
 VERSION = 1
@@ -103,7 +103,7 @@ class SketchWriter:
         lists = pa.LargeListArray.from_arrays(
             pa.array(sketch.offsets - start), pa.array(sketch.values[start:end]), type=SCHEMA.field("values").type
         )
-        columns = [ids, pa.array(tokens), pa.array(sketch.limit_of_each()), lists]
+        columns = [ids, pa.array(tokens), pa.array(limits_of(sketch)), lists]
         self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def __enter__(self) -> Self:

@@ -6,14 +6,14 @@ import dataclasses
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from roughly import methods, pipeline
-from roughly.cluster.star import resolve
 from roughly.engines.local import LocalEngine, Workspace
 from roughly.engines.local.database import plain_errors
 from roughly.engines.local.summary import Summary, summarise
@@ -23,11 +23,13 @@ from roughly.job.result import Result
 from roughly.meter import Listener, Meter, Stage
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
+from roughly.threads import in_order
 
 BASE_MEMORY = 384 << 20
 """What the process holds before the first document: the interpreter, its libraries, the kernels."""
 
 
+_NONE = np.empty(0, np.int64)
 LEAST_MEMORY = 640 << 20
 """Below this the interpreter, its libraries and a batch a thread do not fit."""
 
@@ -53,20 +55,21 @@ class Session:
     ) -> None:
         self.parts, self.settings, self.resources, self.workspace = parts, settings, resources, workspace
         self.method = methods.make(settings)
-        self.budget = (resources.memory - BASE_MEMORY) // 2
+        self.budget = resources.memory - BASE_MEMORY
         self.meter = Meter(listener)
         self.engine = LocalEngine(
             workspace,
             parts,
             settings,
-            memory=self.budget,
+            memory=resources.memory,
+            budget=self.budget,
             threads=resources.threads,
             spill=(resources.temp or workspace.folder) / "spill",
         )
 
     def run(self, folder: Path) -> None:
         """Find duplicates and write everything into `folder`."""
-        with plain_errors(self.budget):
+        with plain_errors(self.budget // 2):
             self._run(folder)
 
     def _run(self, folder: Path) -> None:
@@ -77,7 +80,6 @@ class Session:
             self.engine,
             self.meter,
             threads=self.resources.threads,
-            budget=self.budget,
         )
         if not self.engine.documents and not self.engine.segments.cursor.rejected:
             names = ", ".join(part.name for part in self.parts[:3])
@@ -99,15 +101,9 @@ class Session:
         settings = dataclasses.replace(self.settings, threshold=threshold)
         candidates, store = self.engine.candidates, self.engine.store
         if candidates is not None and store is not None:
-            resolution = resolve(
-                candidates,
-                store,
-                measure=settings.measure,
-                threshold=threshold,
-                budget=self.budget,
-                every_pair=settings.pairs == "all",
-            )
-            self.engine.decide(pipeline.cluster(candidates, resolution, store, settings, self.budget))
+            judge = dataclasses.replace(self.method.judge(), threshold=threshold)
+            work = self.engine.room(candidates)
+            self.engine.decide(pipeline.decide(candidates, store, judge, settings, self.engine.gates(judge), work))
         folder = Path(tempfile.mkdtemp(prefix="roughly-"))
         self.engine.write(folder)
         self._account(folder, settings, self._summary(), [])
@@ -120,13 +116,26 @@ class Session:
 
     def _copy(self, folder: Path, stage: Stage) -> None:
         folder.mkdir()
-        kept = dict(self.engine.kept_rows())
-        for number, part in enumerate(self.parts):
-            rows = kept.get(number, np.empty(0, np.int64))
+
+        def copy(item: tuple[Part, npt.NDArray[np.int64]]) -> None:
+            part, rows = item
             keep = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.bool_)
             keep[rows] = True
             part.copy(keep, folder)
-            self.meter.advance(stage, number + 1)
+
+        for done, _ in enumerate(in_order(copy, self._kept_by_part(), self.resources.threads), 1):
+            self.meter.advance(stage, done)
+
+    def _kept_by_part(self) -> Iterator[tuple[Part, npt.NDArray[np.int64]]]:
+        """Every part with the rows of it that stay."""
+        kept = self.engine.kept_rows()
+        number, rows = next(kept, (-1, _NONE))
+        for at, part in enumerate(self.parts):
+            if at == number:
+                yield part, rows
+                number, rows = next(kept, (-1, _NONE))
+            else:
+                yield part, _NONE
 
     def _quarantine(self, path: Path) -> None:
         with path.open("wb") as target:
@@ -143,7 +152,7 @@ class Session:
         return run
 
     def _summary(self) -> Summary:
-        return summarise(self.engine.database, self.engine.near, self.settings.measure)
+        return summarise(self.engine.database, self.settings.measure)
 
     def _report(self, folder: Path) -> None:
         from roughly.report import write_report

@@ -1,281 +1,253 @@
 """Who stays: greedy resolution of documents in order of rank, comparing each with kept documents only.
 
-Documents are numbered 0, 1, … in order of rank, best first. A *bucket* is a set of documents that share a key.
-`heads[bucket]` starts a chain of the kept documents in it, newest first: link e stands for document
-`links[e, 0]` and leads to `links[e, 1]`. A document is compared with the kept documents of its buckets, each
-once; where none passes, it is kept itself and joins their chains. This is the lexicographically first maximal
-independent set of the candidate graph, found without forming the graph: a bucket of n near-copies of one page costs n
-comparisons, not n². A chain holds `crowd` kept documents at most; a bucket that has more is crowded, and the
-caller then asks for those documents in another way (see `prefix_keys`). Only kept documents count towards a
-crowd, and later ones are left out of the chain, so the same comparisons are made however the documents are cut
-into blocks.
+Documents are numbered 0, 1, … in order of rank, best first. A *bucket* is a set of documents that share a key. A
+document is compared with the kept documents of its buckets, each once; where none passes, it is kept itself and joins
+them. This is the lexicographically first maximal independent set of the candidate graph, found without forming the
+graph: a bucket of n near-copies of one page costs n comparisons, not n².
 
-Integers: documents and buckets are int64 in chains and uint32 at rest; shingle hashes are uint64 and only compared.
+`slots[starts[b]:][:fill[b]]` are the documents that have joined bucket b, in order of rank. A bucket takes `crowd` kept
+documents at most; one that has more is crowded, and the caller then asks for its documents in another way (see
+`prefix_keys`). Only kept documents count towards a crowd, and later ones are left out, so the same comparisons are made
+however the documents are cut into blocks.
+
+A run of documents is resolved in two steps. `meet` names the documents of earlier runs that each of them is to be
+compared with, which needs no order and so goes on all threads; `settle` then takes the run in order of rank and
+compares its documents with each other.
 
 | symbol | meaning |
 |---|---|
 | d | the document at hand |
-| k | a kept document of one of d's buckets |
-| c | size of the intersection of their shingle sets |
+| k | a document of one of d's buckets that ranks above it |
+| c, m, n | counts of `judging` |
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.extending import intrinsic
 
 from roughly.kernels import jit
 from roughly.kernels.arrays import Bytes, Hashes, Offsets, Words
-from roughly.kernels.sets import intersect_at_least
+from roughly.kernels.bitmaps import Maps, differ_by_more
+from roughly.kernels.judging import CONTAINMENT, RESEMBLANCE, estimate, may_differ, needed, score, shared_at_least
+from roughly.kernels.words import signed
 
 Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]  # (n, 3): document, better-ranked document, shingles shared
+Ints = npt.NDArray[np.int32]
+Pairs = npt.NDArray[np.int32]  # (n, 2): d, k
+Rows = npt.NDArray[np.int32]  # (n, 5): d, k, c, m, n
 
-RESEMBLANCE = 0
-CONTAINMENT = 1
-MAP_WORDS = 16
+UNKNOWN = np.int32(-(2**31))
+
+
+class Joined(NamedTuple):
+    """Which documents share which buckets, and who has joined them so far."""
+
+    doc_offsets: Offsets
+    doc_buckets: Words
+    asks: Flags
+    starts: Offsets
+    fill: Words
+    slots: Words
+    crowds: Words
+
+
+class Documents(NamedTuple):
+    """What is known of each document."""
+
+    kept: Bytes  # 1 where it may stay
+    sizes: Ints
+    maps: Maps
+    days: Ints  # of publication; empty where dates do not matter
+    lengths: Offsets  # in tokens; empty where they do not matter
+
+
+class Held(NamedTuple):
+    """Values of some documents: row r has values[offsets[r]:offsets[r + 1]]."""
+
+    values: Hashes
+    offsets: Offsets
+    limits: Hashes  # empty where the sets are complete
+    most: int
+
+
+class Rule(NamedTuple):
+    """When two documents are duplicates."""
+
+    measure: int
+    threshold: float
+    days: int  # at most so many days apart
+    lengths: float  # the shorter has at least this share of the longer
 
 
 @jit
-def passes(c: int, size_d: int, size_k: int, measure: int, threshold: float) -> bool:
-    """Whether an intersection of c reaches the threshold; division is correctly rounded, so 4/5 ≥ 0.8."""
-    if measure == CONTAINMENT:
-        return size_d == 0 or c / size_d >= threshold
-    union = size_d + size_k - c
-    return union == 0 or c / union >= threshold
+def _admitted(documents: Documents, d: int, k: int, rule: Rule) -> bool:
+    """Whether dates and lengths allow the two to be duplicates."""
+    if documents.days.shape[0] > 0:
+        one, other = documents.days[d], documents.days[k]
+        if one == UNKNOWN or other == UNKNOWN or abs(np.int64(one) - np.int64(other)) > rule.days:
+            return False
+    if documents.lengths.shape[0] > 0:
+        one_long, other_long = documents.lengths[d], documents.lengths[k]
+        if min(one_long, other_long) < rule.lengths * max(one_long, other_long):
+            return False
+    return True
 
 
 @jit
-def needed(size_d: int, size_k: int, measure: int, threshold: float) -> int:
-    """The least intersection that reaches the threshold."""
-    if measure == CONTAINMENT:
-        c = int(threshold * size_d)
-    else:
-        c = int(threshold * (size_d + size_k) / (1.0 + threshold))
-    while c > 0 and passes(c - 1, size_d, size_k, measure, threshold):
-        c -= 1
-    while not passes(c, size_d, size_k, measure, threshold):
-        c += 1
-    return c
+def _too_unlike(documents: Documents, d: int, k: int, rule: Rule, floor: float) -> bool:
+    if documents.maps.shape[1] == 0:
+        return False
+    m, n = signed(documents.sizes[d]), signed(documents.sizes[k])
+    allowed = may_differ(m, n, rule.measure, floor) + 1.0  # one more, for the rounding
+    return differ_by_more(documents.maps, d, k, allowed)
 
 
 @jit
-def _grown(pairs: Rows, count: int) -> Rows:
-    if count < pairs.shape[0]:
-        return pairs
-    bigger = np.empty((2 * pairs.shape[0] + 1024, 3), np.int64)
+def _counts(held: Held, left: int, right: int, rule: Rule, floor: float) -> tuple[int, int, int]:
+    """(c, m, n) of two rows; c is −1 where the floor is not reached."""
+    i, ie = held.offsets[left], held.offsets[left + 1]
+    j, je = held.offsets[right], held.offsets[right + 1]
+    if held.limits.shape[0] == 0:
+        return shared_at_least(held.values, i, ie, j, je, rule.measure, floor), ie - i, je - j
+    c, m, n = estimate(held.values, i, ie, held.limits[left], j, je, held.limits[right], held.most)
+    if c == 0 or score(c, m, n, rule.measure) < floor:
+        return -1, m, n
+    return c, m, n
+
+
+@jit
+def _grown(rows: Rows, count: int) -> Rows:
+    if count < rows.shape[0]:
+        return rows
+    bigger = np.empty((2 * rows.shape[0] + 1024, rows.shape[1]), np.int32)
     for i in range(count):
-        for column in range(3):
-            bigger[i, column] = pairs[i, column]
+        for column in range(rows.shape[1]):
+            bigger[i, column] = rows[i, column]
     return bigger
 
 
 @jit
-def _note_near(near: Rows, scores: Floats, noted: int, d: int, k: int, c: int, score: float) -> int:
-    """Keep the pair among the best near misses; returns how many are noted."""
-    if noted < near.shape[0]:
-        at = noted
-        noted += 1
-    else:
-        at = 0
-        for i in range(1, scores.shape[0]):
-            if scores[i] < scores[at]:
-                at = i
-        if scores[at] >= score:
-            return noted
-    near[at, 0] = d
-    near[at, 1] = k
-    near[at, 2] = c
-    scores[at] = score
-    return noted
+def meet(
+    start: int, stop: int, least: int, bound: int, joined: Joined, documents: Documents, stamp: Ints, rule: Rule,
+    floor: float, limit: int,
+) -> tuple[Pairs, int, int]:  # fmt: skip
+    """Pairs (d, k) to be compared: d from start to stop − 1, k from `least` to bound − 1 in one of its buckets.
 
-
-@intrinsic
-def ones(context, word):  # type: ignore[no-untyped-def]
-    """How many bits of a word are set: one machine instruction."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
-
-
-@jit
-def bitmaps(values: Hashes, set_offsets: Offsets) -> Hashes:
-    """A bitmap of each set, as rows of words: bit v mod 1024 is flipped for every value v.
-
-    Two sets differ in at least as many values as their bitmaps differ in bits: each value that only one of them has
-    flips one bit. So a pair whose bitmaps differ too much is too unlike, for certain, and need not be compared.
+    Pairs that bitmaps rule out are left out, but counted. Stops after the document that fills `limit` pairs; returns
+    (pairs, next document, pairs met). `stamp` has a number below `start` for every document and remembers who was met.
     """
-    maps = np.zeros((set_offsets.shape[0] - 1, MAP_WORDS), np.uint64)
-    for d in range(set_offsets.shape[0] - 1):
-        for i in range(set_offsets[d], set_offsets[d + 1]):
-            bit = values[i] & np.uint64(64 * MAP_WORDS - 1)
-            maps[d, np.int64(bit >> np.uint64(6))] ^= np.uint64(1) << (bit & np.uint64(63))
-    return maps
-
-
-@jit
-def differ_by_more(maps: Hashes, d: int, k: int, allowed: float) -> bool:
-    """Whether the bitmaps of d and k differ in more than `allowed` bits."""
-    bits = np.uint64(0)
-    for w in range(MAP_WORDS):
-        bits += ones(maps[d, w] ^ maps[k, w])  # type: ignore[call-arg]
-    return bool(np.int64(bits) > allowed)
-
-
-@jit
-def _weakest(pairs: Rows, scores: Floats, first: int, count: int) -> int:
-    """Which of the last document's pairs is the least: lowest score, then worst rank."""
-    worst = first
-    for i in range(first + 1, count):
-        lower = scores[i - first] < scores[worst - first]
-        if lower or (scores[i - first] == scores[worst - first] and pairs[i, 1] > pairs[worst, 1]):
-            worst = i
-    return worst
-
-
-@jit
-def greedy(
-    first: int, doc_offsets: Offsets, doc_buckets: Words, asks: Flags, values: Hashes, set_offsets: Offsets,
-    kept: Bytes, heads: Offsets, links: Rows, used: int, crowds: Offsets,
-    measure: int, threshold: float, floor: float, crowd: int, everything: bool, most_near: int, most: int,
-) -> tuple[Rows, Rows, int, int]:  # fmt: skip
-    """Resolve the documents first, first + 1, … of one block, whose sets are at hand.
-
-    `kept` is 1 for documents that may stay and 0 for those already removed; it is updated. With `everything`,
-    removed documents join the chains too, so that every pair is found; otherwise the best `most` pairs of a document
-    are. Returns (pairs (d, k, c) that reach the threshold, the best `most_near` pairs from `floor` up to it, links
-    used, comparisons made).
-    """
-    count = 0
-    compared = 0
-    noted = 0
-    pairs = np.empty((1024, 3), np.int64)
-    near = np.empty((most_near, 3), np.int64)
-    near_scores = np.empty(most_near, np.float64)
-    scores = np.empty(most, np.float64)
-    maps = bitmaps(values, set_offsets)
-    spread = (1.0 - floor) / (1.0 + floor)  # resemblance ≥ floor: the sets differ in this share of their sizes at most
-    block = set_offsets.shape[0] - 1
-    stamp = np.empty(block, np.int64)
-    for i in range(block):
-        stamp[i] = -1
-    for local in range(block):
-        d = first + local
-        mine = count
-        i, ie = set_offsets[local], set_offsets[local + 1]
-        for at in range(doc_offsets[d], doc_offsets[d + 1]):
-            if asks.shape[0] > 0 and not asks[at]:
-                continue
-            link = heads[doc_buckets[at]]
-            while link >= 0:
-                k = links[link, 0]
-                if k < first:
-                    break
-                link = links[link, 1]
-                if stamp[k - first] == d:
-                    continue
-                stamp[k - first] = d
-                compared += 1
-                j, je = set_offsets[k - first], set_offsets[k - first + 1]
-                both = (ie - i) + (je - j)
-                allowed = both - 2.0 * floor * (ie - i) if measure == CONTAINMENT else both * spread
-                if differ_by_more(maps, local, k - first, allowed + 1.0):  # one more, for the rounding
-                    continue
-                need = needed(ie - i, je - j, measure, floor)
-                if need > min(ie - i, je - j):
-                    continue
-                c = int(intersect_at_least(values, i, ie, j, je, need))
-                if c < 0:
-                    continue
-                whole = ie - i if measure == CONTAINMENT else (ie - i) + (je - j) - c
-                score = c / whole
-                if not passes(c, ie - i, je - j, measure, threshold):
-                    noted = _note_near(near, near_scores, noted, d, k, c, score)
-                    if noted == most_near:  # only better ones matter from here on
-                        floor = max(floor, near_scores.min())
-                        spread = (1.0 - floor) / (1.0 + floor)
-                    continue
-                if kept[k]:
-                    kept[d] = 0
-                place = count
-                if not everything and count - mine == most:
-                    place = _weakest(pairs, scores, mine, count)
-                    weaker = scores[place - mine] < score
-                    if not weaker and not (scores[place - mine] == score and k < pairs[place, 1]):
-                        continue
-                else:
-                    pairs = _grown(pairs, count)
-                    count += 1
-                pairs[place, 0] = d
-                pairs[place, 1] = k
-                pairs[place, 2] = c
-                if not everything:
-                    scores[place - mine] = score
-        if kept[d] or everything:
-            used = _join(d, kept[d], doc_offsets, doc_buckets, heads, links, used, crowds, crowd)
-    return pairs[:count], near[:noted], used, compared
-
-
-@jit
-def _join(
-    d: int, stays: bool, doc_offsets: Offsets, doc_buckets: Words, heads: Offsets, links: Rows, used: int,
-    crowds: Offsets, crowd: int,
-) -> int:  # fmt: skip
-    for at in range(doc_offsets[d], doc_offsets[d + 1]):
-        bucket = doc_buckets[at]
-        if stays:
-            crowds[bucket] += 1
-            if crowds[bucket] > crowd:
-                continue
-        links[used, 0] = d
-        links[used, 1] = heads[bucket]
-        heads[bucket] = used
-        used += 1
-    return used
-
-
-@jit
-def gather(
-    start: int, stop: int, before: int, doc_offsets: Offsets, doc_buckets: Words, asks: Flags, heads: Offsets,
-    links: Rows, limit: int,
-) -> tuple[Rows, int]:  # fmt: skip
-    """Pairs (d, k) of documents start … stop − 1 with kept documents below `before` that share a bucket.
-
-    Stops after the document that fills `limit` pairs; returns (pairs, next document).
-    """
-    count = 0
-    pairs = np.empty((1024, 3), np.int64)
-    stamp = np.empty(before, np.int64)
-    for i in range(before):
-        stamp[i] = -1
+    count = met = 0
+    pairs = np.empty((256, 2), np.int32)
     d = start
     while d < stop and count < limit:
-        for at in range(doc_offsets[d], doc_offsets[d + 1]):
-            if asks.shape[0] > 0 and not asks[at]:
+        for at in range(joined.doc_offsets[d], joined.doc_offsets[d + 1]):
+            if joined.asks.shape[0] > 0 and not joined.asks[at]:
                 continue
-            link = heads[doc_buckets[at]]
-            while link >= 0:
-                k = links[link, 0]
-                link = links[link, 1]
-                if k < before and stamp[k] != d:
-                    stamp[k] = d
-                    pairs = _grown(pairs, count)
-                    pairs[count, 0] = d
-                    pairs[count, 1] = k
-                    pairs[count, 2] = -1
-                    count += 1
+            bucket = signed(joined.doc_buckets[at])
+            base = joined.starts[bucket]
+            for place in range(base + signed(joined.fill[bucket]) - 1, base - 1, -1):
+                k = signed(joined.slots[place])
+                if k < least:
+                    break
+                if k >= bound or stamp[k] == d:
+                    continue
+                stamp[k] = np.int32(d)
+                if not _admitted(documents, d, k, rule):
+                    continue
+                met += 1
+                if _too_unlike(documents, d, k, rule, floor):
+                    continue
+                pairs = _grown(pairs, count)
+                pairs[count, 0] = d
+                pairs[count, 1] = k
+                count += 1
         d += 1
-    return pairs[:count], d
+    return pairs[:count], d, met
+
+
+@jit
+def score_pairs(pairs: Pairs, left: Offsets, right: Offsets, held: Held, rule: Rule, floor: float) -> Rows:
+    """The counts of pairs whose values are in rows `left` and `right`; those below the floor are left out."""
+    rows = np.empty((pairs.shape[0], 5), np.int32)
+    used = 0
+    for p in range(pairs.shape[0]):
+        c, m, n = _counts(held, left[p], right[p], rule, floor)
+        if c >= 0:
+            rows[used, 0] = pairs[p, 0]
+            rows[used, 1] = pairs[p, 1]
+            rows[used, 2] = c
+            rows[used, 3] = m
+            rows[used, 4] = n
+            used += 1
+    return rows[:used].copy()
+
+
+@jit
+def settle(
+    start: int, stop: int, first: int, joined: Joined, documents: Documents, stamp: Ints, held: Held, rule: Rule,
+    floor: float, crowd: int, everything: bool,
+) -> tuple[Rows, int]:  # fmt: skip
+    """Resolve documents start … stop − 1 among themselves, in order of rank; `held` begins with document `first`.
+
+    Documents that earlier runs have removed are marked in `kept` already; the rest is decided here. With
+    `everything`, removed documents join their buckets too, so that every pair is found. Returns (rows that reach the
+    floor, pairs met).
+    """
+    count = met = 0
+    rows = np.empty((256, 5), np.int32)
+    for d in range(start, stop):
+        for at in range(joined.doc_offsets[d], joined.doc_offsets[d + 1]):
+            if joined.asks.shape[0] > 0 and not joined.asks[at]:
+                continue
+            bucket = signed(joined.doc_buckets[at])
+            base = joined.starts[bucket]
+            for place in range(base + signed(joined.fill[bucket]) - 1, base - 1, -1):
+                k = signed(joined.slots[place])
+                if k < start:
+                    break
+                if stamp[k] == d:
+                    continue
+                stamp[k] = np.int32(d)
+                if not _admitted(documents, d, k, rule):
+                    continue
+                met += 1
+                if _too_unlike(documents, d, k, rule, floor):
+                    continue
+                c, m, n = _counts(held, d - first, k - first, rule, floor)
+                if c < 0:
+                    continue
+                if documents.kept[k] and score(c, m, n, rule.measure) >= rule.threshold:
+                    documents.kept[d] = 0
+                rows = _grown(rows, count)
+                rows[count, 0] = d
+                rows[count, 1] = k
+                rows[count, 2] = c
+                rows[count, 3] = m
+                rows[count, 4] = n
+                count += 1
+        if documents.kept[d] or everything:
+            _join(d, documents.kept[d] != 0, joined, crowd)
+    return rows[:count], met
+
+
+@jit
+def _join(d: int, stays: bool, joined: Joined, crowd: int) -> None:
+    for at in range(joined.doc_offsets[d], joined.doc_offsets[d + 1]):
+        bucket = signed(joined.doc_buckets[at])
+        if stays:
+            joined.crowds[bucket] += np.uint32(1)
+            if np.int64(joined.crowds[bucket]) > crowd:
+                continue
+        joined.slots[joined.starts[bucket] + signed(joined.fill[bucket])] = np.uint32(d)
+        joined.fill[bucket] += np.uint32(1)
 
 
 @jit
 def count_hashed(values: Hashes, counts: Words) -> None:
-    """Add to `counts` (a power of two long) how often each shingle occurs, by the high bits of its hash."""
+    """Add to `counts` (a power of two long) how often each value occurs, by the high bits of its hash."""
     bits = 0
     while (1 << bits) < counts.shape[0]:
         bits += 1
@@ -285,12 +257,14 @@ def count_hashed(values: Hashes, counts: Words) -> None:
 
 
 @jit
-def prefix_keys(values: Hashes, set_offsets: Offsets, counts: Words, threshold: float) -> tuple[Hashes, Offsets]:
-    """The prefix of each set: its n − ⌈threshold·n⌉ + 1 rarest shingles, those that may recur.
+def prefix_keys(
+    values: Hashes, offsets: Offsets, counts: Words, measure: int, threshold: float
+) -> tuple[Hashes, Offsets]:
+    """The prefix of each set: its n − ⌈least shared⌉ + 1 rarest values, those that may recur.
 
-    Two sets whose resemblance reaches the threshold share a shingle of both prefixes, whatever the order is, as
-    long as it is the same for both (the prefix-filter principle). The order here is by hashed count, then by hash; a
-    shingle whose count is one occurs nowhere else and is left out. Returns (keys, documents).
+    Two sets whose score reaches the threshold share a value of both prefixes, whatever the order is, as long as it is
+    the same for both (the prefix-filter principle). The order here is by hashed count, then by value; a value
+    whose count is one occurs nowhere else and is left out. Returns (keys, rows).
     """
     bits = 0
     while (1 << bits) < counts.shape[0]:
@@ -299,18 +273,18 @@ def prefix_keys(values: Hashes, set_offsets: Offsets, counts: Words, threshold: 
     keys = np.empty(values.shape[0], np.uint64)
     owners = np.empty(values.shape[0], np.int64)
     used = 0
-    for d in range(set_offsets.shape[0] - 1):
-        start = set_offsets[d]
-        n = set_offsets[d + 1] - start
+    for d in range(offsets.shape[0] - 1):
+        start = offsets[d]
+        n = offsets[d + 1] - start
         if n == 0:
             continue
-        order = np.empty(n, np.uint64)  # count above, place below: sorted by count, then by hash
+        order = np.empty(n, np.uint64)  # count above, place below: sorted by count, then by value
         for i in range(n):
             weight = np.uint64(counts[np.int64(values[start + i] >> shift)])
             order[i] = weight << np.uint64(32) | np.uint64(i)
         order.sort()
-        prefix = n - needed(n, 0, CONTAINMENT, threshold) + 1
-        for i in range(min(n, prefix)):
+        least = needed(n, 0, CONTAINMENT if measure == RESEMBLANCE else measure, threshold)
+        for i in range(min(n, n - least + 1)):
             at = np.int64(order[i] & np.uint64(0xFFFFFFFF))
             if order[i] >> np.uint64(32) > np.uint64(1):
                 keys[used] = values[start + at]
@@ -320,32 +294,16 @@ def prefix_keys(values: Hashes, set_offsets: Offsets, counts: Words, threshold: 
 
 
 @jit
-def score_pairs(
-    values: Hashes, set_offsets: Offsets, left: Offsets, right: Offsets, measure: int, floor: float
-) -> Offsets:
-    """Sizes of the intersections of pairs of sets; −1 where `floor` is not reached."""
-    sizes = np.empty(left.shape[0], np.int64)
-    for p in range(left.shape[0]):
-        i, ie = set_offsets[left[p]], set_offsets[left[p] + 1]
-        j, je = set_offsets[right[p]], set_offsets[right[p] + 1]
-        need = needed(ie - i, je - j, measure, floor)
-        sizes[p] = -1
-        if need <= min(ie - i, je - j):
-            sizes[p] = intersect_at_least(values, i, ie, j, je, need)
-    return sizes
-
-
-@jit
 def bridges(
-    bucket: int, place: int, bucket_offsets: Offsets, bucket_docs: Offsets, roots: Offsets, limit: int
-) -> tuple[Rows, int, int]:
+    bucket: int, place: int, bucket_offsets: Offsets, bucket_docs: Words, roots: Ints, limit: int
+) -> tuple[Pairs, int, int]:
     """Pairs (d, k), d > k, of documents that share a bucket and are not yet in one component.
 
     Starts at document `place` of `bucket`; stops after the document that fills `limit` pairs. Returns (pairs, the
     bucket and the place to go on from); the bucket after the last one means that all are done.
     """
     count = 0
-    pairs = np.empty((1024, 3), np.int64)
+    pairs = np.empty((1024, 2), np.int32)
     while bucket < bucket_offsets.shape[0] - 1:
         start = bucket_offsets[bucket]
         size = bucket_offsets[bucket + 1] - start
@@ -365,7 +323,6 @@ def bridges(
                 pairs = _grown(pairs, count)
                 pairs[count, 0] = max(a, b)
                 pairs[count, 1] = min(a, b)
-                pairs[count, 2] = -1
                 count += 1
             if count >= limit:
                 return pairs[:count], bucket, i + 1
@@ -376,16 +333,18 @@ def bridges(
 
 def warm_up() -> None:
     """Compile this module's kernels for the types they are called with."""
+    none, no_days, no_limits = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.uint64)
     values, sets = np.arange(4, dtype=np.uint64) << np.uint64(62), np.array([0, 2, 4])
-    docs, buckets, heads = np.array([0, 1, 2]), np.zeros(2, np.uint32), np.full(1, -1)
-    links, crowds, asks = np.empty((2, 2), np.int64), np.zeros(1, np.int64), np.empty(0, np.bool_)
-    kept = np.ones(2, np.uint8)
-    greedy(
-        0, docs, buckets, asks, values, sets, kept, heads, links, 0, crowds, RESEMBLANCE, 0.5, 0.4, 9, False, 4, 4
+    joined = Joined(
+        np.array([0, 1, 2]), np.zeros(2, np.uint32), np.empty(0, np.bool_), np.zeros(2, np.int64),
+        np.zeros(1, np.uint32), np.zeros(2, np.uint32), np.zeros(1, np.uint32),
     )  # fmt: skip
-    gather(0, 2, 1, docs, buckets, asks, heads, links, 9)
+    documents = Documents(np.ones(2, np.uint8), np.full(2, 2, np.int32), np.zeros((2, 1), np.uint64), no_days, none)
+    held, rule, stamp = Held(values, sets, no_limits, 0), Rule(RESEMBLANCE, 0.5, 0, 0.0), np.full(2, -1, np.int32)
+    settle(0, 2, 0, joined, documents, stamp, held, rule, 0.4, 9, False)
+    pairs, _, _ = meet(0, 2, 0, 2, joined, documents, stamp, rule, 0.4, 9)
+    score_pairs(pairs[:0], none, none, held, rule, 0.5)
     counts = np.zeros(1 << 4, np.uint32)
     count_hashed(values, counts)
-    prefix_keys(values, sets, counts, 0.5)
-    score_pairs(values, sets, np.array([1]), np.array([0]), RESEMBLANCE, 0.5)
-    bridges(0, 0, np.array([0, 2]), np.array([0, 1]), np.array([0, 1]), 9)
+    prefix_keys(values, sets, counts, RESEMBLANCE, 0.5)
+    bridges(0, 0, np.array([0, 2]), np.array([0, 1], np.uint32), np.array([0, 1], np.int32), 9)

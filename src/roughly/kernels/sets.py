@@ -61,7 +61,7 @@ def intersect_at_least(values: Hashes, i: int, ie: int, j: int, je: int, need: i
 
 
 @jit_inner
-def _first_at_least(values: Hashes, j: np.uint64, je: np.uint64, x: np.uint64) -> np.uint64:
+def first_at_least(values: Hashes, j: np.uint64, je: np.uint64, x: np.uint64) -> np.uint64:
     """The first position in values[j:je] whose value is x or more, or je."""
     while j < je:
         middle = (j + je) >> _1
@@ -77,7 +77,7 @@ def _merge(values: Hashes, i: np.uint64, ie: np.uint64, j: np.uint64, je: np.uin
     if i == ie:
         return np.int64(0)
     k, ke, le = (i + ie) >> _1, ie, je  # the upper halves: k … ke and m … le
-    m = _first_at_least(values, j, je, values[k])
+    m = first_at_least(values, j, je, values[k])
     ie, je = k, m
     shared = _0
     while True:
@@ -120,7 +120,7 @@ def _gallop(values: Hashes, i: np.uint64, ie: np.uint64, j: np.uint64, je: np.ui
         while j + step < je and values[j + step] < x:
             j += step
             step += step
-        j = _first_at_least(values, j, min(je, j + step + _1), x)
+        j = first_at_least(values, j, min(je, j + step + _1), x)
         if j < je and values[j] == x:
             shared += _1
             j += _1

@@ -6,7 +6,7 @@ at the smaller limit. MIN_s, the s smallest, is a prefix too, whose limit is its
 
     samples      every document by a limit of its own: MOD_m, V_i, or all of them
     smallest     MIN_s
-    estimate     counts of two sketches below the smaller limit, or within the `most` smallest of their union
+    estimates    what pairs of sketches have in common (`judging.estimate`), and up to which value that was counted
 
 Values below a limit have leading zeros in common, which would crowd the buckets that `sort_hashes` counts by. So they
 are sorted with those bits shifted out, and shifted back. Hashes and limits are uint64, positions int64.
@@ -25,7 +25,7 @@ import numpy as np
 from roughly.kernels import jit_inner
 from roughly.kernels.arrays import Hashes, Offsets, Words, frozen, frozen_offsets
 from roughly.kernels.hashing import mix
-from roughly.kernels.sets import intersect
+from roughly.kernels.judging import estimate
 from roughly.kernels.shingles import check_size, rotate, shingles
 from roughly.kernels.sorting import MOST_BITS, bit_length, sort_hashes
 
@@ -204,50 +204,6 @@ def _smallest(
         at = end
         sketch_offsets[d + 1] = np.int64(at)
     return np.int64(at)
-
-
-@jit_inner
-def end_within(values: Hashes, i: int, ie: int, limit: np.uint64) -> int:
-    """The first position in values[i:ie] whose value is above the limit, or ie."""
-    if i == ie or values[ie - 1] <= limit:
-        return ie
-    while i < ie:
-        middle = (i + ie) >> 1
-        if values[middle] <= limit:
-            i = middle + 1
-        else:
-            ie = middle
-    return i
-
-
-@jit_inner
-def estimate(
-    values: Hashes, i: int, ie: int, limit_i: np.uint64, j: int, je: int, limit_j: np.uint64, most: int
-) -> tuple[int, int, int]:
-    """(shared, mine, theirs): values in common, of the first and of the second sketch, below the smaller limit.
-
-    With `most`, all three are counted within the `most` smallest values of the union (Broder's MIN_s). Then
-
-        resemblance = shared / (mine + theirs − shared)        containment = shared / mine
-    """
-    cut = min(limit_i, limit_j)
-    ie, je = end_within(values, i, ie, cut), end_within(values, j, je, cut)
-    if most == 0 or (ie - i) + (je - j) <= most:
-        return int(intersect(values, i, ie, j, je)), ie - i, je - j
-    shared, a, b = 0, i, j
-    for _ in range(most):
-        if a < ie and b < je:
-            x, y = values[a], values[b]
-            shared += int(x == y)
-            a += int(x <= y)
-            b += int(y <= x)
-        elif a < ie:
-            a += 1
-        elif b < je:
-            b += 1
-        else:
-            break
-    return shared, a - i, b - j
 
 
 @jit_inner

@@ -16,12 +16,10 @@ import numpy.typing as npt
 
 from roughly.kernels import jit
 from roughly.kernels.arrays import Bytes, Hashes, Offsets
-from roughly.kernels.sketches import EVERY, estimate
+from roughly.kernels.judging import CONTAINMENT, RESEMBLANCE, estimate
+from roughly.kernels.sketches import EVERY
 
 Rows = npt.NDArray[np.int64]
-
-RESEMBLANCE = 0
-CONTAINMENT = 1
 
 
 @jit

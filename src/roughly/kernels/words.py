@@ -15,6 +15,12 @@ _16, _24, _32, _40, _48, _56, _64 = (np.uint64(8 * i) for i in range(2, 9))
 
 
 @jit_inner
+def signed(word: np.uint64 | np.uint32 | np.int32) -> int:
+    """As int64: beside signed numbers a plain `int` of an unsigned one becomes a float."""
+    return np.int64(word)  # type: ignore[return-value]
+
+
+@jit_inner
 def load(data: Bytes, at: np.uint64) -> np.uint64:
     """The little-endian word at data[at:at + 8]; LLVM makes one load of it."""
     return (

@@ -6,11 +6,11 @@ from roughly.methods import bands as banding
 from roughly.methods.contained import Contained, fewest_probes
 from roughly.methods.identical import Identical
 from roughly.methods.lexical import Lexical
-from roughly.methods.method import Keys, Method, s_curve
+from roughly.methods.method import Judge, Keys, Method, s_curve
 from roughly.methods.minhash import MinHash
 from roughly.settings import Settings
 
-__all__ = ["Contained", "Identical", "Keys", "Lexical", "Method", "MinHash", "make", "s_curve"]
+__all__ = ["Contained", "Identical", "Judge", "Keys", "Lexical", "Method", "MinHash", "make", "s_curve"]
 
 
 def make(settings: Settings) -> Method:

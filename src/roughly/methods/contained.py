@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from roughly.features.shingles import shingle_sets
-from roughly.methods.method import Keys
+from roughly.methods.method import Judge, Keys
 from roughly.text.canonical import Tokens
 
 
@@ -47,6 +47,8 @@ class Contained:
     name: ClassVar[str] = "minhash"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
     equality: ClassVar[bool] = False
+    common: ClassVar[int] = 0
+    filters: ClassVar[None] = None
 
     def keys(self, tokens: Tokens) -> Keys:
         """Every distinct shingle of each document; the smallest `probes` of them ask."""
@@ -54,6 +56,14 @@ class Contained:
         sizes = np.diff(sets.offsets)
         position = np.arange(len(sets.values)) - np.repeat(sets.offsets[:-1], sizes)
         return Keys(sets.values, sets.offsets, position < self.probes)
+
+    def sketch(self, tokens: Tokens) -> None:
+        """None: pairs are judged on the text."""
+        return None
+
+    def judge(self) -> Judge:
+        """Exactly, on the shingle sets."""
+        return Judge("text", "containment", self.threshold)
 
     def candidate_probability(self, similarity: float) -> float:
         """1 − (1 − c)^probes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from roughly.methods.method import Judge
 from roughly.text.canonical import Tokens
 
 
@@ -15,10 +16,20 @@ class Identical:
     name: ClassVar[str] = "identical"
     collapse: ClassVar[Literal["identical", "lexical"]] = "identical"
     equality: ClassVar[bool] = True
+    common: ClassVar[int] = 0
+    filters: ClassVar[None] = None
 
     def keys(self, tokens: Tokens) -> None:
         """None: equality is the whole method."""
         return None
+
+    def sketch(self, tokens: Tokens) -> None:
+        """None: pairs are judged on the text."""
+        return None
+
+    def judge(self) -> Judge:
+        """Equal or not; there is nothing between."""
+        return Judge("text", "resemblance", 1.0)
 
     def candidate_probability(self, similarity: float) -> float:
         """Only equal documents are candidates."""

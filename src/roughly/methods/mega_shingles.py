@@ -54,6 +54,7 @@ class MegaShingles:
     name: ClassVar[str] = "mega-shingles"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
     equality: ClassVar[bool] = False
+    common: ClassVar[int] = 0
     filters: ClassVar[Filters | None] = None
 
     def __post_init__(self) -> None:

@@ -1,8 +1,8 @@
-"""The one shape of every method: keys that make documents candidates, a sketch, and the verdict that decides.
+"""The one shape of every method: keys that make documents candidates, and the verdict that decides.
 
 A method is a small, frozen, validated object that does no I/O. Engines and the index know nothing of any
 particular method: they collapse documents that are equal at the method's `collapse` level, group the keys,
-and judge pairs that share one as the method says.
+and verify pairs that share one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from roughly.features.sketch import Sketch
+from roughly.features.shingles import Sets
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 
@@ -25,9 +25,9 @@ class Keys:
     """The keys of a batch of documents.
 
     `values` is (documents, bands) where each document has one key a band; then a key counts within its band, and
-    the value 0 means that the document has no key in this band. Otherwise it is flat, document i owning
-    `values[offsets[i]:offsets[i + 1]]`, and `probes` says which of them ask (true) and which only
-    answer (false): a pair is formed by a shared key that at least one of the two asks for.
+    a key of 0 is none. Otherwise it is flat, document i owning `values[offsets[i]:offsets[i + 1]]`, and `probes` says
+    which of them ask (true) and which only answer (false): a pair is formed by a shared key that at least one of the
+    two asks for.
     """
 
     values: Hashes
@@ -39,11 +39,11 @@ class Keys:
 class Judge:
     """How two documents that share a key are judged."""
 
-    on: Literal["text", "sketch", "keys"]  # exactly on full shingle sets; estimated on sketches; by keys in common
-    measure: Literal["resemblance", "containment", "common"]  # common: how many values of the two sketches are equal
+    on: Literal["text", "sketch", "keys"]  # exactly, on their shingle sets; estimated; by what they have in common
+    measure: Literal["resemblance", "containment", "common"]  # common: how many values or keys are equal
     threshold: float  # for "common" a whole number
-    dates: int | None = None  # at most so many days apart (both dates known)
-    lengths: float | None = None  # token counts within this share of the longer (0.2 = ±20 %)
+    dates: int | None = None  # at most so many days apart, both dates known
+    lengths: float | None = None  # token counts differ by at most this share of the longer
 
 
 class Method(Protocol):
@@ -54,20 +54,25 @@ class Method(Protocol):
     equality: ClassVar[bool]  # equality at that level is the whole method; there are no keys
 
     @property
+    def common(self) -> int:
+        """Keys that more documents than this have are left out; 0: none is."""
+        ...
+
+    @property
     def filters(self) -> Filters | None:
-        """Text filters applied before keys and sketch; None: canonical tokens."""
+        """What is applied to the text before keys and sketch are made."""
         ...
 
     def keys(self, tokens: Tokens) -> Keys | None:
         """The keys of each document, or None where equality at the `collapse` level is the whole method."""
         ...
 
-    def sketch(self, tokens: Tokens) -> Sketch | None:
-        """The sketch of each document, or None where judging is on text or on keys."""
+    def sketch(self, tokens: Tokens) -> Sets | None:
+        """What is kept of each document to judge a pair without its text, or None."""
         ...
 
     def judge(self) -> Judge:
-        """How two documents that share a key are judged."""
+        """How pairs that share a key are judged."""
         ...
 
     def candidate_probability(self, similarity: float) -> float:

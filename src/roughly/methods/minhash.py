@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.methods import bands as banding
-from roughly.methods.method import Keys
+from roughly.methods.method import Judge, Keys
 from roughly.text.canonical import Tokens
 
 
@@ -40,6 +40,8 @@ class MinHash:
     name: ClassVar[str] = "minhash"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
     equality: ClassVar[bool] = False
+    common: ClassVar[int] = 0
+    filters: ClassVar[None] = None
 
     def keys(self, tokens: Tokens) -> Keys:
         """One key a band for every document."""
@@ -57,6 +59,14 @@ class MinHash:
         return (words[:count] >> np.uint64(32)).astype(np.uint32) | np.uint32(1), (
             words[count:] >> np.uint64(32)
         ).astype(np.uint32)
+
+    def sketch(self, tokens: Tokens) -> None:
+        """None: pairs are judged on the text."""
+        return None
+
+    def judge(self) -> Judge:
+        """Exactly, on the shingle sets."""
+        return Judge("text", "resemblance", self.threshold)
 
     def candidate_probability(self, similarity: float) -> float:
         """1 − (1 − J^rows)^bands."""

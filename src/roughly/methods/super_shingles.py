@@ -16,7 +16,7 @@ run of k of them. Chances of no run (de Moivre): q(u) = 1 for u < k, q(k) = 1 โ
 **Short documents.** A sample of fewer than k shingles has no super shingle, and DSC-SS ignored such documents (I-Match
 2002, ยง4.4). They are counted (`short_documents`) and handled as `short` says:
 
-    sample   one super shingle of what the sample holds; where it holds nothing, of the document's k smallest shingles
+    sample   one super shingle of what the sample holds; where it holds nothing, the k smallest shingles are the sample
     keep     no super shingle: they stay, and are duplicates of none
 
 | symbol | parameter |
@@ -38,10 +38,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling
-from roughly.features.sketch import Ints, Sketch
+from roughly.features.sketch import Sketch, limits_of
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import TYPICAL, check_shingle_size, check_threshold
 from roughly.text.canonical import Tokens
@@ -64,6 +65,7 @@ class SuperShingles:
     name: ClassVar[str] = "super-shingles"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
     equality: ClassVar[bool] = False
+    common: ClassVar[int] = 0
     filters: ClassVar[Filters | None] = None
 
     def __post_init__(self) -> None:
@@ -79,20 +81,24 @@ class SuperShingles:
 
     def keys(self, tokens: Tokens) -> Keys:
         """The meta-sketch of each document."""
-        sample = self.sampling.apply(tokens, self.shingle_size)
-        short = np.diff(sample.offsets) < self.size
-        values, offsets = sample.values, sample.offsets
+        sample = self._sample(tokens)
         if self.short == "keep":
-            values, offsets = _replaced(sample, short, None)
-        elif bool((np.diff(sample.offsets) == 0).any()):
-            smallest = Sampling("min", self.size).apply(tokens, self.shingle_size)
-            values, offsets = _replaced(sample, np.diff(sample.offsets) == 0, smallest)
-        meta = self.meta.apply(Tokens(values, offsets), self.size)
+            short = np.diff(sample.offsets) < self.size
+            sample = _replaced(sample, short, Sketch(np.empty(0, np.uint64), np.zeros(len(tokens) + 1, np.int64)))
+        meta = self.meta.apply(Tokens(sample.values, sample.offsets), self.size)
         return Keys(meta.values, meta.offsets)
 
     def sketch(self, tokens: Tokens) -> Sketch | None:
         """The sample, where there is a threshold to estimate for."""
-        return None if self.threshold is None else self.sampling.apply(tokens, self.shingle_size)
+        return None if self.threshold is None else self._sample(tokens)
+
+    def _sample(self, tokens: Tokens) -> Sketch:
+        """The sampled shingles; of a document without any its smallest ones, with the limit that goes with them."""
+        sample = self.sampling.apply(tokens, self.shingle_size)
+        empty = np.diff(sample.offsets) == 0
+        if self.short == "keep" or not empty.any():
+            return sample
+        return _replaced(sample, empty, Sampling("min", self.size).apply(tokens, self.shingle_size))
 
     def judge(self) -> Judge:
         """One super shingle in common, or the estimated resemblance."""
@@ -124,13 +130,12 @@ def chance_of_run(trials: int, length: int, chance: float) -> float:
     return min(1.0, max(0.0, 1.0 - none[trials]))
 
 
-def _replaced(sample: Sketch, which: np.ndarray[Any, Any], other: Sketch | None) -> tuple[Any, Ints]:
-    """The sample with some documents' values taken from another sketch, or left out."""
-    sizes = np.where(which, 0 if other is None else np.diff(other.offsets), np.diff(sample.offsets))
+def _replaced(sample: Sketch, which: npt.NDArray[np.bool_], other: Sketch) -> Sketch:
+    """The sample with some documents' values and limits taken from another sketch."""
+    sizes = np.where(which, np.diff(other.offsets), np.diff(sample.offsets))
     offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
     values = np.empty(int(offsets[-1]), np.uint64)
     chosen = np.repeat(which, sizes)
     values[~chosen] = sample.values[np.repeat(~which, np.diff(sample.offsets))]
-    if other is not None:
-        values[chosen] = other.values[np.repeat(which, np.diff(other.offsets))]
-    return values, offsets
+    values[chosen] = other.values[np.repeat(which, np.diff(other.offsets))]
+    return Sketch(values, offsets, np.where(which, limits_of(other), limits_of(sample)), sample.most)

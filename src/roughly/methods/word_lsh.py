@@ -55,6 +55,7 @@ class WordLSH:
     name: ClassVar[str] = "word-lsh"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
     equality: ClassVar[bool] = False
+    common: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         problems = [] if self.threshold is None else list(check_threshold(self.threshold))

@@ -53,6 +53,11 @@ class Database:
         with plain_errors(self.memory):
             yield from self.connection.sql(sql).to_arrow_reader(rows)
 
+    def save(self, sql: str, path: Path, **tables: pa.Table) -> None:
+        """Keep a result as Parquet, for this engine only."""
+        options = "FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE 122880, PRESERVE_ORDER true"
+        self.run(f"COPY ({sql}) TO '{_quoted(path)}' ({options})", **tables)
+
     def write(self, sql: str, path: Path, schema: pa.Schema) -> None:
         """Write a result as Parquet; the same rows in the same order give the same bytes."""
         with plain_errors(self.memory), pq.ParquetWriter(path, schema, compression="zstd") as writer:

@@ -6,21 +6,30 @@ groups, joins.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from roughly import model
-from roughly.cluster.candidates import Candidates, Ints, SetLoader
+from roughly.cluster import grouping
+from roughly.cluster.candidates import NO_DAY, Candidates, Gates, Ints, SetLoader
+from roughly.cluster.scoring import Rows, Work
+from roughly.cluster.star import overhead
 from roughly.engines.local import verdicts
 from roughly.engines.local.database import Database, parquet
-from roughly.engines.local.grouping import NOT_ACTIVE, group_bands, group_lists
+from roughly.engines.local.keys import Band, Lists
 from roughly.engines.local.segments import Segments
-from roughly.engines.local.tokens import TokenStore
+from roughly.engines.local.sketches import SketchStore
+from roughly.engines.local.tokens import TokenStore, write_tokens
 from roughly.engines.local.workspace import Workspace
-from roughly.errors import DuplicateIds
+from roughly.errors import DuplicateIds, MemoryTooSmall
+from roughly.methods import Judge
 from roughly.pipeline import FACTS, Decision, Signed, Wanted, check_pairs
 from roughly.settings import Settings
 from roughly.sources.part import Part
@@ -41,20 +50,32 @@ _PUBLISHED = f"""
 """
 """Dates as moments, in UTC where they name no zone: ISO 8601, the forms above, seconds or milliseconds since 1970."""
 _KIND_PAIRS = 500
+_LEAST_ROOM = 64 << 20
+_DECISION = ("decided", "clustered", "links", "near")
+"""What resolution says, as tables: see `verdicts`."""
 
 
 class LocalEngine:
     """One run on one machine."""
 
     def __init__(
-        self, workspace: Workspace, parts: Sequence[Part], settings: Settings, *, memory: int, threads: int, spill: Path
+        self,
+        workspace: Workspace,
+        parts: Sequence[Part],
+        settings: Settings,
+        *,
+        memory: int,
+        budget: int,
+        threads: int,
+        spill: Path,
     ) -> None:
+        """`memory` is what the user gave, `budget` what is left of it for the work."""
         self.workspace, self.parts, self.settings, self.threads = workspace, parts, settings, threads
-        self.database = Database(memory=memory, threads=threads, spill=spill)
+        self.given, self.budget = memory, budget
+        self.database = Database(memory=budget // 2, threads=threads, spill=spill)
         self.segments = Segments(workspace)
         self.documents = 0
         self.ranks = np.empty(0, np.uint32)
-        self.near: pa.Table = verdicts.empty_tables()[2]
         self.counts: dict[str, int] = {}
         self.store: TokenStore | None = None
         self.candidates: Candidates | None = None
@@ -124,33 +145,75 @@ class LocalEngine:
     def rank(self, order: str, collapse: str) -> None:
         """Number the documents, best first, and collapse those that are equal at this level."""
         lanes = "raw_hi, raw_lo" if collapse == "identical" else "lex_hi, lex_lo"
-        self.database.run(
+        self._keep(
+            "ranked",
             f"""
-            CREATE TABLE ranked AS
             SELECT doc, rank, min(rank) OVER (PARTITION BY {lanes}) AS rep, tokens FROM (
                 SELECT doc, tokens, {lanes}, (row_number() OVER (ORDER BY {order}) - 1)::UINTEGER AS rank
                 FROM (SELECT *, {_PUBLISHED} AS when_published FROM facts)
-            );
-            CREATE VIEW active AS SELECT doc, rank FROM ranked WHERE rank = rep AND tokens > 0
-            """
+            ) ORDER BY rank
+            """,
         )
         self.database.run(verdicts.NAMES)
 
-    def group(self) -> Candidates:
+    def _keep(self, name: str, sql: str, **tables: pa.Table) -> None:
+        """A table as an artefact of its own: on disk and visible by its name, taken over where it is there."""
+        path = self.workspace.path(f"{name}.parquet")
+        if self.workspace.found(name) is None:
+            self.database.save(sql, path, **tables)
+            self.workspace.commit(name, [path], {})
+        self.database.run(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {parquet([path])}")
+
+    def group(self, common: int, once: bool) -> Candidates:
         """Documents that share a key."""
-        if self.segments.bands:
-            active = self.database.table("SELECT doc, rank FROM active")
-            rank_of = np.full(self.documents, NOT_ACTIVE, np.uint32)
-            rank_of[active["doc"].to_numpy()] = active["rank"].to_numpy()
-            buckets = group_bands(self.segments, rank_of, self.database)
-        else:
-            buckets = group_lists(self.segments, self.database)
-        self.ranks, self.candidates = buckets.candidates()
+        from roughly.kernels.grouping import NO_MEMBER
+
+        if self.workspace.found("candidates") is None:
+            rank_of = np.full(self.documents, NO_MEMBER, np.uint32)
+            for batch in self.database.batches("SELECT doc, rank FROM ranked WHERE rank = rep AND tokens > 0"):
+                rank_of[batch["doc"].to_numpy()] = batch["rank"].to_numpy()
+            files = self.segments.key_files()
+            bands = self.segments.bands
+            streams: list[grouping.Rows] = [Band(files, band, rank_of) for band in range(bands)]
+            streams = streams or [Lists(files, rank_of)]
+            found = grouping.group(
+                streams, budget=self.budget, threads=self.threads, asking=not bands, most=common, once=once
+            )
+            left_out = found.common
+            self.ranks, self.candidates = found.candidates(self.documents)
+            arrays = {"ranks": self.ranks, **dataclasses.asdict(self.candidates)}
+            buckets = arrays.pop("buckets")
+            self.workspace.save("candidates", arrays, {"buckets": buckets, "common": left_out})
+        info = self.workspace.info("candidates")
+        saved = {name: self.workspace.array("candidates", name) for name in ("doc_offsets", "doc_buckets", "asks")}
+        self.ranks = self.workspace.array("candidates", "ranks")
+        self.candidates = Candidates(**saved, buckets=info["buckets"])
+        if common:
+            self.counts["common_keys"] = info["common"]
         return self.candidates
 
+    def gates(self, judge: Judge) -> Gates:
+        """Dates and lengths of the candidates, where they matter."""
+        if judge.dates is None and judge.lengths is None:
+            return Gates()
+        numbers = pa.table({"rank": self.ranks})
+        rows = self.database.table(
+            f"""
+            SELECT r.tokens, coalesce(epoch(f.when_published)::BIGINT // 86400, {NO_DAY})::INTEGER AS day
+            FROM numbers n JOIN ranked r ON n.rank = r.rank
+            JOIN (SELECT doc, {_PUBLISHED} AS when_published FROM facts) f ON f.doc = r.doc ORDER BY n.rank
+            """,
+            numbers=numbers,
+        )
+        days = rows["day"].to_numpy() if judge.dates is not None else np.empty(0, np.int32)
+        lengths = rows["tokens"].to_numpy() if judge.lengths is not None else np.empty(0, np.int64)
+        return Gates(days, judge.dates or 0, lengths, 1.0 - (judge.lengths or 0.0))
+
     def wanted(self) -> list[Wanted]:
-        """Where the candidate documents stand in the input."""
-        numbers = pa.table({"rank": self.ranks, "number": np.arange(len(self.ranks), dtype=np.int64)})
+        """Where the candidate documents stand in the input; empty where their tokens are at hand already."""
+        if self.workspace.found("tokens") is not None:
+            return []
+        numbers = pa.table({"rank": self.ranks, "number": np.arange(len(self.ranks), dtype=np.uint32)})
         rows = self.database.table(
             """
             SELECT f.part, f.row, w.number FROM numbers w JOIN ranked r ON w.rank = r.rank
@@ -168,74 +231,101 @@ class LocalEngine:
 
     def store_tokens(self, batches: Iterable[tuple[Ints, Tokens]], shingle_size: int) -> SetLoader:
         """Keep the candidates' tokens on disk."""
-        self.store = TokenStore.write(
-            self.workspace.path("tokens.bin"),
-            len(self.ranks),
-            batches,
-            shingle_size=shingle_size,
-            threads=self.threads,
-        )
+        path = self.workspace.path("tokens.bin")
+        if self.workspace.found("tokens") is None:
+            starts, lengths = write_tokens(path, len(self.ranks), batches)
+            self.workspace.save("tokens", {"starts": starts, "lengths": lengths}, {}, [path])
+        starts, lengths = (self.workspace.array("tokens", name) for name in ("starts", "lengths"))
+        self.store = TokenStore(path, starts, lengths, shingle_size=shingle_size, threads=self.threads)
         return self.store
+
+    def sketches(self) -> SetLoader:
+        """The candidates' sketches."""
+        docs = np.empty(len(self.ranks), np.int64)
+        numbers = pa.table({"rank": self.ranks, "number": np.arange(len(self.ranks), dtype=np.int64)})
+        sql = "SELECT w.number, r.doc FROM numbers w JOIN ranked r ON w.rank = r.rank"
+        rows = self.database.table(sql, numbers=numbers)
+        docs[rows["number"].to_numpy()] = rows["doc"].to_numpy()
+        return SketchStore(self.segments.sketch_files(), docs)
+
+    def room(self, candidates: Candidates) -> Work:
+        """What resolution may use: what is left of the memory beside the candidates themselves."""
+        taken = overhead(candidates, self.threads)
+        if self.budget - taken < _LEAST_ROOM:
+            raise MemoryTooSmall(
+                f"{candidates.documents:,} documents share a key with another and take {taken >> 20} MB; "
+                f"{(self.given - self.budget + taken + _LEAST_ROOM) >> 20}MB is the least --memory that would do"
+            )
+        scratch = self.workspace.path("spool")
+        scratch.mkdir(exist_ok=True)
+        return Work(self.budget - taken, self.threads, scratch)
 
     # ------------------------------------------------------------------ verdicts
 
+    def decided(self) -> bool:
+        """Whether an earlier, interrupted run has come to a decision that is taken over."""
+        return self.workspace.found("decision") is not None
+
     def decide(self, decision: Decision | None) -> None:
         """Give every document its verdict."""
-        decided, clustered, links = verdicts.empty_tables()
-        if decision is not None:
-            decided, clustered, links = self._tables(decision)
-        self.database.run("CREATE OR REPLACE TABLE decided AS SELECT * FROM given", given=decided)
-        self.database.run("CREATE OR REPLACE TABLE clustered AS SELECT * FROM given", given=clustered)
-        self.database.run("CREATE OR REPLACE TABLE links AS SELECT * FROM given", given=links)
-        self.database.run("DROP TABLE IF EXISTS verdicts")
-        self.database.run(verdicts.VERDICTS)
+        if decision is not None or not self.decided():
+            self._save(decision)
+        self.counts |= self.workspace.info("decision")["counts"]
+        for name in _DECISION:
+            path = self.workspace.path(f"{name}.parquet")
+            self.database.run(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {parquet([path])}")
+        self.workspace.discard("verdicts")
+        self._keep("verdicts", verdicts.VERDICTS)
         if self.settings.pairs == "all":
             check_pairs(self.database.value(verdicts.COUNT_ALL_PAIRS), self.settings.pairs_limit)
 
-    def _tables(self, decision: Decision) -> tuple[pa.Table, pa.Table, pa.Table]:
-        resolution, ranks = decision.resolution, self.ranks
+    def _save(self, decision: Decision | None) -> None:
+        tables = verdicts.empty_tables()
+        counts: dict[str, int] = {}
+        if decision is not None:
+            tables, counts = self._tables(decision)
+        files = []
+        for name in _DECISION:
+            files.append(self.workspace.path(f"{name}.parquet"))
+            pq.write_table(tables[name], files[-1], compression="lz4")
+        self.workspace.commit("decision", files, {"counts": counts})
+
+    def _tables(self, decision: Decision) -> tuple[dict[str, pa.Table], dict[str, int]]:
+        resolution, ranks, judge = decision.resolution, self.ranks, decision.judge
         pairs = verdicts.all_links(decision)
-        links = verdicts.links_table(pairs, resolution.sizes, ranks, self._kinds(pairs))
-        best = verdicts.witnesses(pairs, resolution, self.settings.measure)
-        decided = links.take(pa.array(best)).rename_columns(
-            ["rank", "witness", "resemblance", "containment", "contained_in", "kind"]
-        )
-        clustered = verdicts.empty_tables()[1]
+        tables = verdicts.empty_tables()
+        tables["links"] = verdicts.links_table(pairs, ranks, judge, self._kinds(pairs))
+        best = verdicts.witnesses(pairs, resolution, judge)
+        tables["decided"] = tables["links"].take(pa.array(best)).rename_columns(tables["decided"].column_names)
         if self.settings.cluster == "components":
-            clustered = pa.table({"rank": ranks, "cluster": ranks[decision.cluster]})
-        near = resolution.near
-        self.near = pa.table(
-            {
-                "left_rank": ranks[near[:, 0]],
-                "right_rank": ranks[near[:, 1]],
-                **verdicts.scores_of(near, resolution.sizes),
-            }
-        )
-        self.counts = {
+            tables["clustered"] = pa.table({"rank": ranks, "cluster": ranks[decision.cluster]})
+        near = verdicts.links_table(resolution.near, ranks, judge, None)
+        tables["near"] = near.drop_columns("kind")
+        counts = {
             "candidate_documents": len(ranks),
             "candidate_pairs": resolution.compared,
             "verified_pairs": len(pairs),
             "crowded_buckets": resolution.crowded,
         }
-        return decided, clustered, links
+        return tables, counts
 
-    def _kinds(self, pairs: Ints) -> list[str | None]:
+    def _kinds(self, pairs: Rows) -> pa.Array | None:
         from roughly.verify.kinds import KINDS, kinds_of_pairs
 
-        if self.store is None or not len(pairs):
-            return [None] * len(pairs)
-        store, names = self.store, np.array(KINDS, dtype=object)
+        if self.store is None:
+            return None
+        store = self.store
 
-        def kinds(lo: int) -> list[str]:
+        def kinds(lo: int) -> npt.NDArray[np.int8]:
             some = pairs[lo : lo + _KIND_PAIRS]
-            docs = np.unique(some[:, :2])
+            docs = np.unique(some[:, :2]).astype(np.int64)
             codes = kinds_of_pairs(
                 store.tokens(docs), np.searchsorted(docs, some[:, 0]), np.searchsorted(docs, some[:, 1])
             )
-            found: list[str] = names[codes].tolist()
-            return found
+            return codes.astype(np.int8)
 
-        return [kind for some in in_order(kinds, range(0, len(pairs), _KIND_PAIRS), self.threads) for kind in some]
+        codes = [np.empty(0, np.int8), *in_order(kinds, range(0, len(pairs), _KIND_PAIRS), self.threads)]
+        return pa.DictionaryArray.from_arrays(np.concatenate(codes), list(KINDS)).cast(pa.string())
 
     def write(self, folder: Path) -> None:
         """documents.parquet, pairs.parquet and clusters.parquet."""
@@ -246,16 +336,23 @@ class LocalEngine:
 
     def kept_rows(self) -> Iterator[tuple[int, Ints]]:
         """(part, rows whose documents stay, ascending) for every part that keeps something."""
-        rows = self.database.table(
-            """
-            SELECT f.part, f.row FROM facts f JOIN verdicts v ON f.doc = v.doc WHERE v.kept ORDER BY f.part, f.row
-            """
-        )
-        part, row = rows["part"].to_numpy(), rows["row"].to_numpy()
-        starts = np.flatnonzero(np.r_[True, part[1:] != part[:-1]]) if len(part) else np.empty(0, np.int64)
-        for start, stop in zip(starts, np.r_[starts[1:], len(part)], strict=True):
-            yield int(part[start]), row[start:stop]
+        number, held = -1, [np.empty(0, np.int64)]
+        for batch in self.database.batches(
+            "SELECT f.part, f.row FROM facts f JOIN verdicts v ON f.doc = v.doc WHERE v.kept ORDER BY f.part, f.row"
+        ):
+            part, row = batch["part"].to_numpy(), batch["row"].to_numpy()
+            cuts = np.r_[np.flatnonzero(np.diff(part, prepend=-1)), len(part)].tolist()
+            for start, stop in pairwise(cuts):
+                if int(part[start]) != number:
+                    if number >= 0:
+                        yield number, np.concatenate(held)
+                    number, held = int(part[start]), []
+                held.append(row[start:stop].copy())
+        if number >= 0:
+            yield number, np.concatenate(held)
 
     def close(self) -> None:
         """Give the memory back."""
+        if self.store is not None:
+            self.store.close()
         self.database.close()

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from roughly.engines.local.keys import KeyFile, write_keys
+from roughly.engines.local.sketches import SketchFile, write_sketches
 from roughly.engines.local.workspace import Workspace
+from roughly.features.shingles import Sets
 from roughly.methods import Keys
 from roughly.model import Reject
 from roughly.pipeline import FACTS, Signed
@@ -44,16 +46,21 @@ class Segments:
         self.workspace = workspace
         self.cursor = Cursor()
         self.bands = 0  # 0: keys are lists
+        self.most = 0  # of sketches
         self._facts: list[pa.RecordBatch] = []
         self._keys: list[Keys] = []
+        self._sketches: list[Sets] = []
         self._rejects: list[Reject] = []
         self._documents = self._bytes = self._input = 0
         self._next = (0, 0)
+        self._key_counts: list[tuple[int, int, int]] = []  # first document, documents, keys of each segment
         self._recover()
 
     def _recover(self) -> None:
         while (info := self.workspace.found(self._name(self.cursor.segments))) is not None:
-            self.cursor, self.bands = Cursor(**info["cursor"]), info["bands"]
+            before, self.cursor, self.bands = self.cursor, Cursor(**info["cursor"]), info["bands"]
+            self.most = info["most"]
+            self._key_counts.append((before.documents, self.cursor.documents - before.documents, info["keys"]))
 
     def add(self, signed: Signed) -> None:
         """Take one chunk's documents; close the segment where it is full."""
@@ -64,6 +71,10 @@ class Segments:
             self._keys.append(signed.keys)
             self._bytes += signed.keys.values.nbytes
             self.bands = 0 if signed.keys.offsets is not None else signed.keys.values.shape[1]
+        if signed.sketch is not None:
+            self._sketches.append(signed.sketch)
+            self._bytes += signed.sketch.values.nbytes
+            self.most = signed.sketch.most
         self._rejects += signed.rejects
         self._documents += signed.facts.num_rows
         self._bytes += signed.facts.nbytes
@@ -78,8 +89,16 @@ class Segments:
             return
         name = self._name(self.cursor.segments)
         files = [self._write_facts(name), self._write_rejects(name)]
+        keys = 0
         if self._keys:
-            files.append(self._write_keys(name))
+            path = self.workspace.path(f"{name}.keys")
+            keys = write_keys(path, self._keys)
+            files.append(path)
+        if self._sketches:
+            path = self.workspace.path(f"{name}.sketches")
+            write_sketches(path, self._sketches)
+            files.append(path)
+        self._key_counts.append((self.cursor.documents, self._documents, keys))
         part, chunk = self._next
         self.cursor = Cursor(
             part,
@@ -89,23 +108,14 @@ class Segments:
             self.cursor.segments + 1,
             self.cursor.bytes + self._input,
         )
-        self.workspace.commit(name, files, {"cursor": asdict(self.cursor), "bands": self.bands})
-        self._facts, self._keys, self._rejects = [], [], []
+        info = {"cursor": asdict(self.cursor), "bands": self.bands, "keys": keys, "most": self.most}
+        self.workspace.commit(name, files, info)
+        self._facts, self._keys, self._sketches, self._rejects = [], [], [], []
         self._documents = self._bytes = self._input = 0
 
     def _write_facts(self, name: str) -> Path:
         path = self.workspace.path(f"{name}.facts.parquet")
         pq.write_table(pa.Table.from_batches(self._facts, schema=_NUMBERED), path, compression="lz4")
-        return path
-
-    def _write_keys(self, name: str) -> Path:
-        path = self.workspace.path(f"{name}.keys.parquet")
-        if self.bands:
-            values = np.concatenate([keys.values for keys in self._keys])
-            table = pa.table({f"band_{b}": np.ascontiguousarray(values[:, b]) for b in range(self.bands)})
-        else:
-            table = _long(self._keys, self.cursor.documents)
-        pq.write_table(table, path, compression="none", use_dictionary=False, write_statistics=False)
         return path
 
     def _write_rejects(self, name: str) -> Path:
@@ -120,29 +130,22 @@ class Segments:
         return f"segment-{number:05d}"
 
     def files(self, kind: str) -> list[Path]:
-        """The files of one kind ("facts.parquet", "keys.parquet", "rejects.jsonl"), in order."""
+        """The files of one kind ("facts.parquet", "rejects.jsonl"), in order."""
         paths = [self.workspace.path(f"{self._name(i)}.{kind}") for i in range(self.cursor.segments)]
         return [path for path in paths if path.exists()]
 
-    def keys_of_band(self, band: int) -> Any:
-        """(first document, keys) of each segment for one band."""
-        first = 0
-        for path in self.files("keys.parquet"):
-            column = pq.read_table(path, columns=[f"band_{band}"], use_threads=False).column(0)
-            keys = column.combine_chunks().to_numpy() if column.num_chunks != 1 else column.chunk(0).to_numpy()
-            yield first, keys
-            first += len(keys)
+    def key_files(self) -> list[KeyFile]:
+        """The keys of each segment."""
+        return [
+            KeyFile(self.workspace.path(f"{self._name(i)}.keys"), first, documents, keys)
+            for i, (first, documents, keys) in enumerate(self._key_counts)
+            if keys
+        ]
 
-
-def _long(keys: list[Keys], first: int) -> pa.Table:
-    """Rows (doc, key, ask) of keys that are lists."""
-    docs, values, asks = [], [], []
-    for batch in keys:
-        if batch.offsets is None:
-            raise TypeError("keys that are lists need offsets")
-        counts = np.diff(batch.offsets)
-        docs.append(np.repeat(np.arange(first, first + len(counts), dtype=np.uint32), counts))
-        values.append(batch.values)
-        asks.append(np.ones(len(batch.values), np.bool_) if batch.probes is None else batch.probes)
-        first += len(counts)
-    return pa.table({"doc": np.concatenate(docs), "key": np.concatenate(values), "ask": np.concatenate(asks)})
+    def sketch_files(self) -> list[SketchFile]:
+        """The sketches of each segment."""
+        return [
+            SketchFile(path, first, documents, self.most)
+            for i, (first, documents, _) in enumerate(self._key_counts)
+            if (path := self.workspace.path(f"{self._name(i)}.sketches")).exists()
+        ]

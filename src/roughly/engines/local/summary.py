@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from roughly.engines.local.database import Database
 
 _COUNTS = """
@@ -70,7 +68,7 @@ class Summary:
     below: list[dict[str, Any]]
 
 
-def summarise(database: Database, near: pa.Table, measure: str, samples: int = 8) -> Summary:
+def summarise(database: Database, measure: str, samples: int = 8) -> Summary:
     """Count everything."""
     score = "containment" if measure == "containment" else "resemblance"
     counts = {name: int(value or 0) for name, value in database.table(_COUNTS).to_pylist()[0].items()}
@@ -89,7 +87,7 @@ def summarise(database: Database, near: pa.Table, measure: str, samples: int = 8
         [(row["kind"], row["documents"]) for row in database.table(_KINDS).to_pylist()],
         database.table(_LARGEST).to_pylist(),
         database.table(above).to_pylist(),
-        database.table(below, near=near).to_pylist(),
+        database.table(below).to_pylist(),
     )
 
 

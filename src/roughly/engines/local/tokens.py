@@ -7,67 +7,83 @@ cheaper than storing them, and the tokens also tell the kind of a duplicate.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from roughly.cluster.candidates import Ints
-from roughly.engines.local.database import plain_errors
+from roughly.cluster.scoring import blocks
 from roughly.features.shingles import Sets, shingle_sets
 from roughly.text.canonical import Tokens
+from roughly.threads import in_order
 
-_BYTES_A_TOKEN = 40
-"""Memory for one token while its document's set is made: mapped, copied, hashed, sorted."""
+_PIECE = 4 << 20
+"""Bytes of tokens that are made into sets at once; a few times as much is taken meanwhile."""
+
+
+def write_tokens(path: Path, documents: int, batches: Iterable[tuple[Ints, Tokens]]) -> tuple[Ints, Ints]:
+    """Store batches as they come; returns where each document's tokens start, and how many there are."""
+    starts, lengths = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
+    at = 0
+    with path.open("wb") as stream:
+        for docs, tokens in batches:
+            lengths[docs] = np.diff(tokens.offsets)
+            starts[docs] = tokens.offsets[:-1] + (at - tokens.offsets[0])
+            stream.write(np.ascontiguousarray(tokens.hashes).data)
+            at += len(tokens.hashes)
+    return starts, lengths
 
 
 class TokenStore:
     """The tokens of candidates 0, 1, … and their sets."""
 
+    complete = True
+
     def __init__(self, path: Path, starts: Ints, lengths: Ints, *, shingle_size: int, threads: int) -> None:
         self.path, self.starts, self.lengths = path, starts, lengths
         self.shingle_size, self.threads = shingle_size, threads
 
-    @classmethod
-    def write(
-        cls, path: Path, documents: int, batches: Iterable[tuple[Ints, Tokens]], *, shingle_size: int, threads: int
-    ) -> TokenStore:
-        """Store batches as they come."""
-        starts, lengths = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
-        at = 0
-        with plain_errors(0), path.open("wb") as stream:
-            for docs, tokens in batches:
-                lengths[docs] = np.diff(tokens.offsets)
-                starts[docs] = tokens.offsets[:-1] + (at - tokens.offsets[0])
-                stream.write(np.ascontiguousarray(tokens.hashes).data)
-                at += len(tokens.hashes)
-        return cls(path, starts, lengths, shingle_size=shingle_size, threads=threads)
+    @cached_property
+    def _file(self) -> int:
+        return os.open(self.path, os.O_RDONLY)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if "_file" in self.__dict__:
+            os.close(self.__dict__.pop("_file"))
 
     def weight(self) -> Ints:
-        """Bytes that each document's set takes while it is made."""
-        return _BYTES_A_TOKEN * self.lengths + 64
+        """Bytes that each document's set takes, at most."""
+        return 8 * self.lengths + 16
 
     def tokens(self, docs: Ints) -> Tokens:
         """The tokens of these documents, in this order."""
         offsets = np.zeros(len(docs) + 1, np.int64)
         np.cumsum(self.lengths[docs], out=offsets[1:])
-        if not offsets[-1]:
-            return Tokens(np.empty(0, np.uint64), offsets)
-        from roughly.kernels.gathering import gather_ranges
-
-        mapped = np.memmap(self.path, np.uint64, "r")
-        return Tokens(gather_ranges(mapped, self.starts[docs], offsets), offsets)
+        hashes = np.empty(int(offsets[-1]), np.uint64)
+        view = memoryview(hashes.data).cast("B") if len(hashes) else memoryview(b"")
+        file = self._file
+        ends = (8 * offsets).tolist()
+        for i, start in enumerate((8 * self.starts[docs]).tolist()):
+            begin, end = ends[i], ends[i + 1]
+            while begin < end:  # a read may bring less than asked for
+                count = os.preadv(file, [view[begin:end]], start)
+                if not count:
+                    raise OSError(f"{self.path} is shorter than it was")
+                begin, start = begin + count, start + count
+        return Tokens(hashes, offsets)
 
     def load(self, docs: Ints) -> Sets:
         """The shingle sets of these documents, in this order."""
-        pieces = [p for p in np.array_split(docs, self.threads) if len(p)]
-        if not pieces:
-            return Sets(np.empty(0, np.uint64), np.zeros(1, np.int64))
-        if len(pieces) == 1:
-            return shingle_sets(self.tokens(docs), self.shingle_size)
-        with ThreadPoolExecutor(len(pieces)) as pool:
-            parts = list(pool.map(lambda piece: shingle_sets(self.tokens(piece), self.shingle_size), pieces))
-        bases = np.cumsum([0, *(part.offsets[-1] for part in parts)])
-        offsets = [part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)]
-        return Sets(np.concatenate([part.values for part in parts]), np.concatenate([np.zeros(1, np.int64), *offsets]))
+        values = np.empty(int(self.lengths[docs].sum()), np.uint64)
+        offsets = np.zeros(len(docs) + 1, np.int64)
+        pieces = [docs[lo:hi] for lo, hi in blocks(self.weight()[docs], _PIECE)]
+        done = at = 0
+        for sets in in_order(lambda piece: shingle_sets(self.tokens(piece), self.shingle_size), pieces, self.threads):
+            offsets[done + 1 : done + len(sets) + 1] = sets.offsets[1:] + at
+            values[at : at + len(sets.values)] = sets.values
+            done, at = done + len(sets), at + len(sets.values)
+        return Sets(values[:at], offsets)

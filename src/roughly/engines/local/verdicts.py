@@ -1,8 +1,8 @@
 """From what was decided of candidates to a verdict for every document: SQL, and the tables it reads.
 
 Tables: `facts` (every document, as read), `ranked` (doc, rank, rep, tokens: `rep` is the best rank among documents
-equal to this one), and from here on `decided` (what resolution said of a representative) and `links` (verified
-pairs).
+equal to this one), and from here on `decided` (what resolution said of a representative), `clustered` (the best rank
+of its component), `links` (verified pairs) and `near` (the best of those below the threshold).
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.cluster.candidates import Ints
+from roughly.cluster.scoring import Rows, scores_of
 from roughly.cluster.star import Resolution
+from roughly.methods import Judge
 from roughly.pipeline import Decision
 
 VERDICTS = """
-    CREATE TABLE verdicts AS
     SELECT r.doc, r.rank, r.rep, coalesce(d.witness, r.rep) AS kept_rank,
            coalesce(c.cluster, d.witness, r.rep) AS cluster_rank,
            r.rank = coalesce(d.witness, r.rep) AS kept,
-           coalesce(d.resemblance, 1.0) AS resemblance, coalesce(d.containment, 1.0) AS containment,
-           coalesce(d.contained_in, 1.0) AS contained_in,
-           CASE WHEN r.rank = coalesce(d.witness, r.rep) THEN NULL ELSE coalesce(d.kind, 'exact') END AS kind
+           CASE WHEN d.rank IS NULL THEN 1.0 ELSE d.resemblance END AS resemblance,
+           CASE WHEN d.rank IS NULL THEN 1.0 ELSE d.containment END AS containment,
+           CASE WHEN d.rank IS NULL THEN 1.0 ELSE d.contained_in END AS contained_in,
+           CASE WHEN r.rank = coalesce(d.witness, r.rep) THEN NULL WHEN d.rank IS NULL THEN 'exact'
+                ELSE d.kind END AS kind
     FROM ranked r LEFT JOIN decided d ON r.rep = d.rank LEFT JOIN clustered c ON r.rep = c.rank
 """
 
@@ -106,29 +109,26 @@ CLUSTERS = """
 Ranks = npt.NDArray[np.uint32]
 
 
-def scores_of(pairs: Ints, sizes: Ints) -> dict[str, npt.NDArray[np.float64]]:
-    """Exact resemblance and both containments of pairs (document, other, shared)."""
-    left, right, shared = sizes[pairs[:, 0]], sizes[pairs[:, 1]], pairs[:, 2]
-    return {
-        "resemblance": shared / np.maximum(left + right - shared, 1),
-        "containment": shared / np.maximum(left, 1),
-        "contained_in": shared / np.maximum(right, 1),
+def links_table(pairs: Rows, ranks: Ranks, judge: Judge, kinds: pa.Array | None) -> pa.Table:
+    """Every pair found, by rank. Where pairs were judged by keys in common, nothing was measured."""
+    c, m, n = (pairs[:, column].astype(np.float64) for column in (2, 3, 4))
+    scores = {
+        "resemblance": c / np.maximum(m + n - c, 1),
+        "containment": c / np.maximum(m, 1),
+        "contained_in": c / np.maximum(n, 1),
     }
-
-
-def links_table(pairs: Ints, sizes: Ints, ranks: Ranks, kinds: list[str | None]) -> pa.Table:
-    """Every verified pair, by rank."""
+    measured = judge.on != "keys"
     return pa.table(
         {
             "left_rank": ranks[pairs[:, 0]],
             "right_rank": ranks[pairs[:, 1]],
-            **scores_of(pairs, sizes),
-            "kind": pa.array(kinds, pa.string()),
+            **{name: pa.array(s) if measured else pa.nulls(len(s), pa.float64()) for name, s in scores.items()},
+            "kind": pa.nulls(len(pairs), pa.string()) if kinds is None else kinds,
         }
     )
 
 
-def all_links(decision: Decision) -> Ints:
+def all_links(decision: Decision) -> Rows:
     """The star's pairs and those found beyond them; none twice."""
     if not len(decision.links):
         return decision.resolution.pairs
@@ -137,24 +137,26 @@ def all_links(decision: Decision) -> Ints:
     return pairs[np.r_[True, (pairs[1:, :2] != pairs[:-1, :2]).any(axis=1)]]
 
 
-def witnesses(pairs: Ints, resolution: Resolution, measure: str) -> Ints:
+def witnesses(pairs: Rows, resolution: Resolution, judge: Judge) -> Ints:
     """Positions in `pairs` of each removed document's witness: the kept document it is most like."""
+    from roughly.kernels.judging import MEASURES
+
     kept = resolution.kept
-    scores = scores_of(pairs, resolution.sizes)
-    score = scores["containment" if measure == "containment" else "resemblance"]
     usable = np.flatnonzero(~kept[pairs[:, 0]] & kept[pairs[:, 1]])
-    order = usable[np.lexsort((pairs[usable, 1], -score[usable], pairs[usable, 0]))]
+    score = scores_of(pairs[usable], MEASURES[judge.measure])
+    order = usable[np.lexsort((pairs[usable, 1], -score, pairs[usable, 0]))]
     first = np.r_[True, pairs[order[1:], 0] != pairs[order[:-1], 0]] if len(order) else np.empty(0, np.bool_)
     return order[first]
 
 
-def empty_tables() -> tuple[pa.Table, pa.Table, pa.Table]:
-    """`decided`, `clustered` and `links` where nothing but equality was asked."""
+def empty_tables() -> dict[str, pa.Table]:
+    """What resolution says where nothing but equality was asked."""
     scores = {name: pa.array([], pa.float64()) for name in ("resemblance", "containment", "contained_in")}
     none = pa.array([], pa.uint32())
     kind = pa.array([], pa.string())
-    return (
-        pa.table({"rank": none, "witness": none, **scores, "kind": kind}),
-        pa.table({"rank": none, "cluster": none}),
-        pa.table({"left_rank": none, "right_rank": none, **scores, "kind": kind}),
-    )
+    return {
+        "decided": pa.table({"rank": none, "witness": none, **scores, "kind": kind}),
+        "clustered": pa.table({"rank": none, "cluster": none}),
+        "links": pa.table({"left_rank": none, "right_rank": none, **scores, "kind": kind}),
+        "near": pa.table({"left_rank": none, "right_rank": none, **scores}),
+    }

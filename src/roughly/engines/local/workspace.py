@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from isal import isal_zlib
 
 from roughly.errors import RoughlyError
@@ -25,12 +28,16 @@ class Workspace:
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool = False) -> None:
         self.folder = folder
-        if resume and folder.exists():
+        if resume and folder.exists() and not self._is_bare():
             self._check(identity)
         else:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             _write(folder / _IDENTITY, json.dumps(identity, sort_keys=True, indent=1).encode())
+
+    def _is_bare(self) -> bool:
+        """Whether a run was killed before it could say what it is; there is nothing to take over."""
+        return {path.name for path in self.folder.iterdir()} <= {f"{_IDENTITY}.new"}
 
     def _check(self, identity: dict[str, Any]) -> None:
         path = self.folder / _IDENTITY
@@ -72,6 +79,27 @@ class Workspace:
             return None
         info: dict[str, Any] = content["info"]
         return info
+
+    def info(self, name: str) -> dict[str, Any]:
+        """What an artefact was committed with; it must be there."""
+        info: dict[str, Any] = json.loads(self.path(f"{name}.done").read_text())["info"]
+        return info
+
+    def save(
+        self, name: str, arrays: dict[str, npt.NDArray[Any]], info: dict[str, Any], more: Sequence[Path] = ()
+    ) -> None:
+        """Keep arrays as an artefact, with files that belong to it."""
+        files = list(more)
+        for key, array in arrays.items():
+            path = self.path(f"{name}.{key}.npy")
+            np.save(path, array, allow_pickle=False)
+            files.append(path)
+        self.commit(name, files, info)
+
+    def array(self, name: str, key: str) -> npt.NDArray[Any]:
+        """An array of an artefact that was found."""
+        array: npt.NDArray[Any] = np.load(self.path(f"{name}.{key}.npy"), allow_pickle=False)
+        return array
 
     def discard(self, name: str) -> None:
         """Forget an artefact's marker; its files will be written again."""

@@ -1,0 +1,95 @@
+"""Crowded buckets dissolved: their documents joined by their rarest shingles instead.
+
+Two sets at or above the threshold must share one of the rarest 1 − threshold of their shingles, whatever "rare"
+means, as long as it means the same for both (the prefix-filter principle). Boilerplate shingles are common, so they
+no longer join anything. The filter is exact: no pair at or above the threshold is lost.
+
+With containment it is the smaller document that must have one of its rarest shingles in the larger, which answers
+with any of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.cluster.candidates import NO_ASKS, Candidates, Ints, SetLoader
+from roughly.cluster.grouping import group
+from roughly.cluster.scoring import Work, blocks
+from roughly.cluster.spool import Spool
+from roughly.features.shingles import Sets
+
+_SLOTS = 1 << 24
+
+
+def relieve(
+    candidates: Candidates,
+    crowded: npt.NDArray[np.bool_],
+    sets: SetLoader,
+    measure: str,
+    threshold: float,
+    work: Work,
+) -> Candidates:
+    """The candidates with crowded buckets dissolved and their documents joined by rare shingles."""
+    starts, docs, asks = candidates.by_bucket()
+    sizes = np.diff(starts)
+    inside = np.repeat(crowded, sizes)
+    members = np.unique(docs[inside]).astype(np.int64)
+    asking = np.ones(candidates.documents, np.bool_)
+    if len(asks):
+        asking[:] = False
+        asking[docs[inside & asks]] = True
+    with Spool(work.scratch) as rows:
+        _spool(rows, members, asking, sets, measure, threshold, work)
+        found = group([rows], budget=work.budget, threads=work.threads, asking=True)
+    new_sizes, new_docs, new_asks = found.rows()
+    pairs = (new_sizes.astype(np.float64) * (new_sizes - 1.0)).sum()
+    if pairs > float(len(members)) * (len(members) - 1):
+        # nearly alike, all of them: their rare shingles are shared as well, and one bucket of all is cheaper
+        new_sizes, new_docs = np.full(1, len(members), np.uint32), members.astype(np.uint32)
+        new_asks = asking[members]
+    return Candidates.from_buckets(
+        np.concatenate((sizes[~crowded].astype(np.uint32), new_sizes)),
+        np.concatenate((docs[~inside], new_docs)),
+        np.concatenate((asks[~inside], new_asks)) if len(asks) else NO_ASKS,
+        candidates.documents,
+    )
+
+
+def _spool(
+    rows: Spool,
+    members: Ints,
+    asking: npt.NDArray[np.bool_],
+    sets: SetLoader,
+    measure: str,
+    threshold: float,
+    work: Work,
+) -> None:
+    """Rows (shingle, document and whether it asks) of the documents' rarest shingles."""
+    from roughly.kernels.grouping import filter_words, mark, present
+    from roughly.kernels.judging import MEASURES
+    from roughly.kernels.resolve import count_hashed, prefix_keys
+
+    def loaded() -> Iterator[tuple[Ints, Sets]]:
+        weight = sets.weight()[members]
+        for lo, hi in blocks(weight, max(1, work.budget // 4)):
+            yield members[lo:hi], sets.load(members[lo:hi])
+
+    counts = np.zeros(_SLOTS, np.uint32)
+    for _, some in loaded():
+        count_hashed(some.values, counts)
+    for block, some in loaded():
+        keys, owners = prefix_keys(some.values, some.offsets, counts, MEASURES[measure], threshold)
+        use = asking[block[owners]]
+        rows.add(keys[use], (block[owners[use]] << 1 | 1).astype(np.uint32))
+    if measure != "containment":
+        return
+    marks = np.zeros(filter_words(rows.count), np.uint64)
+    for keys, askers in rows:
+        mark(keys, askers, 0, 0, marks, np.zeros(len(marks), np.uint64))
+    for block, some in loaded():
+        use = present(some.values, marks)
+        owners = np.repeat(block, np.diff(some.offsets))[use]
+        rows.add(some.values[use], (owners << 1).astype(np.uint32))

@@ -1,0 +1,137 @@
+"""Exact counts of pairs of documents, a block of sets at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.cluster.candidates import Ints, SetLoader
+from roughly.features.shingles import Sets
+from roughly.threads import in_order
+
+if TYPE_CHECKING:
+    from roughly.kernels.resolve import Held, Rule
+else:
+    Held = Rule = Any
+
+Rows = npt.NDArray[np.int32]
+"""(document, better-ranked document, c, m, n): see `kernels.judging`."""
+NO_ROWS = np.empty((0, 5), np.int32)
+_FEW_PAIRS = 1000
+"""So few are counted sooner than a thread is started."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What resolution may use. None of it changes the answer."""
+
+    budget: int  # bytes for sets and their bitmaps
+    threads: int = 1
+    scratch: Path | None = None  # a folder for what does not fit; None: memory
+    advance: Callable[[int], None] = lambda done: None
+
+
+class Scorer:
+    """Loads the sets that pairs need, within `room` bytes, and counts what they share on all threads."""
+
+    def __init__(self, sets: SetLoader, rule: Rule, room: int, threads: int) -> None:
+        self.sets, self.rule, self.room, self.threads = sets, rule, room, threads
+
+    def score(self, pairs: npt.NDArray[np.int32], floor: float, held: tuple[int, Sets] | None = None) -> Rows:
+        """The counts of pairs (document, better-ranked document); those below the floor are left out.
+
+        `held` is a block of sets at hand (its first document, the sets) that has every left-hand document; otherwise
+        those are loaded too.
+        """
+        if not len(pairs):
+            return NO_ROWS
+        weight = self.sets.weight()
+        pairs = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
+        cost = weight[pairs[:, 1]] * np.r_[True, pairs[1:, 1] != pairs[:-1, 1]]
+        if held is None:
+            cost = cost + weight[pairs[:, 0]]
+        some = (self._score(pairs[lo:hi], floor, held) for lo, hi in blocks(cost, self.room))
+        return np.concatenate([NO_ROWS, *some])
+
+    def _score(self, pairs: npt.NDArray[np.int32], floor: float, held: tuple[int, Sets] | None) -> Rows:
+        from roughly.kernels.resolve import score_pairs
+
+        docs = np.unique(pairs[:, 1] if held is not None else pairs).astype(np.int64)
+        sets = self.sets.load(docs)
+        right = np.searchsorted(docs, pairs[:, 1])
+        if held is None:
+            left = np.searchsorted(docs, pairs[:, 0])
+        else:
+            first, block = held
+            used = np.unique(pairs[:, 0]).astype(np.int64)
+            sets = join(slice_of(block, used - first), sets)
+            left = np.searchsorted(used, pairs[:, 0])
+            right = right + len(used)
+        whole = held_of(sets)
+        threads = self.threads if len(pairs) > _FEW_PAIRS else 1
+        cuts = np.linspace(0, len(pairs), threads + 1).astype(int)
+        parts = in_order(
+            lambda cut: score_pairs(
+                pairs[cut[0] : cut[1]], left[cut[0] : cut[1]], right[cut[0] : cut[1]], whole, self.rule, floor
+            ),
+            pairwise(cuts.tolist()),
+            threads,
+        )
+        return np.concatenate([NO_ROWS, *parts])
+
+
+def held_of(sets: Sets) -> Held:
+    """Sets as the kernels take them."""
+    from roughly.kernels import resolve
+
+    limits = np.empty(0, np.uint64) if sets.limits is None else sets.limits
+    return resolve.Held(sets.values, sets.offsets, limits, sets.most)
+
+
+def scores_of(rows: Rows, measure: int) -> npt.NDArray[np.float64]:
+    """The measure of each row, as `kernels.judging.score` has it."""
+    c, m, n = (rows[:, column].astype(np.int64) for column in (2, 3, 4))
+    if measure == 2:
+        return c.astype(np.float64)
+    whole = m if measure == 1 else m + n - c
+    return np.where(whole == 0, 1.0, c / np.maximum(whole, 1))
+
+
+def blocks(weight: Ints, budget: int) -> Iterator[tuple[int, int]]:
+    """Ranges of documents whose weights add up to at most the budget (or one document)."""
+    ends = np.cumsum(weight)
+    lo = 0
+    while lo < len(weight):
+        base = int(ends[lo - 1]) if lo else 0
+        hi = max(lo + 1, int(np.searchsorted(ends, base + budget, side="right")))
+        yield lo, hi
+        lo = hi
+
+
+def slice_of(sets: Sets, rows: Ints) -> Sets:
+    """Some of the sets."""
+    from roughly.kernels.gathering import gather_ranges
+
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(np.diff(sets.offsets)[rows], out=offsets[1:])
+    limits = None if sets.limits is None else sets.limits[rows]
+    return Sets(gather_ranges(sets.values, sets.offsets[rows], offsets), offsets, limits, sets.most)
+
+
+def join(one: Sets, other: Sets) -> Sets:
+    """The sets of both, one after the other."""
+    limits = None
+    if one.limits is not None and other.limits is not None:
+        limits = np.concatenate((one.limits, other.limits))
+    return Sets(
+        np.concatenate((one.values, other.values)),
+        np.concatenate((one.offsets, other.offsets[1:] + one.offsets[-1])),
+        limits,
+        one.most,
+    )
