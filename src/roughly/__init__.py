@@ -13,28 +13,37 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from roughly.errors import RoughlyError
+    from roughly.features.sketching import Sketched
     from roughly.job import Result, dedupe
+    from roughly.job.clustering import Clustering
+    from roughly.job.objects import cluster_features
+    from roughly.job.sketching import recluster, sketch
     from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Clustering": "roughly.job.clustering",
     "Comparison": "roughly.verify.comparison",
     "Result": "roughly.job",
     "RoughlyError": "roughly.errors",
     "Settings": "roughly.settings",
+    "Sketched": "roughly.features.sketching",
+    "cluster_features": "roughly.job.objects",
     "compare": "roughly.verify.comparison",
     "containment": "roughly.verify.comparison",
     "contains": "roughly.verify.comparison",
     "dedupe": "roughly.job",
+    "recluster": "roughly.job.sketching",
     "resemblance": "roughly.verify.comparison",
     "same": "roughly.verify.comparison",
+    "sketch": "roughly.job.sketching",
 }
 
 __all__ = [
-    "Comparison", "Result", "RoughlyError", "Settings",
-    "compare", "containment", "contains", "dedupe", "resemblance", "same",
+    "Clustering", "Comparison", "Result", "RoughlyError", "Settings", "Sketched",
+    "cluster_features", "compare", "containment", "contains", "dedupe", "recluster", "resemblance", "same", "sketch",
 ]  # fmt: skip
 
 

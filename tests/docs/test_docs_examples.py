@@ -15,6 +15,7 @@ PRINTS = {
     "strings.py": ["stays 0: Heavy rain", "goes  1: exact of 0, resemblance 1.000", "goes  2: revision of 0"],
     "frame.py": ["511 rows, 215 stay", "Twitter: 29 rows go"],
     "thresholds.py": ["0.5  124 stay", "0.8  168 stay", "1.0  416 stay"],
+    "melodies.py": ["Twinkle: Twinkle in G, Twinkle, slow", "alone: Frère Jacques"],
     "excerpts.py": ["the letter contains the notice: True", "notice goes: 100% of it is in letter"],
 }
 

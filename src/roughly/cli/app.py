@@ -10,6 +10,8 @@ import roughly
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
 from roughly.cli.lexicon import app as lexicon
+from roughly.cli.sketch import sketch
+from roughly.cli.tune import tune
 
 app = typer.Typer(
     name="roughly",
@@ -21,6 +23,8 @@ app = typer.Typer(
 )
 app.command()(dedupe)
 app.command()(compare)
+app.command()(sketch)
+app.command()(tune)
 app.add_typer(lexicon, name="lexicon")
 
 

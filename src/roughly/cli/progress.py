@@ -18,6 +18,8 @@ _SAYS = {
     "write": "writing verdicts",
     "copy": "copying what stays",
     "report": "drawing the report",
+    "sketch": "reading and sampling",
+    "tune": "measuring",
 }
 
 

@@ -1,0 +1,158 @@
+"""Sketches on disk: one Parquet file, with all that it takes to compare them again and nothing of the texts.
+
+| column | type | |
+|---|---|---|
+| `doc_id` | string | |
+| `tokens` | int64 | length of the document |
+| `limit` | uint64 | the sketch holds every shingle hash of the document up to this one |
+| `values` | list<uint64> | the sampled shingle hashes, ascending |
+
+The file's metadata say how the sketches were made, and carry a fingerprint of that. Sketches are compared only with
+sketches of the same fingerprint, and a file whose fingerprint does not fit its facts is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from roughly.errors import InputError, InputMissing
+from roughly.features.sampling import Sampling
+from roughly.features.sketch import Ints, Sketch, joined, limits_of
+
+FILE = "sketches.parquet"
+VERSION = 1
+FORM = "canonical 1, Unicode 14.0.0"
+"""Canonical form and token hash that the values stand for; a test holds it to that of lexicons."""
+SCHEMA = pa.schema(
+    [
+        pa.field("doc_id", pa.string(), nullable=False),
+        pa.field("tokens", pa.int64(), nullable=False),
+        pa.field("limit", pa.uint64(), nullable=False),
+        pa.field("values", pa.large_list(pa.field("item", pa.uint64(), nullable=False)), nullable=False),
+    ]
+)
+_KEY = b"roughly.sketches"
+
+
+@dataclass(frozen=True)
+class SketchFacts:
+    """How sketches were made."""
+
+    sampling: Sampling
+    shingle_size: int
+    main_text: bool = False
+    form: str = FORM
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values; `from_dict` gives back an equal object."""
+        groups = [list(group) for group in self.sampling.groups]
+        return {
+            "version": VERSION, "form": self.form, "sketch": str(self.sampling), "groups": groups,
+            "shingle_size": self.shingle_size, "main_text": self.main_text,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """The opposite of `to_dict`."""
+        return cls(
+            Sampling.parse(values["sketch"], values["groups"]), values["shingle_size"], values["main_text"],
+            values["form"],
+        )  # fmt: skip
+
+    def fingerprint(self) -> str:
+        """Sixteen hex digits that change whenever the values may."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class StoredSketches:
+    """Sketches read back: row i of each."""
+
+    facts: SketchFacts
+    ids: pa.Array
+    tokens: Ints
+    sketch: Sketch
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+class SketchWriter:
+    """Writes a file of sketches, a batch at a time."""
+
+    def __init__(self, path: Path, facts: SketchFacts) -> None:
+        told = facts.to_dict() | {"fingerprint": facts.fingerprint()}
+        schema = SCHEMA.with_metadata({_KEY: json.dumps(told).encode()})
+        # hashes do not compress, and dictionaries of them only cost
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=["doc_id"])
+        self._schema = schema
+
+    def write(self, ids: pa.Array, tokens: Ints, sketch: Sketch) -> None:
+        """Add documents."""
+        start, end = int(sketch.offsets[0]), int(sketch.offsets[-1])
+        lists = pa.LargeListArray.from_arrays(
+            pa.array(sketch.offsets - start), pa.array(sketch.values[start:end]), type=SCHEMA.field("values").type
+        )
+        columns = [ids, pa.array(tokens), pa.array(limits_of(sketch)), lists]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._writer.close()
+
+
+def read_facts(path: Path) -> SketchFacts:
+    """How the sketches in a file, or in the folder that holds it, were made."""
+    path = path / FILE if path.is_dir() else path
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except FileNotFoundError:
+        raise InputMissing(f"no sketches in {path}; make them with `roughly sketch`") from None
+    except (OSError, pa.ArrowInvalid) as problem:
+        raise InputError(f"{path} cannot be read as Parquet: {problem}; make the sketches anew") from problem
+    if _KEY not in metadata:
+        raise InputError(f"{path} holds no sketches; make them with `roughly sketch`")
+    told = json.loads(metadata[_KEY])
+    if told.get("version") != VERSION or told.get("form") != FORM:
+        raise InputError(
+            f"{path} was made by another version of roughly (version {told.get('version')}, {told.get('form')}); "
+            "make the sketches anew"
+        )
+    facts = SketchFacts.from_dict(told)
+    if facts.fingerprint() != told.get("fingerprint"):
+        raise InputError(f"{path}: the fingerprint does not fit the settings beside it; make the sketches anew")
+    return facts
+
+
+def read_sketches(path: Path) -> StoredSketches:
+    """All sketches of a file, or of the folder that holds it."""
+    facts = read_facts(path)
+    batches = list(_batches(path / FILE if path.is_dir() else path, facts))
+    ids = pa.concat_arrays([batch[0] for batch in batches]) if batches else pa.array([], pa.string())
+    tokens = np.concatenate([batch[1] for batch in batches]) if batches else np.empty(0, np.int64)
+    return StoredSketches(facts, ids, tokens, joined([batch[2] for batch in batches]))
+
+
+def _batches(path: Path, facts: SketchFacts) -> Iterator[tuple[pa.Array, Ints, Sketch]]:
+    most = facts.sampling.number if facts.sampling.kind == "min" else 0
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            lists = batch.column("values")
+            offsets = lists.offsets.to_numpy().astype(np.int64)
+            limits = None if facts.sampling.kind == "all" else batch.column("limit").to_numpy()
+            sketch = Sketch(lists.values.to_numpy(), offsets, limits, most)
+            yield batch.column("doc_id").cast(pa.string()), batch.column("tokens").to_numpy(), sketch

@@ -1,0 +1,50 @@
+"""Settings in a TOML file, as `roughly tune` writes them and `roughly dedupe --settings` takes them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from roughly.errors import InputError, InputMissing, OutputError, OutputExists, SettingsError
+from roughly.features.sampling import Sampling
+
+
+def write_settings(path: Path, settings: dict[str, Any], comment: str, overwrite: bool = False) -> None:
+    """Write plain values, with a comment above them."""
+    if path.exists() and not overwrite:
+        raise OutputExists(f"{path} exists; add --overwrite to replace it, or choose another name")
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    lines += [f"{name} = {_written(value)}" for name, value in settings.items()]
+    try:
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as problem:
+        raise OutputError(f"cannot write {path}: {problem.strerror}; choose another name") from problem
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The values of a settings file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputMissing(f"no such file: {path}; make one with `roughly tune`") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise InputError(f"{path} cannot be read as TOML: {problem}") from problem
+
+
+def read_sampling(path: Path) -> tuple[Sampling, int]:
+    """The sampling and the size of shingles in a settings file."""
+    values = read_settings(path)
+    if "sketch" not in values or "shingle_size" not in values:
+        raise SettingsError(f"{path} says neither sketch nor shingle_size, or one only; `roughly tune` writes both")
+    return Sampling.parse(values["sketch"], values.get("groups", ())), int(values["shingle_size"])
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_written(item) for item in value) + "]"
+    return repr(value)

@@ -1,0 +1,76 @@
+"""Parameters of the papers, by name: `--preset broder-1997`.
+
+A preset is a set of settings, each of which may still be given otherwise. Values that a paper does not state are left
+to the method's own defaults.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from roughly.errors import SettingsError
+
+_BRODER = "A. Z. Broder, S. C. Glassman, M. S. Manasse, G. Zweig: Syntactic clustering of the Web. WWW6, 1997"
+_YE = (
+    "S. Ye, J.-R. Wen, W.-Y. Ma: A systematic study on parameter correlations in large-scale duplicate document "
+    "detection. Knowledge and Information Systems, 2008"
+)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings as a paper has them."""
+
+    name: str
+    settings: MappingProxyType[str, Any]
+    citation: str
+    about: str
+
+
+def _preset(name: str, about: str, citation: str, **settings: Any) -> Preset:
+    return Preset(name, MappingProxyType(settings), citation, about)
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        _preset(
+            "broder-1997", "DSC as run on 30 million pages", f"{_BRODER}, §3, §5.1, §7",
+            method="shingles", measure="resemblance", shingle_size=10, sketch="mod:25", threshold=0.5, common=1000,
+            cluster="components",
+        ),
+        _preset(
+            "broder-1997-super", "DSC-SS: one super shingle in common", f"{_BRODER}, §5.3",
+            method="super-shingles", shingle_size=10, sketch="mod:25", super_size=4, short="sample",
+        ),
+        _preset(
+            "broder-1997-lengths", "V_i: sketches of bounded size for documents of any length", f"{_BRODER}, §3",
+            method="shingles", measure="resemblance", shingle_size=10, sketch="adaptive", threshold=0.5, common=1000,
+        ),
+        _preset(
+            "ye-2008", "the ratios that the paper gives for precision 0.8 at threshold 0.6", f"{_YE}, §6",
+            method="shingles", measure="resemblance", sketch="adaptive", threshold=0.6,
+            groups=[[500, 0.125], [1000, 0.0625]],
+        ),
+        _preset(
+            "fetterly-2003", "84 min-wise samples, 6 super shingles, 15 mega shingles",
+            "D. Fetterly, M. Manasse, M. Najork: On the evolution of clusters of near-duplicate web pages, LA-WEB 2003",
+            method="mega-shingles", shingle_size=5, mega_groups=6, mega_samples=14,
+        ),
+        _preset(
+            "haveliwala-2000", "125 tuples of words, then word overlap",
+            "T. H. Haveliwala, A. Gionis, P. Indyk: Scalable techniques for clustering the Web. WebDB, 2000, as in "
+            "A. Kołcz, A. Chowdhury: Lexicon randomization for near-duplicate detection with I-Match, 2008, §4",
+            method="word-lsh", lsh_words=3, lsh_signatures=125, threshold=0.8,
+        ),
+    )
+}  # fmt: skip
+
+
+def preset(name: str) -> Preset:
+    """The preset of this name."""
+    if name not in PRESETS:
+        raise SettingsError(f"unknown preset {name!r}; presets are {', '.join(PRESETS)}")
+    return PRESETS[name]

@@ -1,0 +1,119 @@
+"""`shingles` (DSC): documents that share sampled shingles, judged by how many they share.
+
+Broder 1997, §4.1, in four phases: a sketch of every document; all (shingle, document) rows sorted; pairs that share a
+shingle, with the number that they share; those at or above the threshold are duplicates. With V(A) the sample of the
+w-shingles S(A):
+
+    keys(A) = V(A)
+    A and B are duplicates  ⇔  estimate of r(A, B), or of c(A, B), from V(A) and V(B) ≥ t
+
+Shingles in more than `common` documents form no pairs (§5.1): expanding them is quadratic, and they are mechanical as a
+rule. They still count in the estimate.
+
+| symbol | parameter |
+|---|---|
+| w | `shingle_size` (10 in the paper) |
+| MOD_m, MIN_s, V_i, all | `sampling` (`mod:25` in the paper; see `features.sampling`) |
+| t | `threshold` (0.5 in the paper) |
+| 1,000 | `common` |
+
+Two documents of n distinct shingles each and resemblance r have K = 2·r·n/(1 + r) of them in common, so with a sampling
+ratio f they share a key with probability 1 − (1 − f)^K; for MIN_s it is 1 − (1 − r)^s. It depends on n:
+`candidate_probability` is that of documents of `TYPICAL` shingles.
+
+Citation: A. Z. Broder, S. C. Glassman, M. S. Manasse, G. Zweig: Syntactic clustering of the Web. WWW6, 1997, §3–5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from roughly.errors import SettingsError
+from roughly.features.sampling import Sampling
+from roughly.features.sketch import Sketch
+from roughly.methods.method import Judge, Keys
+from roughly.text.canonical import Tokens
+from roughly.text.filters import Filters
+
+TYPICAL = 1000
+"""Distinct shingles of the documents that `candidate_probability` speaks of."""
+COMMON = 1000
+"""A shingle in more documents than this forms no pairs (Broder 1997, §5.1)."""
+
+Measure = Literal["resemblance", "containment"]
+
+
+@dataclass(frozen=True)
+class Shingles:
+    """Sampled shingles as keys and as sketch."""
+
+    threshold: float = 0.5
+    measure: Measure = "resemblance"
+    shingle_size: int = 10
+    sampling: Sampling = field(default_factory=lambda: Sampling("mod", 25))
+    common: int = COMMON
+
+    name: ClassVar[str] = "shingles"
+    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+    equality: ClassVar[bool] = False
+    filters: ClassVar[Filters | None] = None
+
+    def __post_init__(self) -> None:
+        problems = [*check_threshold(self.threshold), *check_shingle_size(self.shingle_size)]
+        if self.measure not in ("resemblance", "containment"):
+            problems.append(f"measure must be one of resemblance, containment, not {self.measure!r}")
+        if self.common < 2:
+            problems.append(f"common must be a whole number from 2, not {self.common!r}: two documents make a pair")
+        if problems:
+            raise SettingsError(*problems)
+
+    def keys(self, tokens: Tokens) -> Keys:
+        """The sampled shingles of each document."""
+        sketch = self.sketch(tokens)
+        return Keys(sketch.values, sketch.offsets)
+
+    def sketch(self, tokens: Tokens) -> Sketch:
+        """The sampled shingles of each document, with their limits."""
+        return self.sampling.apply(tokens, self.shingle_size)
+
+    def judge(self) -> Judge:
+        """Estimated on the sketches."""
+        return Judge("sketch", self.measure, self.threshold)
+
+    def candidate_probability(self, similarity: float) -> float:
+        """1 − (1 − f)^K, or 1 − (1 − r)^s for MIN_s; see above."""
+        if self.measure == "containment":
+            shared = similarity * TYPICAL
+        else:
+            shared = 2 * similarity * TYPICAL / (1 + similarity)
+        ratio = self.sampling.ratio(TYPICAL)
+        if self.sampling.kind == "min" and self.measure == "resemblance" and ratio < 1:
+            return one_of(similarity, self.sampling.number)
+        return one_of(ratio, shared)
+
+    def describe(self) -> dict[str, Any]:
+        """How shingles are sampled, and which are too common."""
+        groups = [list(group) for group in self.sampling.groups]
+        return {"sketch": str(self.sampling), "groups": groups, "common": self.common}
+
+
+def one_of(chance: float, tries: float) -> float:
+    """1 − (1 − chance)^tries."""
+    if chance >= 1:
+        return 1.0 if tries > 0 else 0.0
+    return -math.expm1(tries * math.log1p(-chance))
+
+
+def check_threshold(threshold: float) -> Iterable[str]:
+    """What is wrong with a threshold."""
+    if not 0 < threshold <= 1:
+        yield f"threshold must be above 0 and at most 1, not {threshold!r}"
+
+
+def check_shingle_size(size: int) -> Iterable[str]:
+    """What is wrong with the size of shingles."""
+    if not 1 <= size <= 64:
+        yield f"shingle_size must be a whole number from 1 to 64, not {size!r}"

@@ -1,0 +1,95 @@
+"""`word-lsh`: documents that share one of many small tuples of words, chosen by random orderings of all words.
+
+Haveliwala 2000, as Kołcz 2008, §2 and §4 describes it. Ordering l ranks all words at random; the signature is a hash of
+the k words of the document that rank first:
+
+    U(A) = the distinct words of A
+    signature_l(A) = hash( l, the k first words of U(A) by ordering l )          l = 1 … L
+
+The k first words of U(A) ∪ U(B) are in both with probability about J^k, J the resemblance of the word sets, so
+
+    candidate_probability(J) = 1 − (1 − J^k)^L
+
+A few words say little of a long document. Haveliwala therefore filters what shares a signature by word overlap: that is
+`threshold`, on the resemblance of the word sets; with None, one signature in common is enough. Very frequent words are
+ignored as a rule: that is `filters` (`sw` drops the SMART stop words).
+
+A document of fewer than k words is a signature of all of them.
+
+| symbol | parameter |
+|---|---|
+| k | `words` |
+| L | `signatures` (125 in Haveliwala 2000) |
+| the orderings | `seed` |
+
+Citation: T. H. Haveliwala, A. Gionis, P. Indyk: Scalable techniques for clustering the Web. WebDB, 2000. A. Kołcz,
+A. Chowdhury: Lexicon randomization for near-duplicate detection with I-Match. J. Supercomputing, 2008, §2 and §4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from roughly.errors import SettingsError
+from roughly.features.sampling import Sampling
+from roughly.features.sketch import Sketch
+from roughly.methods import permutations
+from roughly.methods.method import Judge, Keys
+from roughly.methods.shingles import check_threshold, one_of
+from roughly.text.canonical import Tokens
+from roughly.text.filters import Filters
+
+
+@dataclass(frozen=True)
+class WordLSH:
+    """Tuples of words as keys; the word sets as sketch where there is a threshold."""
+
+    words: int = 3
+    signatures: int = 125
+    threshold: float | None = 0.8
+    filters: Filters | None = None
+    seed: int = 0
+
+    name: ClassVar[str] = "word-lsh"
+    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+    equality: ClassVar[bool] = False
+    common: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        problems = [] if self.threshold is None else list(check_threshold(self.threshold))
+        if not 1 <= self.words <= 64:
+            problems.append(f"a signature is made of 1 to 64 words, not {self.words!r}")
+        if not 1 <= self.signatures <= 1024:
+            problems.append(f"a document has 1 to 1024 signatures, not {self.signatures!r}")
+        if problems:
+            raise SettingsError(*problems)
+
+    def keys(self, tokens: Tokens) -> Keys:
+        """One signature an ordering for every document that has words."""
+        from roughly.kernels.tuples import word_keys
+
+        return Keys(word_keys(tokens.hashes, tokens.offsets, self.words, *self._permutations))
+
+    @cached_property
+    def _permutations(self) -> tuple[permutations.Words, permutations.Words]:
+        return permutations.draw(self.signatures, self.seed)
+
+    def sketch(self, tokens: Tokens) -> Sketch | None:
+        """The word sets, where there is a threshold."""
+        return None if self.threshold is None else Sampling().apply(tokens, 1)
+
+    def judge(self) -> Judge:
+        """The resemblance of the word sets, or one signature in common."""
+        if self.threshold is None:
+            return Judge("keys", "common", 1)
+        return Judge("sketch", "resemblance", self.threshold)
+
+    def candidate_probability(self, similarity: float) -> float:
+        """1 − (1 − J^k)^L."""
+        return one_of(similarity**self.words, self.signatures)
+
+    def describe(self) -> dict[str, Any]:
+        """Words a signature, and signatures a document."""
+        return {"words": self.words, "signatures": self.signatures, "filters": str(self.filters or "")}

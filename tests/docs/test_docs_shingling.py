@@ -1,0 +1,50 @@
+"""The pages of the shingling family say what the code has: formulas, presets, columns, settings."""
+
+from __future__ import annotations
+
+import pytest
+from docs_blocks import DOCS
+from test_docs_reference import names_in, rows, section
+
+from roughly.features.sketch_store import SCHEMA
+from roughly.job.clustering import DOCUMENTS
+from roughly.methods import family
+from roughly.methods.mega_shingles import MegaShingles
+from roughly.methods.presets import PRESETS
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def test_the_chances_of_mega_shingles() -> None:
+    shown = rows(section(page("methods/mega-shingles.md"), "## Formula"))
+    assert len(shown) == 4
+    for resemblance, chance in shown:
+        assert f"{MegaShingles().candidate_probability(float(resemblance)):.2f}" == chance
+
+
+def test_every_preset_is_listed_with_its_settings() -> None:
+    shown = {names_in(row[0])[0]: names_in(row[2]) for row in rows(page("presets.md"))}
+    assert shown == {
+        name: [f"{key} = {value}" for key, value in preset.settings.items()] for name, preset in PRESETS.items()
+    }
+    for preset in PRESETS.values():
+        assert f"`{preset.name}`: {preset.citation}." in page("presets.md")
+
+
+def test_the_columns_of_sketches() -> None:
+    shown = [(names_in(row[0])[0], row[1]) for row in rows(section(page("sketches.md"), "## The file"))]
+    assert shown == [(field.name, str(field.type)) for field in SCHEMA]
+
+
+def test_the_columns_of_a_clustering() -> None:
+    text = section(page("python.md"), "### `roughly.Clustering`")
+    assert names_in(rows(text)[0][1]) == DOCUMENTS.names
+
+
+@pytest.mark.parametrize("method", family.METHODS)
+def test_the_settings_of_a_method_are_those_on_its_page(method: str) -> None:
+    shown = rows(section(page(f"methods/{method}.md"), "## Symbols → parameters"))
+    names = {name for row in shown for name in names_in(row[1]) if name != "sw"}
+    assert names == family.settings_of(method)

@@ -1,0 +1,94 @@
+"""Features of any object: the same hashes from Python, Arrow and Parquet; clusters as their sets say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import roughly
+from roughly.errors import DuplicateIds, InputError, InputMissing, SettingsError
+from roughly.features.custom import hash_features
+
+
+def test_python_and_arrow_hash_alike() -> None:
+    for rows, kind in (
+        ([[1, -2, 2**62], [], [7, 7]], pa.int64()),
+        ([["a", "ü", ""], ["a"], []], pa.string()),
+        ([[0.5, 1e300], [], [2.0]], pa.float64()),
+        ([[b"a", b"\xff"], [b""], []], pa.binary()),
+    ):
+        plain = hash_features(rows)
+        for column in (pa.array(rows, pa.list_(kind)), pa.chunked_array([pa.array(rows, pa.large_list(kind))])):
+            other = hash_features(column)
+            assert other.hashes.tolist() == plain.hashes.tolist()
+            assert other.offsets.tolist() == plain.offsets.tolist() == [0, *_running(rows)]
+    sliced = pa.array([[9], [1, 2], [3]], pa.list_(pa.int64())).slice(1)
+    assert hash_features(sliced).hashes.tolist() == hash_features([[1, 2], [3]]).hashes.tolist()
+
+
+def _running(rows: list[list[object]]) -> list[int]:
+    return [sum(len(row) for row in rows[: at + 1]) for at in range(len(rows))]
+
+
+def test_features_of_other_kinds_differ() -> None:
+    kinds = [1, "1", b"1", 1.0, (1,), ("1",), (1, 1), ((1, 1),), ("1", "1"), ("11",), "t1:1"]
+    assert len(set(hash_features([kinds]).hashes.tolist())) == len(kinds)
+    assert hash_features([[True]]).hashes.tolist() == hash_features([[1]]).hashes.tolist()
+
+
+def test_clusters_of_features() -> None:
+    ids = ["a", "b", "c", "d"]
+    rows = [[1, 2, 3, 4, 5], [1, 2, 3, 4], [9, 8, 7], [8]]
+    found = roughly.cluster_features(ids, rows, threshold=0.8)
+    assert found.clusters == {"a": ["a", "b"]}
+    assert found.kept == ["a", "c", "d"]
+    inside = roughly.cluster_features(ids, rows, threshold=1.0, measure="containment")
+    assert inside.clusters == {"a": ["a", "b"], "c": ["c", "d"]}
+    row = inside.removed.to_pylist()[0]
+    assert (row["doc_id"], row["kept_id"], row["containment"], row["contained_in"]) == ("b", "a", 1.0, 0.8)
+
+
+def test_order_counts_with_larger_shingles_only() -> None:
+    rows = [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]]
+    assert roughly.cluster_features([1, 2], rows, threshold=0.9).clusters == {"1": ["1", "2"]}
+    assert roughly.cluster_features([1, 2], rows, threshold=0.1, shingle_size=2).clusters == {}
+
+
+def test_sampled_features() -> None:
+    rows = [list(range(2000)), list(range(20, 2020)), list(range(5000, 7000))]
+    for sketch in ("mod:10", "min:100", "adaptive"):
+        assert roughly.cluster_features("abc", rows, threshold=0.8, sketch=sketch).clusters == {"a": ["a", "b"]}
+
+
+def test_a_parquet_file_of_features(tmp_path: Path) -> None:
+    path = tmp_path / "features.parquet"
+    pq.write_table(pa.table({"id": [1, 2, 3], "features": [["x", "y"], ["y", "x"], ["z"]]}), path)
+    assert roughly.cluster_features(path, threshold=0.9).clusters == {"1": ["1", "2"]}
+    with pytest.raises(InputError, match="no column 'values'; it has id, features"):
+        roughly.cluster_features(path, features_column="values")
+    with pytest.raises(InputMissing, match="no such file"):
+        roughly.cluster_features(tmp_path / "none.parquet")
+    (tmp_path / "bad.parquet").write_text("no", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        roughly.cluster_features(tmp_path / "bad.parquet")
+
+
+@pytest.mark.parametrize(
+    ("ids", "rows", "error", "words"),
+    [
+        (["a"], [[1], [2]], SettingsError, "1 ids and features of 2 objects"),
+        (["a", "a"], [[1], [2]], DuplicateIds, "'a' for one"),
+        (["a"], ["word"], InputError, "object 0 are str, not a list"),
+        (["a"], [[{1}]], InputError, "a number, a string, bytes or a tuple of these, not set"),
+        (["a"], pa.array([1]), InputError, "must be a list column, not int64"),
+        (["a"], pa.array([None], pa.list_(pa.int64())), InputError, "1 objects have no list"),
+        (["a"], pa.array([[None]], pa.list_(pa.int64())), InputError, "1 features are null"),
+        (["a"], None, SettingsError, "or the path of a Parquet file"),
+    ],
+)
+def test_features_that_make_no_sense_are_refused(ids: object, rows: object, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        roughly.cluster_features(ids, rows)

@@ -1,0 +1,217 @@
+"""Stored sketches: read back as they were, clustered as the sets say, and refused where they do not fit."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import roughly
+from roughly.cli.app import app
+from roughly.errors import DuplicateIds, InputError, InputMissing, OutputExists, SettingsError
+from roughly.features import sketch_store
+from roughly.features.sampling import Sampling
+from roughly.features.shingles import shingle_sets
+from roughly.features.sketch import limits_of
+from roughly.features.sketch_store import SketchFacts, read_sketches
+from roughly.lexicon.format import FORM
+from roughly.text.canonical import tokenise
+
+Records = list[dict[str, str]]
+SKETCHES = ["all", "mod:8", "min:50", "adaptive"]
+
+
+def sets_of(records: Records, size: int) -> list[set[int]]:
+    found = shingle_sets(tokenise(pa.array([record["text"] for record in records])), size)
+    return [set(found.values[a:b].tolist()) for a, b in itertools.pairwise(found.offsets)]
+
+
+def greedy(records: Records, size: int, measure: str, threshold: float) -> dict[str, bool]:
+    """Who stays, by comparing everything exactly in order of rank."""
+    sets = dict(zip((record["id"] for record in records), sets_of(records, size), strict=True))
+    lengths = {record["id"]: len(record["text"].split()) for record in records}
+    kept: list[str] = []
+    verdict = {}
+    for doc_id in sorted(sets, key=lambda name: (-lengths[name], name)):
+        mine = sets[doc_id]
+        wholes = ((sets[k], mine if measure == "containment" else mine | sets[k]) for k in kept)
+        verdict[doc_id] = not any(
+            mine & other and len(mine & other) / len(whole) >= threshold for other, whole in wholes
+        )
+        if verdict[doc_id]:
+            kept.append(doc_id)
+    return verdict
+
+
+@pytest.mark.parametrize("sketch", SKETCHES)
+def test_sketches_come_back_as_they_were_made(file: Path, records: Records, tmp_path: Path, sketch: str) -> None:
+    done = roughly.sketch(file, output=tmp_path / "s", sketch=sketch, shingle_size=4)
+    stored = read_sketches(tmp_path / "s")
+    tokens = tokenise(pa.array([record["text"] for record in records]))
+    made = Sampling.parse(sketch).apply(tokens, 4)
+    assert stored.ids.to_pylist() == [record["id"] for record in records]
+    assert stored.tokens.tolist() == np.diff(tokens.offsets).tolist()
+    assert stored.sketch.values.tolist() == made.values.tolist()
+    assert stored.sketch.offsets.tolist() == made.offsets.tolist()
+    assert limits_of(stored.sketch).tolist() == limits_of(made).tolist()
+    assert stored.sketch.most == made.most
+    assert stored.facts == SketchFacts(Sampling.parse(sketch), 4)
+    assert (done.documents, done.values, done.rejects) == (len(records), len(made.values), [])
+    summary = json.loads((tmp_path / "s" / "run.json").read_text(encoding="utf-8"))
+    assert summary["fingerprint"] == stored.facts.fingerprint()
+
+
+@pytest.mark.parametrize("measure", ["resemblance", "containment"])
+@pytest.mark.parametrize("threshold", [0.3, 0.8, 1.0])
+def test_unsampled_sketches_give_the_exact_stars(
+    file: Path, records: Records, tmp_path: Path, measure: str, threshold: float
+) -> None:
+    roughly.sketch(file, output=tmp_path / "s", sketch="all", shingle_size=4)
+    found = roughly.recluster(tmp_path / "s", threshold=threshold, measure=measure)
+    verdict = greedy(records, 4, measure, threshold)
+    assert dict(zip(found.documents["doc_id"].to_pylist(), found.documents["kept"].to_pylist(), strict=True)) == verdict
+    sets = dict(zip((record["id"] for record in records), sets_of(records, 4), strict=True))
+    for row in found.removed.to_pylist():
+        mine, other = sets[row["doc_id"]], sets[row["kept_id"]]
+        assert verdict[row["kept_id"]]
+        assert row["resemblance"] == len(mine & other) / len(mine | other)
+        assert row["containment"] == len(mine & other) / len(mine)
+        assert row["contained_in"] == len(mine & other) / len(other)
+        assert row[measure] >= threshold
+        assert row["resemblance_error"] == 0
+
+
+@pytest.mark.parametrize("sketch", ["mod:4", "min:60", "adaptive"])
+def test_sampled_sketches_with_the_texts_are_exact(file: Path, tmp_path: Path, sketch: str) -> None:
+    """Every pair that reaches 0.5 shares a sampled shingle here, so the verdicts are those of the full sets."""
+    roughly.sketch(file, output=tmp_path / "s", sketch=sketch, shingle_size=4)
+    roughly.sketch(file, output=tmp_path / "all", sketch="all", shingle_size=4)
+    verified = roughly.recluster(tmp_path / "s", threshold=0.5, texts=file)
+    assert verified.documents.equals(roughly.recluster(tmp_path / "all", threshold=0.5).documents)
+
+
+@pytest.mark.parametrize("sketch", ["mod:4", "min:60", "adaptive"])
+def test_estimates_lie_around_the_exact_scores(file: Path, records: Records, tmp_path: Path, sketch: str) -> None:
+    roughly.sketch(file, output=tmp_path / "s", sketch=sketch, shingle_size=4)
+    found = roughly.recluster(tmp_path / "s", threshold=0.4, cluster="components")
+    sets = dict(zip((record["id"] for record in records), sets_of(records, 4), strict=True))
+    off, error = [], []
+    for row in found.pairs.to_pylist():
+        left, right = sets[row["left_id"]], sets[row["right_id"]]
+        off.append(row["resemblance"] - len(left & right) / len(left | right))
+        error.append(row["resemblance_error"])
+    assert len(off) > 30
+    assert np.abs(off).mean() < 0.08
+    assert np.mean(np.abs(off) <= 3 * np.array(error) + 0.05) > 0.9
+
+
+def test_components_hold_chains_and_stars_do_not(tmp_path: Path) -> None:
+    words = [f"word{i}" for i in range(140)]
+    chain = [{"id": str(i), "text": " ".join(words[10 * i : 10 * i + 100])} for i in range(5)]
+    roughly.sketch(chain, output=tmp_path / "s", sketch="all", shingle_size=1)
+    star = roughly.recluster(tmp_path / "s", threshold=0.8)
+    linked = roughly.recluster(tmp_path / "s", threshold=0.8, cluster="components")
+    assert star.clusters == {"0": ["0", "1"], "2": ["2", "3"]}
+    assert linked.clusters == {"0": ["0", "1", "2", "3", "4"]}
+    assert linked.kept == star.kept == ["0", "2", "4"]
+
+
+def test_common_values_form_no_pairs_and_are_counted(tmp_path: Path) -> None:
+    documents = [{"id": str(i), "text": f"one two three four own{i} mine{i}"} for i in range(6)]
+    roughly.sketch(documents, output=tmp_path / "s", sketch="all", shingle_size=1)
+    found = roughly.recluster(tmp_path / "s", threshold=0.4, common=5)
+    assert (found.counts["common"], found.counts["removed"]) == (4, 0)
+    assert roughly.recluster(tmp_path / "s", threshold=0.4, common=6).counts["removed"] == 5
+
+
+def test_copies_do_not_make_their_own_shingles_common(tmp_path: Path) -> None:
+    documents = [{"id": str(i), "text": "the same words in every one of them"} for i in range(9)]
+    documents.append({"id": "other", "text": "the same words in every one of these"})
+    roughly.sketch(documents, output=tmp_path / "s", sketch="all", shingle_size=1)
+    found = roughly.recluster(tmp_path / "s", threshold=0.7, common=2)
+    assert found.kept == ["0"]
+    assert found.counts["equivalent"] == 8
+
+
+def test_documents_without_a_sampled_shingle_stay_and_are_counted(tmp_path: Path) -> None:
+    documents = [{"id": "a", "text": "x y"}, {"id": "b", "text": "x y"}, {"id": "c", "text": ""}]
+    roughly.sketch(documents, output=tmp_path / "s", sketch="mod:2000000000")
+    found = roughly.recluster(tmp_path / "s")
+    assert (found.kept, found.counts["empty"]) == (["a", "b", "c"], 3)
+    assert found.documents["resemblance"].to_pylist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("sketch", SKETCHES)
+def test_order_threads_and_batches_do_not_matter(records: Records, tmp_path: Path, sketch: str) -> None:
+    roughly.sketch(records, output=tmp_path / "a", sketch=sketch, threads=1)
+    roughly.sketch(list(reversed(records)), output=tmp_path / "b", sketch=sketch, threads=3, batch_size=7)
+    for measure, cluster in itertools.product(["resemblance", "containment"], ["star", "components"]):
+        options: dict[str, Any] = {"threshold": 0.5, "measure": measure, "cluster": cluster}
+        one, two = roughly.recluster(tmp_path / "a", **options), roughly.recluster(tmp_path / "b", **options)
+        assert one.documents.equals(two.documents)
+        assert one.pairs.equals(two.pairs)
+        assert one.counts == two.counts
+
+
+def test_the_form_is_that_of_lexicons() -> None:
+    assert sketch_store.FORM == FORM
+
+
+def test_what_does_not_fit_is_refused(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputMissing, match="make them with `roughly sketch`"):
+        roughly.recluster(tmp_path / "nowhere")
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "other.parquet")
+    with pytest.raises(InputError, match="holds no sketches"):
+        roughly.recluster(tmp_path / "other.parquet")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really")
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        roughly.recluster(tmp_path / "broken.parquet")
+    roughly.sketch(file, output=tmp_path / "s")
+    with pytest.raises(OutputExists):
+        roughly.sketch(file, output=tmp_path / "s")
+    table = pq.read_table(tmp_path / "s" / "sketches.parquet")
+    told = json.loads(table.schema.metadata[b"roughly.sketches"])
+    for change, words in (({"shingle_size": 3}, "fingerprint does not fit"), ({"version": 9}, "another version")):
+        pq.write_table(
+            table.replace_schema_metadata({"roughly.sketches": json.dumps(told | change)}), tmp_path / "changed.parquet"
+        )
+        with pytest.raises(InputError, match=words):
+            roughly.recluster(tmp_path / "changed.parquet")
+    with pytest.raises(InputError, match="sketches but no text"):
+        roughly.recluster(tmp_path / "s", texts=["something else"])
+    with pytest.raises(SettingsError) as told_all:
+        roughly.recluster(tmp_path / "s", threshold=0, measure="size", cluster="none", common=1)
+    assert len(told_all.value.problems) == 4
+    with pytest.raises(SettingsError, match="either data or paths"):
+        roughly.sketch(output=tmp_path / "t")
+    with pytest.raises(SettingsError, match="shingle_size must be"):
+        roughly.sketch(file, output=tmp_path / "t", shingle_size=0)
+    assert not (tmp_path / "t").exists()
+
+
+def test_ids_that_stand_twice_are_refused(tmp_path: Path) -> None:
+    roughly.sketch([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], output=tmp_path / "s")
+    with pytest.raises(DuplicateIds, match="'a' for one"):
+        roughly.recluster(tmp_path / "s")
+
+
+def test_the_command(file: Path, tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    done = run(app, ["sketch", str(file), "-o", str(tmp_path / "s"), "--sketch", "mod:8", "--shingle-size", "4"])
+    assert done.exit_code == 0, done.output
+    assert "documents   120; of 0 no shingle was sampled" in done.stdout
+    assert "sampled (mod:8)" in done.stdout
+    again = run(app, ["sketch", str(file), "-o", str(tmp_path / "s"), "--overwrite", "--json"])
+    assert json.loads(again.stdout)["settings"]["sketch"] == "mod:25"
+    bad = run(app, ["sketch", str(file), "-o", str(tmp_path / "t"), "--sketch", "often"])
+    assert isinstance(bad.exception, SettingsError)
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"id": "1", "text": "fine"}\nnot json\n', encoding="utf-8")
+    assert run(app, ["sketch", str(broken), "-o", str(tmp_path / "u"), "--quiet"]).exit_code == 3
