@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from roughly.features.shingles import shingle_sets
-from roughly.methods.method import Keys
+from roughly.methods.method import Judge, Keys
 from roughly.text.canonical import Tokens
 
 
@@ -46,6 +46,7 @@ class Contained:
 
     name: ClassVar[str] = "minhash"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+    filters: ClassVar[None] = None
     equality: ClassVar[bool] = False
 
     def keys(self, tokens: Tokens) -> Keys:
@@ -54,6 +55,14 @@ class Contained:
         sizes = np.diff(sets.offsets)
         position = np.arange(len(sets.values)) - np.repeat(sets.offsets[:-1], sizes)
         return Keys(sets.values, sets.offsets, position < self.probes)
+
+    def sketch(self, tokens: Tokens) -> None:
+        """None: nothing is judged on sketches."""
+        return None
+
+    def judge(self) -> Judge:
+        """Exactly, on the full shingle sets."""
+        return Judge("text", "containment", self.threshold)
 
     def candidate_probability(self, similarity: float) -> float:
         """1 − (1 − c)^probes."""

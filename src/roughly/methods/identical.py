@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from roughly.methods.method import Judge
 from roughly.text.canonical import Tokens
 
 
@@ -14,11 +15,20 @@ class Identical:
 
     name: ClassVar[str] = "identical"
     collapse: ClassVar[Literal["identical", "lexical"]] = "identical"
+    filters: ClassVar[None] = None
     equality: ClassVar[bool] = True
 
     def keys(self, tokens: Tokens) -> None:
         """None: equality is the whole method."""
         return None
+
+    def sketch(self, tokens: Tokens) -> None:
+        """None: nothing is judged on sketches."""
+        return None
+
+    def judge(self) -> Judge:
+        """Equal or not."""
+        return Judge("keys", "common", 1)
 
     def candidate_probability(self, similarity: float) -> float:
         """Only equal documents are candidates."""

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.methods import bands as banding
-from roughly.methods.method import Keys
+from roughly.methods.method import Judge, Keys
 from roughly.text.canonical import Tokens
 
 
@@ -39,6 +39,7 @@ class MinHash:
 
     name: ClassVar[str] = "minhash"
     collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+    filters: ClassVar[None] = None
     equality: ClassVar[bool] = False
 
     def keys(self, tokens: Tokens) -> Keys:
@@ -57,6 +58,14 @@ class MinHash:
         return (words[:count] >> np.uint64(32)).astype(np.uint32) | np.uint32(1), (
             words[count:] >> np.uint64(32)
         ).astype(np.uint32)
+
+    def sketch(self, tokens: Tokens) -> None:
+        """None: nothing is judged on sketches."""
+        return None
+
+    def judge(self) -> Judge:
+        """Exactly, on the full shingle sets."""
+        return Judge("text", "resemblance", self.threshold)
 
     def candidate_probability(self, similarity: float) -> float:
         """1 − (1 − J^rows)^bands."""
