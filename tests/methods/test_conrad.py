@@ -110,7 +110,7 @@ def candidates(method: TermVector, texts: list[str]) -> set[tuple[int, int]]:
 def test_no_pair_is_lost(seed: int, terms: int, data: st.DataObject) -> None:
     """Candidates hold every pair that shares enough, short documents included."""
     needed = data.draw(st.integers(1, terms))
-    method = TermVector(lexicon=STATISTICS, terms=terms, common=needed, min_terms=min(terms, 3), min_df=2)
+    method = TermVector(lexicon=STATISTICS, terms=terms, shared=needed, min_terms=min(terms, 3), min_df=2)
     dice = random.Random(seed)
     texts = [" ".join(dice.sample(LETTERS[:40], dice.randint(1, 25))) for _ in range(12)]
     texts += [" ".join(words(text)[1:]) for text in texts]
@@ -123,14 +123,14 @@ def test_no_pair_is_lost(seed: int, terms: int, data: st.DataObject) -> None:
 
 
 def test_a_vector_holds_the_terms_of_highest_idf() -> None:
-    method = TermVector(lexicon=STATISTICS, terms=20, common=16, min_terms=20)
+    method = TermVector(lexicon=STATISTICS, terms=20, shared=16, min_terms=20)
     for text, vector in zip(TEXTS, vectors(method, TEXTS), strict=True):
         expected = top(text, 20)
         assert vector == ({hash_of(word) for word in expected} if len(expected) == 20 else set())
 
 
 def test_short_documents_share_their_part() -> None:
-    method = TermVector(lexicon=STATISTICS, terms=60, common=48, min_terms=5)
+    method = TermVector(lexicon=STATISTICS, terms=60, shared=48, min_terms=5)
     rare = top(" ".join(LETTERS), 30)
     a, b, c = vectors(method, [" ".join(rare[:20]), " ".join(rare[4:24]), " ".join(rare[:20])])
     assert len(a) == len(b) == 60 and a == c
@@ -149,7 +149,7 @@ def test_the_judge_and_the_probability() -> None:
 
 def test_wrong_settings_are_told_together() -> None:
     with pytest.raises(SettingsError) as caught:
-        TermVector(lexicon=STATISTICS, common=61, min_terms=0, dates=-1, lengths=2, min_df=0)
+        TermVector(lexicon=STATISTICS, shared=61, min_terms=0, dates=-1, lengths=2, min_df=0)
     assert len(caught.value.problems) == 5
     with pytest.raises(SettingsError) as caught:
         RareTerms(lexicon=STATISTICS, terms=0, most_idf=2, bin=0, lengths=-1, min_df=0, norm="x")

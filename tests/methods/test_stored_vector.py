@@ -91,7 +91,7 @@ def test_numbers_are_by_rarity() -> None:
     with pytest.raises(InputError, match="not in the lexicon"):
         numbers.of(np.array([12345], np.uint64))
     with pytest.raises(SettingsError, match="60 terms"):
-        store(TermVector(lexicon=STATISTICS, terms=30, common=20), tokens([""]), [None], numbers)
+        store(TermVector(lexicon=STATISTICS, terms=30, shared=20), tokens([""]), [None], numbers)
 
 
 def test_signatures_under_growing_lexicons() -> None:

@@ -9,6 +9,7 @@ import typer
 import roughly
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
+from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command()(dedupe)
 app.command()(compare)
 app.add_typer(lexicon, name="lexicon")
+app.add_typer(lab, name="lab")
 
 
 def _version(asked: bool) -> None:

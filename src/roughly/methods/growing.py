@@ -42,7 +42,7 @@ def signature_stability(
         raise SettingsError(f"stability is between two lexicons or more, not {len(lexicons)}")
     signed = {}
     for name, lexicon in lexicons:
-        method = TermVector(lexicon=lexicon, terms=longest, common=longest, min_terms=1, min_df=min_df)
+        method = TermVector(lexicon=lexicon, terms=longest, shared=longest, min_terms=1, min_df=min_df)
         signed[name] = method.rarest(tokens)
     if len(signed) < len(lexicons):
         raise SettingsError("lexicons to compare need names of their own")

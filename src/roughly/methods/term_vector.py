@@ -13,7 +13,7 @@ one.
 | in the paper | parameter |
 |---|---|
 | 60 terms | `terms` |
-| a threshold "of less than 50/60"; 80 % similar | `common` |
+| a threshold "of less than 50/60"; 80 % similar | `shared` |
 | six weeks | `dates` |
 | ±20 % | `lengths` |
 | fewer than 20 terms: not recommended | `min_terms` |
@@ -53,7 +53,7 @@ class TermVector:
 
     lexicon: Lexicon
     terms: int = 60
-    common: int = 48
+    shared: int = 48
     dates: int | None = 42
     lengths: float | None = 0.2
     min_terms: int = 20
@@ -70,7 +70,7 @@ class TermVector:
     def _problems(self) -> Iterator[str]:
         yield from checks.lexicon(self.lexicon, self.filters)
         problems = [*checks.whole("terms", self.terms, 1, 1000)]
-        yield from problems or checks.whole("common", self.common, 1, self.terms)
+        yield from problems or checks.whole("shared", self.shared, 1, self.terms)
         yield from problems or checks.whole("min_terms", self.min_terms, 1, self.terms)
         if self.dates is not None:
             yield from checks.whole("dates", self.dates, 0, 1_000_000)
@@ -86,7 +86,7 @@ class TermVector:
     @property
     def prefix(self) -> int:
         """How many entries are keys: n − k + 1."""
-        return self.terms - self.common + 1
+        return self.terms - self.shared + 1
 
     def rarest(self, tokens: Tokens) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Of each document up to `terms` terms, rarest first, 0 behind them; their frequencies; how many they are."""
@@ -116,18 +116,18 @@ class TermVector:
 
     def judge(self) -> Judge:
         """Enough entries in common, within both windows."""
-        return Judge("sketch", "common", self.common, dates=self.dates, lengths=self.lengths)
+        return Judge("sketch", "common", self.shared, dates=self.dates, lengths=self.lengths)
 
     def candidate_probability(self, similarity: float) -> float:
         """By the share of entries in common: certain from k/n on; below that as if entries were shared at random."""
-        return 1.0 if similarity * self.terms >= self.common else 1 - (1 - similarity) ** self.prefix
+        return 1.0 if similarity * self.terms >= self.shared else 1 - (1 - similarity) ** self.prefix
 
     def describe(self) -> dict[str, Any]:
         """The lexicon by its fingerprint, and the numbers."""
         return {
             "lexicon": self.eligible.fingerprint,
             "terms": self.terms,
-            "common": self.common,
+            "shared": self.shared,
             "prefix": self.prefix,
             "dates": self.dates,
             "lengths": self.lengths,
