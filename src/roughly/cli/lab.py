@@ -40,10 +40,13 @@ def run(
     lexicon: Annotated[
         Path | None, typer.Option("--lexicon", help="Of another collection; if not given, see the experiment.")
     ] = None,
-    filter: Annotated[str, typer.Option("--filter", help="kolcz-table2: the filter of I-Match.")] = "IDFR-I-20-80",
+    filter: Annotated[str, typer.Option("--filter", help="kolcz-table2: the filter of I-Match.")] = "IDFR-I-20-30",
     queries: Annotated[float, typer.Option("--queries", help="kolcz-table2: share of the spam asked for.")] = 0.1,
     every: Annotated[int, typer.Option("--every", help="imatch-table3: words between two that may change.")] = 10,
     alpha: Annotated[int, typer.Option("--alpha", help="imatch-table3: of ten, how many such words stay.")] = 9,
+    added: Annotated[
+        str, typer.Option("--added", help="imatch-table3: words put in are from terms, text or document.")
+    ] = "terms",
     seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
     text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
     label_column: Annotated[str, typer.Option("--label-column", help="Column that says spam or ham.")] = "label",
@@ -55,7 +58,7 @@ def run(
     from roughly.lab.setup import Options, Setup
 
     experiment = named(name)
-    options = Options(seed=seed, every=every, alpha=alpha, queries=queries, filter=filter)
+    options = Options(seed=seed, every=every, alpha=alpha, added=added, queries=queries, filter=filter)
     from roughly.cli.progress import compiled
     from roughly.lab.corpus import read_corpus
     from roughly.lexicon import Lexicon
