@@ -29,6 +29,7 @@ import numpy as np
 
 from roughly.errors import SettingsError
 from roughly.lexicon.lexicon import Lexicon
+from roughly.text.filters import Filters
 
 if TYPE_CHECKING:
     from roughly.kernels.imatch import Selection
@@ -142,3 +143,13 @@ FORMS = (
     "Doc-L-10 … Doc-L-90, Doc-H-10 … Doc-H-90, IDF-L-10 … IDF-L-90, IDF-H-10 … IDF-H-90, and DocR-I, DocR-O, IDFR-I, "
     "IDFR-O with two percentages such as DocR-I-20-80; percentages from 1 to 99, the lower first"
 )
+
+
+def split_filters(text: str) -> tuple[Filters | None, str | None]:
+    """The syntactic filters and the term filter in a list like `IDF-L-10,stem`; None for either that is not there."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    terms = [part for part in parts if "-" in part]
+    if len(terms) > 1:
+        raise SettingsError(f"one term filter at a time, not {' and '.join(terms)}")
+    filters = Filters.parse(",".join(part for part in parts if "-" not in part))
+    return filters or None, str(TermFilter.parse(terms[0])) if terms else None
