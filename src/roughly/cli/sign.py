@@ -21,6 +21,12 @@ def sign(
     method: Annotated[
         str, typer.Option("--method", help="minhash, syntactic, imatch, rare-terms or term-vector.")
     ] = "imatch",
+    threshold: Annotated[float | None, typer.Option("--threshold", help="minhash: similarity to find.")] = None,
+    recall: Annotated[
+        float | None, typer.Option("--recall", help="minhash: least share of such pairs to find.")
+    ] = None,
+    shingle_size: Annotated[int | None, typer.Option("--shingle-size", help="minhash: words in a shingle.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="minhash: of the permutations.")] = None,
     filter: Annotated[
         str | None, typer.Option("--filter", help="Of sw, tg5, tl25, nosc, stem; for imatch also one like IDF-L-10.")
     ] = None,
@@ -58,12 +64,6 @@ def sign(
     min_df: Annotated[
         int | None, typer.Option("--min-df", help="Only terms in so many documents of the lexicon.")
     ] = None,
-    threshold: Annotated[float | None, typer.Option("--threshold", help="minhash: similarity to find.")] = None,
-    recall: Annotated[
-        float | None, typer.Option("--recall", help="minhash: least share of such pairs to find.")
-    ] = None,
-    shingle_size: Annotated[int | None, typer.Option("--shingle-size", help="minhash: words in a shingle.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="minhash: of the permutations.")] = None,
     text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
     id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,
     date_column: Annotated[str | None, typer.Option("--date-column", help="Column that holds the date.")] = None,

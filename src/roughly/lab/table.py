@@ -27,6 +27,8 @@ class Column:
             return "–"
         if isinstance(cell, str):
             return cell.replace("|", "\\|")
+        if isinstance(cell, int) and self.kind == "number":
+            return f"{cell:,}"
         return {"percent": f"{100 * cell:.1f}%", "share": f"{cell:.3f}", "number": f"{cell:,.2f}"}.get(
             self.kind, f"{cell:,}"
         )
