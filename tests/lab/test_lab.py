@@ -229,6 +229,11 @@ def test_the_list_names_every_experiment() -> None:
     assert [row["name"] for row in json.loads(done.stdout)] == list(experiments.EXPERIMENTS)
 
 
+def test_a_lexicon_is_refused_where_it_would_not_be_used() -> None:
+    with pytest.raises(SettingsError, match="imatch-table2 makes its own lexicons"):
+        experiments.run(experiments.named("imatch-table2"), Setup(CORPUS, lexicon=lexicon_of(CORPUS)))
+
+
 def test_output_that_is_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "table.md").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputExists):

@@ -67,7 +67,7 @@ def signatures(
 ) -> list[int]:
     kept, high = select(terms, df, *chosen)
     min_terms, min_share, secondary = demands
-    needed = max(min_terms, math.ceil(min_share * len(set(terms))))
+    needed = max(min_terms, math.ceil(min_share * len(set(terms)) - 1e-9))
     rarer = [t for t in set(terms) if df.get(t, 0) and rarity(t, df[t]) >= high] if secondary else []
     rarer.sort(key=lambda t: (rarity(t, df[t]), t))
     out = []

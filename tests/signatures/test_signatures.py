@@ -161,6 +161,11 @@ def test_pairs_need_someone_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
         grouping.pairs_of(grouping.key_rows(keys), 3)
 
 
+def test_nothing_is_grouped_to_nothing() -> None:
+    empty = Keys(np.empty((0, 2), np.uint64))
+    assert group(empty, Judge("keys", "common", 1), Facts()).tolist() == []
+
+
 def test_dates_as_found() -> None:
     day = date(1987, 2, 26).toordinal()
     for text in (

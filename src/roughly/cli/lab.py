@@ -55,6 +55,7 @@ def run(
 ) -> None:
     """Run an experiment and print its table in the form of the paper."""
     from roughly.lab.experiments import document, named, write
+    from roughly.lab.experiments import run as run_experiment
     from roughly.lab.setup import Options, Setup
 
     experiment = named(name)
@@ -66,7 +67,7 @@ def run(
     compiled()
     documents = read_corpus(corpus, label_column=label_column if experiment.labelled else None, text_column=text_column)
     setup = Setup(documents, options, None if lexicon is None else Lexicon.open(lexicon))
-    tables = experiment.run(setup)
+    tables = run_experiment(experiment, setup)
     write(tables, experiment, setup, output, overwrite)
     if as_json:
         json.dump(document(tables, experiment, setup), sys.stdout, indent=1, ensure_ascii=False)

@@ -37,7 +37,10 @@ BY_IDF, BY_DOCUMENT = 0, 1
 ALL_TERMS = np.uint64(1 << 20)
 """Stands for the lexicon's number in the signature of all terms, so that it is never equal to that of a lexicon."""
 
-_0, _1, _2, _3, _4, _16, _100 = (np.uint64(i) for i in (0, 1, 2, 3, 4, 16, 100))
+ROUNDING = 1e-9
+"""0.07 of a hundred terms is seven of them, although 0.07 · 100 is more than 7 in floating point."""
+
+_0, _1, _2, _3, _16, _100 = (np.uint64(i) for i in (0, 1, 2, 3, 16, 100))
 _FIELD = np.uint64(0xFFFF)
 _HIGHEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -138,7 +141,7 @@ def _signatures(
         else:
             low, high = _places(terms, start, end, frequencies, lowest, highest, rounding, scratch.ranks)
         count = _select(terms, start, end, frequencies, low, high, outer, scratch.kept)
-        needed = max(min_terms, np.int64(np.ceil(min_share * np.float64(end - start))))
+        needed = max(min_terms, np.int64(np.ceil(min_share * np.float64(end - start) - ROUNDING)))
         extra = _0
         if secondary:
             extra = _select_rarer(terms, start, end, frequencies, high, scratch)

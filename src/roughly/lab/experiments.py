@@ -23,6 +23,7 @@ class Experiment:
     what: str
     run: Callable[[Setup], list[Table]]
     labelled: bool = False  # needs documents labelled spam and ham
+    takes_lexicon: bool = False  # can use the lexicon of another collection
 
 
 EXPERIMENTS = {
@@ -32,10 +33,13 @@ EXPERIMENTS = {
         Experiment(
             "imatch-table3", "I-Match 2002, Tables III and IV", "contrived duplicates found again", imatch.tables_iii_iv
         ),
-        Experiment("imatch-table9", "I-Match 2002, Table IX", "the 52 filters of I-Match", imatch.table_ix),
+        Experiment(
+            "imatch-table9", "I-Match 2002, Table IX", "the 52 filters of I-Match", imatch.table_ix,
+            takes_lexicon=True,
+        ),
         Experiment(
             "kolcz-table2", "Kołcz 2008, Tables 2 and 3", "spam found, by the number of randomised lexicons",
-            kolcz.tables_2_3, labelled=True,
+            kolcz.tables_2_3, labelled=True, takes_lexicon=True,
         ),
         Experiment("conrad-figure1", "Conrad 2003, figures 1–4", "signatures as a lexicon grows", conrad.figure_1),
     )
@@ -47,6 +51,13 @@ def named(name: str) -> Experiment:
     if name not in EXPERIMENTS:
         raise SettingsError(f"no experiment {name!r}; experiments are {', '.join(EXPERIMENTS)}")
     return EXPERIMENTS[name]
+
+
+def run(experiment: Experiment, setup: Setup) -> list[Table]:
+    """The tables of an experiment."""
+    if setup.lexicon is not None and not experiment.takes_lexicon:
+        raise SettingsError(f"{experiment.name} makes its own lexicons from the corpus; leave --lexicon out")
+    return experiment.run(setup)
 
 
 def write(tables: list[Table], experiment: Experiment, setup: Setup, folder: Path, overwrite: bool = False) -> None:

@@ -69,6 +69,8 @@ def connect(links: Ints, count: int) -> Ints:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
+    if count == 0:
+        return np.empty(0, np.int64)
     graph = coo_matrix((np.ones(len(links), np.bool_), (links[:, 0], links[:, 1])), shape=(count, count))
     number, label = connected_components(graph, directed=False)
     least = np.full(number, count, np.int64)
