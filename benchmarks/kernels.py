@@ -72,7 +72,7 @@ def time_roughly(source: Path, repeats: int) -> dict[str, float]:
     from roughly.text.canonical import tokenise
 
     _, texts = Collection(source.stem, source, 0, 0).read()
-    batches = list(_batches(texts))
+    batches = list(batches_of(texts))
     words = np.random.Philox(key=1).random_raw(2 * BANDS * ROWS) >> np.uint64(32)
     multipliers, increments = words[::2].astype(np.uint32) | np.uint32(1), words[1::2].astype(np.uint32)
 
@@ -112,7 +112,7 @@ def _timed(label: str, command: list[str], repeats: int, timeout: float) -> list
     return [KernelRow(label, step, speed) for step, speed in found.items()]
 
 
-def _batches(texts: list[str]) -> Iterator[pa.Array]:
+def batches_of(texts: list[str]) -> Iterator[pa.Array]:
     """Arrow columns of about 1 MB of text."""
     part: list[str] = []
     size = 0

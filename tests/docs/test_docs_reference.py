@@ -22,6 +22,7 @@ from roughly import errors, model
 from roughly.methods import bands
 from roughly.methods.contained import fewest_probes
 from roughly.settings import KEEP_RULES, METHODS, Settings
+from roughly.signatures.named import SIGNERS
 
 PYTHON = (DOCS / "python.md").read_text(encoding="utf-8")
 OUTPUTS = (DOCS / "outputs.md").read_text(encoding="utf-8")
@@ -129,7 +130,7 @@ def test_pages_of_commands_are_up_to_date() -> None:
     assert {path.stem for path in (DOCS / "cli").glob("*.md")} == {"index", *make.commands()}
 
 
-@pytest.mark.parametrize("command", ["dedupe", "compare"])
+@pytest.mark.parametrize("command", ["dedupe", "compare", "sign"])
 def test_every_option_of_the_help_is_on_the_page(command: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "roughly", command, "--help"], capture_output=True, text=True, check=True
@@ -150,7 +151,7 @@ def test_every_error_is_in_the_tree() -> None:
 
 
 def test_every_method_and_rule_has_its_place() -> None:
-    assert {path.stem for path in (DOCS / "methods").glob("*.md")} == {*METHODS, "index", "containment"}
+    assert {path.stem for path in (DOCS / "methods").glob("*.md")} == {*METHODS, *SIGNERS, "index", "containment"}
     parts = ["Problem", "Idea", "Formula", "Symbols → parameters", "What is guaranteed"]
     parts += ["Departures from the paper", "Cost", "Citation"]
     for path in (DOCS / "methods").glob("*.md"):

@@ -79,3 +79,43 @@ def test_numba_stays_as_others_set_it() -> None:
 def test_compile_all_leaves_a_full_cache() -> None:
     assert kernels.compile_all() > 0
     assert kernels.is_cached()
+
+
+def test_compiled_kernels_load_without_making_numba_ready_to_compile() -> None:
+    """`compile_all` has tried it; then no kernel of ours brings in what only a compiler needs."""
+    kernels.compile_all()
+    code = (
+        "import sys; from roughly import kernels; from roughly.kernels import loading; loading.alone = True; "
+        "assert kernels._loads_quickly(); kernels.warm_up(['hashing', 'tokens', 'minhash', 'jsonlines', 'shingles']); "
+        "print(sorted({'numba.np.linalg', 'numba.np.random.distributions', 'scipy.linalg'} & set(sys.modules)))"
+    )
+    assert run(code) == "[]"
+
+
+def test_what_is_not_cached_is_compiled_all_the_same(tmp_path: Path) -> None:
+    code = (
+        "import numpy as np; from roughly.kernels import loading; loading.trying = True; "
+        "from roughly.kernels.hashing import mix; print(int(mix(np.uint64(1))))"
+    )
+    fresh = run(code, NUMBA_CACHE_DIR=str(tmp_path))
+    assert fresh == run(code, NUMBA_CACHE_DIR=str(tmp_path)), "from the cache it is another"
+    assert fresh == run("import numpy as np; from roughly.kernels.hashing import mix; print(int(mix(np.uint64(1))))")
+
+
+def test_others_keep_numba_as_it_is() -> None:
+    """A function that is not ours, in a process with quick kernels, can be compiled, with BLAS."""
+    code = (
+        "import numba, numpy as np; from roughly import kernels; kernels.warm_up(['hashing']); "
+        "f = numba.njit(lambda a: np.dot(a, a)); print(f(np.ones(3)))"
+    )
+    assert run(code) == "3.0"
+
+
+def test_threads_may_enter_numba_by_different_doors() -> None:
+    code = (
+        "import importlib, threading; bad = []; threading.excepthook = lambda problem: bad.append(problem); "
+        "names = ('align', 'hashing', 'resolve', 'words'); "
+        "threads = [threading.Thread(target=importlib.import_module, args=('roughly.kernels.' + n,)) for n in names]; "
+        "[t.start() for t in threads]; [t.join() for t in threads]; print(bad)"
+    )
+    assert run(code) == "[]"

@@ -13,9 +13,9 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import documents_at, mask, read
 
 import roughly.sources.records
+from reading import documents_at, mask, read
 from roughly.errors import InputError
 from roughly.sources import ReadOptions, open_parts
 from roughly.sources.columns import Columns
@@ -229,6 +229,47 @@ def test_only_the_rows_asked_for_are_parsed(tmp_path: Path) -> None:
     assert sum(len(chunk.data.data) for chunk in chunks) < 100
     assert [d["row"] for d in documents_at(part, np.array([0, 500, 999]))] == [0, 500, 999]
     assert list(part.chunks(np.array([], np.int64))) == []
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("head", [b"", b"\xef\xbb\xbf", b"\n\n"])
+@pytest.mark.parametrize("last", [b"", b"\n", b" "])
+def test_after_a_first_reading_only_blocks_with_wanted_rows_are_read(
+    head: bytes, last: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "n.jsonl"
+    records = [{"id": str(i), "text": "é" * (i * 37 % 90)} for i in range(60)]
+    path.write_bytes(head + lines(*records)[:-1] + last)
+    options = ReadOptions(text_column="text")
+    (part,) = open_parts([path], options, tmp_path)
+    documents = [d for chunk in part.chunks() for d in part.parse(chunk).batch.to_pylist()]
+    (unread,) = open_parts([path], options, tmp_path)
+    opened: list[int] = []
+    read_piece = roughly.sources.records.RecordFile._read_piece
+    monkeypatch.setattr(
+        roughly.sources.records.RecordFile,
+        "_read_piece",
+        lambda self, mark: opened.append(mark.nbytes) or read_piece(self, mark),
+    )
+    for chosen in (documents[7:8], documents[::9], documents[-1:], documents):
+        rows = np.array([document["row"] for document in chosen], np.int64)
+        opened.clear()
+        assert documents_at(part, rows) == chosen == documents_at(unread, rows)
+        assert opened and sum(opened) == sum(chunk.nbytes for chunk in part.chunks(rows))
+        assert sum(opened) < len(chosen) * 1500
+    assert list(part.chunks(np.array([], np.int64))) == [] == list(part.chunks(np.array([10_000])))
+    keep = np.arange(55) % 3 > 0
+    assert part.copy(keep, tmp_path / "a") == unread.copy(keep, tmp_path / "b") == np.count_nonzero(keep)
+    assert (tmp_path / "a" / "n.jsonl").read_bytes() == (tmp_path / "b" / "n.jsonl").read_bytes()
+
+
+def test_a_file_that_changes_between_the_readings_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "n.jsonl"
+    path.write_bytes(lines({"id": "1", "text": "a"}))
+    part = read(path).part
+    path.write_bytes(lines({"id": "1", "text": "abc"}))
+    with pytest.raises(InputError, match="changed while it was being read"):
+        documents_at(part, np.array([0]))
 
 
 @pytest.mark.parametrize("ending", WAYS)

@@ -18,7 +18,10 @@ def run() -> NoReturn:
     Taking the interpreter and the compiler behind the kernels apart object by object takes half a second, in which
     nothing is done that the system does not do anyway.
     """
+    from roughly.cli.light import travel_light
+
     code: object = 0
+    travel_light()
     try:
         main()
     except SystemExit as stop:

@@ -7,9 +7,12 @@ from typing import Annotated
 import typer
 
 import roughly
+from roughly.cli.cluster import cluster
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
+from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
+from roughly.cli.sign import sign
 from roughly.cli.sketch import sketch
 from roughly.cli.tune import tune
 
@@ -25,7 +28,10 @@ app.command()(dedupe)
 app.command()(compare)
 app.command()(sketch)
 app.command()(tune)
+app.command()(sign)
+app.command()(cluster)
 app.add_typer(lexicon, name="lexicon")
+app.add_typer(lab, name="lab")
 
 
 def _version(asked: bool) -> None:

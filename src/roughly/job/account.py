@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import roughly
 from roughly.engines.local.summary import Summary
 from roughly.job.texts import texts_of
 from roughly.meter import Stage
 from roughly.methods import Method, s_curve
-from roughly.report.data import PairSample, RunData
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
+
+if TYPE_CHECKING:
+    from roughly.report.data import RunData
 
 
 def account(
@@ -46,6 +48,8 @@ def promise(method: Method, threshold: float) -> dict[str, Any] | None:
 
 def report_data(summary: Summary, parts: Sequence[Part], main_only: bool) -> RunData:
     """What the report shows but for run.json, with the texts of its samples."""
+    from roughly.report.data import PairSample, RunData
+
     places = [(row["part"], row["row"]) for row in summary.largest]
     for row in (*summary.above, *summary.below):
         places += [(row["left_part"], row["left_row"]), (row["right_part"], row["right_row"])]

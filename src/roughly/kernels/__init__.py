@@ -16,7 +16,7 @@ import atexit
 import functools
 import hashlib
 import importlib
-import importlib.metadata
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -28,11 +28,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from roughly.kernels import loading
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _HERE = Path(__file__).parent
 _COMPLETE = "complete"
+_QUICK = "quick"  # every kernel can be loaded as `loading` does it
+_importing = threading.Lock()
 _decorating = threading.Lock()
 
 
@@ -50,6 +54,7 @@ def jit_inner(function: Callable[P, R]) -> Callable[P, R]:
     They need no reference counts, and those are atomic instructions at every call: a third of the tokeniser's time.
     The option is numba's own and undocumented; a numba without it compiles them as `jit` does.
     """
+    _numba()
     from numba.core import options
 
     known = hasattr(getattr(options, "DefaultOptions", None), "_nrt")
@@ -58,10 +63,8 @@ def jit_inner(function: Callable[P, R]) -> Callable[P, R]:
 
 def _compile(function: Callable[P, R], **options: bool) -> Callable[P, R]:
     """Numba reads its global `CACHE_DIR` while decorating; it is set for that moment only and then restored."""
-    import numba
-
-    config: Any = numba.config
-    njit: Any = numba.njit
+    numba = _numba()
+    config, njit = numba.config, numba.njit
     with _decorating:
         before = config.CACHE_DIR
         config.CACHE_DIR = str(cache_folder())
@@ -69,7 +72,27 @@ def _compile(function: Callable[P, R], **options: bool) -> Callable[P, R]:
             compiled: Callable[P, R] = njit(nogil=True, cache=True, error_model="numpy", **options)(function)
         finally:
             config.CACHE_DIR = before
+    if _loads_quickly():
+        loading.load_quickly(compiled)
     return compiled
+
+
+def _numba() -> Any:
+    """Numba, imported by one thread at a time: two that enter it by different doors meet half-made modules."""
+    with _importing:
+        import numba
+    return numba
+
+
+@functools.cache
+def _loads_quickly() -> bool:
+    return loading.trying or (cache_folder() / _marker(_QUICK)).exists()
+
+
+def try_quickly(modules: Iterable[str]) -> None:
+    """Load the kernels of these modules as `loading` does it, whether that is known to work or not."""
+    loading.trying = True
+    warm_up(modules)
 
 
 @functools.cache
@@ -110,7 +133,10 @@ def compile_all() -> float:
     if helper is not None:
         helper.wait()
     warm_up(theirs)  # from the cache by now; compiled here where the second process failed
-    (cache_folder() / _marker()).touch()
+    if not is_cached():
+        if _start(["--quickly", *ours, *theirs]).wait() == 0:
+            (cache_folder() / _marker(_QUICK)).touch()
+        (cache_folder() / _marker()).touch()
     return time.perf_counter() - started
 
 
@@ -145,16 +171,27 @@ def _start(modules: list[str]) -> subprocess.Popen[bytes]:
 
 
 def _digest() -> str:
-    digest = hashlib.sha256(importlib.metadata.version("numba").encode())
+    digest = hashlib.sha256(_numba_version())
     for path in sorted(_HERE.glob("*.py")):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _marker() -> str:
+def _numba_version() -> bytes:
+    """What changes with numba's version. Its own file is read in no time; the package's metadata take 40 ms."""
+    numba = importlib.util.find_spec("numba")
+    version = Path(numba.origin).with_name("_version.py") if numba and numba.origin else None
+    if version is not None and version.exists():
+        return version.read_bytes()
+    from importlib.metadata import version as installed
+
+    return installed("numba").encode()
+
+
+def _marker(what: str = _COMPLETE) -> str:
     """Numba keys compiled code by Python's version too, so one folder may be complete for one Python only."""
-    return f"{_COMPLETE}-{sys.implementation.cache_tag}"
+    return f"{what}-{sys.implementation.cache_tag}"
 
 
 def _user_cache() -> Path:

@@ -97,6 +97,15 @@ def _sift_down(a: Hashes, start: np.uint64, node: np.uint64, size: np.uint64) ->
 
 
 @jit_inner
+def sort_in_place(a: Hashes, n: np.uint64) -> None:
+    """Put a[:n] in order, whatever its values; for short arrays that are not uniform."""
+    if n <= CROWDED:
+        _insertion_sort(a, _0, n)
+    else:
+        _heap_sort(a, _0, n)
+
+
+@jit_inner
 def put_distinct(a: Hashes, n: np.uint64, out: Hashes, at: np.uint64) -> np.uint64:
     """Copy the distinct values of the sorted a[:n] to out[at], out[at + 1], …; returns the new end."""
     if n == _0:

@@ -5,12 +5,19 @@ from __future__ import annotations
 from roughly.methods import bands as banding
 from roughly.methods.contained import Contained, fewest_probes
 from roughly.methods.identical import Identical
+from roughly.methods.imatch import IMatch
 from roughly.methods.lexical import Lexical
 from roughly.methods.method import Judge, Keys, Method, s_curve
 from roughly.methods.minhash import MinHash
+from roughly.methods.rare_terms import RareTerms
+from roughly.methods.syntactic import Syntactic
+from roughly.methods.term_vector import TermVector
 from roughly.settings import Settings
 
-__all__ = ["Contained", "Identical", "Judge", "Keys", "Lexical", "Method", "MinHash", "make", "s_curve"]
+__all__ = [
+    "Contained", "IMatch", "Identical", "Judge", "Keys", "Lexical", "Method", "MinHash", "RareTerms",
+    "Syntactic", "TermVector", "make", "s_curve",
+]  # fmt: skip
 
 
 def make(settings: Settings) -> Method:

@@ -84,7 +84,8 @@ class Collector:
     def add(self, row: int, doc_id: str, text: str, *, markup: bool = False, **others: str | None) -> None:
         """One document; `others` are `title`, `url`, `date`, `source`."""
         values: dict[str, object] = {"row": row, "doc_id": doc_id, "text": text, "markup": markup, **others}
-        values["source"] = others.get("source") or self._source
+        if values.get("source") is None:
+            values["source"] = self._source
         for name, column in self._columns.items():
             column.append(values.get(name))
 

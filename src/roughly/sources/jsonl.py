@@ -18,6 +18,7 @@ from roughly.sources.encoding import is_utf16_or_32
 from roughly.sources.files import File
 from roughly.sources.formats import suffix_of
 from roughly.sources.jsonparse import LineParser
+from roughly.sources.landmarks import Located
 from roughly.sources.part import Chunk, Parsed, ReadOptions
 from roughly.sources.records import Offsets, RecordFile, Records, line_ends, row_numbers
 
@@ -30,6 +31,7 @@ class JsonLines(RecordFile):
 
     format = "jsonl"
     unit = "line"
+    leaves_landmarks = True
 
     def __init__(self, file: File, options: ReadOptions, kept_name: str) -> None:
         self._parser: LineParser
@@ -37,19 +39,25 @@ class JsonLines(RecordFile):
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of the chunk's lines."""
-        records: Records = chunk.data
+        from roughly.kernels.jsonlines import find_ends
+
+        records: Records = self._read_located(chunk.data) if isinstance(chunk.data, Located) else chunk.data
         if records.reject is not None:
             return Parsed(nothing(), [records.reject])
-        ends = line_ends(records.data, True)
+        ends = find_ends(np.frombuffer(records.data, np.uint8), records.count)
         return self._parser.parse(records.data, ends, row_numbers(chunk, len(ends)))
 
     def _ends(self, data: bytes, final: bool) -> Offsets:
         return line_ends(data, final)
 
-    def _measure(self, data: bytes, final: bool) -> tuple[int, int]:
-        cut = len(data) if final else data.rfind(b"\n") + 1
-        newlines = int(np.count_nonzero(np.frombuffer(data, np.uint8)[:cut] == _NEWLINE))
-        return cut, newlines + (cut > 0 and data[cut - 1] != _NEWLINE)
+    def _cut(self, pending: bytes, block: bytes, final: bool) -> tuple[bytes, int, bytes]:
+        """Joined and cut in one go: a block is copied once."""
+        cut = len(block) if final else block.rfind(b"\n") + 1
+        if not final and not cut:
+            return b"", 0, pending + block
+        data = b"".join((pending, memoryview(block)[:cut])) if pending or cut < len(block) else block
+        newlines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
+        return data, newlines + (len(data) > 0 and data[-1] != _NEWLINE), block[cut:]
 
     def _is_enough(self, head: bytes) -> bool:
         return b"\n" in head

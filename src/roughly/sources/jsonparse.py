@@ -1,9 +1,11 @@
-"""From JSON lines to documents, by two roads that agree.
+"""From JSON lines to documents, by three roads that agree.
 
-The fast road gives the whole chunk to pyarrow's JSON reader: no Python object a document. It is taken if
-every line is clearly one object, and it fails as a whole if any line is not what the schema says. Then the
-slow road takes the chunk line by line with orjson, so that exactly the bad lines are rejected, each with its
-reason. A line is good if either parser takes it; so what becomes of a line never depends on its neighbours.
+The quick road is our own kernel, which takes the lines it is sure of (`jsonvalues`): as a rule all of them. What it
+leaves goes on to the fast road, pyarrow's JSON reader: no Python object a document. That is taken if every line left is
+clearly one object, and it fails as a whole if any line is not what the schema says. Then the slow road takes them
+line by line with orjson, so that exactly the bad lines are rejected, each with its reason. A line is good if either
+pyarrow or orjson takes it, and the kernel takes none that they would refuse; so what becomes of a line never depends on
+its neighbours.
 
 pyarrow's reader must be guarded. It takes several objects on a line, or one over several lines, without a
 word, which would shift the row numbers; it ends at a NUL byte; and it crashes the process on a `null`
@@ -26,7 +28,8 @@ import pyarrow.json
 from roughly.model import Reject
 from roughly.sources.columns import Columns
 from roughly.sources.documents import Collector, excerpt, from_columns, is_utf8, numbered, one_array, to_strings
-from roughly.sources.part import Parsed, ReadOptions, Rows
+from roughly.sources.jsonvalues import ValueFinder
+from roughly.sources.part import Mask, Parsed, ReadOptions, Rows
 from roughly.sources.records import Offsets
 
 _STRAY_NULL = re.compile(rb"\}[ \t\r]*null")
@@ -46,9 +49,25 @@ class LineParser:
         self._fields = [field for field in columns.by_field if field not in ("text", "doc_id")]
         types = {column: pa.int64() if column in numeric else pa.string() for column in columns.by_field.values()}
         self._schema = pa.schema({**types, columns.text: pa.large_string()})
+        others = [column for field, column in columns.by_field.items() if field != "text"]
+        self._finder = None if columns.text in others else ValueFinder(columns.text, others, columns.doc_id)
 
     def parse(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
         """Documents of the lines that end at `ends`."""
+        if self._finder is None or not len(ends):
+            return self.parse_without_kernel(data, ends, rows)
+        values = self._finder.find(data, ends)
+        if values.left.all():
+            return self.parse_without_kernel(data, ends, rows)
+        rows_taken = rows if values.taken.all() else rows[values.taken]
+        batch = self._batch(values.columns, rows_taken)
+        if not values.left.any():
+            return Parsed(batch)
+        rest = self.parse_without_kernel(*_only(values.left, data, ends, rows))
+        return Parsed(_in_row_order(batch, rest.batch), rest.rejects)
+
+    def parse_without_kernel(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
+        """The same, by the two other roads: what decides, where the kernel is not sure."""
         is_plain = _is_plain(data, ends)
         if not is_plain:
             data, ends, rows = _without_blank_lines(data, ends, rows)
@@ -87,11 +106,13 @@ class LineParser:
                 line = data[ends[index - 1] if index else 0 : ends[index]]
                 rejects.append(self._reject(int(rows[index]), line, str(self._judge(line))))
             table, rows = table.filter(good), rows[mask]
-        ids = numbered(self._label, rows) if self._columns.doc_id is None else table[self._columns.doc_id]
-        others = {field: to_strings(table[self._columns.by_field[field]]) for field in self._fields}
-        text = one_array(table[self._columns.text])
-        batch = from_columns(rows, to_strings(ids), text, markup=self._markup, others=others, source=self._label)
-        return Parsed(batch, rejects)
+        return Parsed(self._batch(table, rows), rejects)
+
+    def _batch(self, columns: pa.Table | dict[str, pa.Array], rows: Rows) -> pa.RecordBatch:
+        ids = numbered(self._label, rows) if self._columns.doc_id is None else columns[self._columns.doc_id]
+        others = {field: to_strings(columns[self._columns.by_field[field]]) for field in self._fields}
+        text = one_array(columns[self._columns.text])
+        return from_columns(rows, to_strings(ids), text, markup=self._markup, others=others, source=self._label)
 
     def _slowly(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
         collector = Collector(self._label)
@@ -139,6 +160,21 @@ class LineParser:
 
     def _reject(self, row: int, line: bytes, reason: str) -> Reject:
         return Reject(self._name, f"line {row + 1}", reason, excerpt(line))
+
+
+def _only(chosen: Mask, data: bytes, ends: Offsets, rows: Rows) -> tuple[bytes, Offsets, Rows]:
+    """The chosen lines."""
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])[chosen].tolist()
+    lines = [data[start:end] for start, end in zip(starts, ends[chosen].tolist(), strict=True)]
+    return b"".join(lines), np.cumsum([len(line) for line in lines], dtype=np.int64), rows[chosen]
+
+
+def _in_row_order(batch: pa.RecordBatch, more: pa.RecordBatch) -> pa.RecordBatch:
+    if not more.num_rows:
+        return batch
+    both = pa.Table.from_batches([batch, more]).combine_chunks()
+    (batch,) = both.take(pc.array_sort_indices(one_array(both["row"]))).combine_chunks().to_batches()
+    return batch
 
 
 def _is_plain(data: bytes, ends: Offsets) -> bool:

@@ -7,6 +7,7 @@ given twice is read once.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,29 +15,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from roughly.errors import InputError, InputMissing
-from roughly.sources.delimited import Delimited
 from roughly.sources.files import File, Found, find, local_file
 from roughly.sources.formats import FORMATS, GATHERED, check_format, format_of, suffix_of, unknown_kind
-from roughly.sources.jsonl import JsonLines
-from roughly.sources.mailfolder import Maildir, MailFolder
-from roughly.sources.mbox import Mbox
 from roughly.sources.names import common_folder, split_last, unique_names
-from roughly.sources.parquet import Parquet
 from roughly.sources.part import Part, ReadOptions
-from roughly.sources.sgml import Sgml
 from roughly.sources.spool import spool_stream, spooled
-from roughly.sources.texts import TextFolder
-from roughly.sources.warc import WebArchive
 
-_RECORD_PARTS: dict[str, Callable[[File, ReadOptions, str], Part]] = {
-    "jsonl": JsonLines,
-    "csv": Delimited,
-    "parquet": Parquet,
-    "warc": WebArchive,
-    "mbox": Mbox,
-    "sgml": Sgml,
+_READERS = {  # imported when a file of the format is met: some bring large packages along
+    "jsonl": ("jsonl", "JsonLines"),
+    "csv": ("delimited", "Delimited"),
+    "parquet": ("parquet", "Parquet"),
+    "warc": ("warc", "WebArchive"),
+    "mbox": ("mbox", "Mbox"),
+    "sgml": ("sgml", "Sgml"),
+    "text": ("texts", "TextFolder"),
+    "eml": ("mailfolder", "MailFolder"),
+    "maildir": ("mailfolder", "Maildir"),
 }
-_FOLDER_PARTS = {"text": TextFolder, "eml": MailFolder}
 
 
 @dataclass(slots=True)
@@ -72,12 +67,18 @@ def open_parts(inputs: Sequence[str | Path], options: ReadOptions, spool: Path) 
 
 
 def _open(planned: _Planned, kept_name: str, options: ReadOptions, id_prefix: str) -> Part:
+    reader = _reader(planned.format)
     if planned.maildir is not None:
-        return Maildir(planned.maildir, options, kept_name, id_prefix)
+        return reader(planned.maildir, options, kept_name, id_prefix)
     if planned.format in GATHERED:
-        folder = _FOLDER_PARTS[planned.format]
-        return folder(planned.name, planned.files, options, kept_name, id_prefix)
-    return _RECORD_PARTS[planned.format](planned.files[0], options, kept_name)
+        return reader(planned.name, planned.files, options, kept_name, id_prefix)
+    return reader(planned.files[0], options, kept_name)
+
+
+def _reader(kind: str) -> Callable[..., Part]:
+    module, name = _READERS[kind]
+    reader: Callable[..., Part] = getattr(importlib.import_module(f"roughly.sources.{module}"), name)
+    return reader
 
 
 class _Planner:

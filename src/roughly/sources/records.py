@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +23,14 @@ import numpy.typing as npt
 from roughly.model import Reject
 from roughly.sources.documents import excerpt
 from roughly.sources.files import File
+from roughly.sources.landmarks import Landmark, Located, locate_rows
 from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
 from roughly.sources.streams import Reader, replacing
+from roughly.threads import in_order
 
 BLOCK = 4 << 20
 LONGEST_RECORD = 1 << 30
+_COPYING = 2  # threads that read while another writes
 Offsets = npt.NDArray[np.int64]
 
 
@@ -58,6 +62,7 @@ class RecordFile(ABC):
 
     format: str
     unit: str  # what messages call a record: line, row, message, document
+    leaves_landmarks = False  # whether `parse` can read blocks itself, by `_read_located`
 
     def __init__(self, file: File, options: ReadOptions, kept_name: str) -> None:
         self.name = file.name
@@ -66,6 +71,7 @@ class RecordFile(ABC):
         self.notes: list[str] = []
         self._file = file
         self._options = options
+        self._landmarks: list[Landmark] | None = None  # of all blocks, once the file was read to its end
         with self._reader() as reader:
             self._compression = reader.compression
             head, whole = self._read_head(reader)
@@ -85,10 +91,12 @@ class RecordFile(ABC):
     def _ends(self, data: bytes, final: bool) -> Offsets:
         """Where each record in `data` ends. If `final`, what is left at the end is a record too."""
 
-    def _measure(self, data: bytes, final: bool) -> tuple[int, int]:
-        """Where the last record ends and how many there are; a format may know a faster way than `_ends`."""
+    def _cut(self, pending: bytes, block: bytes, final: bool) -> tuple[bytes, int, bytes]:
+        """Whole records, their number, and the rest; a format may know a faster way than `_ends`."""
+        data = pending + block if pending else block
         ends = self._ends(data, final)
-        return (int(ends[-1]), len(ends)) if len(ends) else (0, 0)
+        cut = int(ends[-1]) if len(ends) else 0
+        return data[:cut], len(ends), data[cut:]
 
     @abstractmethod
     def parse(self, chunk: Chunk) -> Parsed:
@@ -96,11 +104,15 @@ class RecordFile(ABC):
 
     def chunks(self, rows: Rows | None = None) -> Iterator[Chunk]:
         """Blocks of whole records, or only the records of the given rows."""
+        if rows is not None and self._landmarks is not None and self._options.batch_size is None:
+            for located in locate_rows(self._landmarks, rows, BLOCK):
+                yield Chunk(int(located.rows[0]), located, located.nbytes)
+            return
         with self._reader() as reader:
             if rows is not None:
                 yield from self._select(reader, rows)
                 return
-            for piece in self._pieces(reader):
+            for piece in self._noted(self._pieces(reader)):
                 if piece.damage is not None:
                     where = self.locate(piece.first_row)
                     reject = Reject(self.name, where, piece.damage, excerpt(piece.data))
@@ -116,11 +128,14 @@ class RecordFile(ABC):
         written = 0
         with self._reader() as reader, replacing(folder / self.kept_name, self._compression) as out:
             out.write(self._preamble)
-            for piece in self._pieces(reader):
-                kept = keep[piece.first_row : piece.first_row + piece.count]
-                written += int(np.count_nonzero(kept))
-                for start, stop in self._kept_ranges(piece, kept):
-                    out.write(piece.data[start:stop])
+            pieces: Iterator[tuple[int, bytes]]
+            if self._landmarks is None:
+                pieces = map(partial(self._kept, keep), self._pieces(reader))
+            else:
+                pieces = in_order(lambda mark: self._kept(keep, self._read_piece(mark)), self._landmarks, _COPYING)
+            for count, data in pieces:
+                written += count
+                out.write(data)
         return written
 
     def stamp(self) -> int:
@@ -130,6 +145,35 @@ class RecordFile(ABC):
     def locate(self, row: int) -> str:
         """The record's number as people count, from 1."""
         return f"{self.unit} {row + 1}"
+
+    def _noted(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """The same pieces; when the last has gone by, where they stand is known."""
+        landmarks: list[Landmark] = []
+        offset = len(self._preamble)
+        for piece in pieces:
+            landmarks.append(Landmark(piece.first_row, piece.count, offset, len(piece.data)))
+            offset += len(piece.data)
+            yield piece
+        is_plain = self._compression is None and self._file.fs is None and offset == self.size
+        if self.leaves_landmarks and is_plain and all(mark.count for mark in landmarks):
+            self._landmarks = landmarks
+
+    def _read_piece(self, mark: Landmark) -> Piece:
+        with self._file.open() as file:
+            file.seek(mark.offset)
+            data = file.read(mark.nbytes)
+        return Piece(mark.first_row, mark.count, data, mark.nbytes, is_last=mark.offset + mark.nbytes == self.size)
+
+    def _read_located(self, located: Located) -> Records:
+        """The wanted records, read by whoever calls this."""
+        rows, found = located.rows, []
+        for mark in located.blocks:
+            piece = self._read_piece(mark)
+            first, last = np.searchsorted(rows, [mark.first_row, mark.first_row + mark.count])
+            wanted = np.zeros(mark.count, np.bool_)
+            wanted[rows[first:last] - mark.first_row] = True
+            found.append(b"".join(self._ranges(piece, wanted)))
+        return Records(b"".join(found), len(rows), rows, is_last=True)
 
     def _reader(self) -> Reader:
         return Reader(self._file.open(), self.name)
@@ -152,12 +196,10 @@ class RecordFile(ABC):
         while not at_end:
             block = reader.read_block(size)
             at_end = len(block) < size
-            data = pending + block if pending else block
-            cut, count = self._measure(data, final=at_end and reader.damage is None)
+            data, count, pending = self._cut(pending, block, final=at_end and reader.damage is None)
             if count:
-                yield Piece(row, count, data[:cut], reader.position - used, at_end)
+                yield Piece(row, count, data, reader.position - used, at_end)
                 row, used = row + count, reader.position
-            pending = data[cut:]
             if len(pending) > LONGEST_RECORD:
                 reader.damage = f"no end within {LONGEST_RECORD >> 30} GB; the rest of the file was not read"
                 at_end = True
@@ -196,17 +238,22 @@ class RecordFile(ABC):
         if texts:
             yield _selected(texts, numbers, reader.position - used)
 
-    def _kept_ranges(self, piece: Piece, kept: Mask) -> Iterator[tuple[int, int]]:
-        """Byte ranges of runs of records that stay."""
-        if not kept.any():
-            return
-        if len(kept) == piece.count and kept.all():
-            yield 0, len(piece.data)
-            return
+    def _kept(self, keep: Mask, piece: Piece) -> tuple[int, bytes]:
+        """How many of a piece's records stay, and their bytes."""
+        kept = np.zeros(piece.count, np.bool_)
+        known = keep[piece.first_row : piece.first_row + piece.count]
+        kept[: len(known)] = known
+        count = int(np.count_nonzero(kept))
+        return count, piece.data if count == piece.count else b"".join(self._ranges(piece, kept))
+
+    def _ranges(self, piece: Piece, chosen: Mask) -> list[memoryview]:
+        """The bytes of runs of chosen records."""
+        if not chosen.any():
+            return []
+        data = memoryview(piece.data)
         starts = np.concatenate([[0], self._ends(piece.data, True)])
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], kept, [False]]).astype(np.int8)))
-        for first, last in edges.reshape(-1, 2).tolist():
-            yield int(starts[first]), int(starts[last])
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8)))
+        return [data[start:stop] for start, stop in starts[edges].reshape(-1, 2).tolist()]
 
 
 def _selected(texts: list[bytes], numbers: list[int], nbytes: int) -> Chunk:

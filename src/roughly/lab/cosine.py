@@ -1,0 +1,46 @@
+"""The truth that Kołcz 2008, §6.4, measures by: the cosine of two documents' sets of distinct terms.
+
+    cosine(i, j) = |U_i ∩ U_j| / √(|U_i| · |U_j|)                    (eq. 2)
+
+computed for all pairs, a block of documents at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.text.canonical import Tokens
+
+_BLOCK = 256
+
+
+def cosine_neighbours(
+    tokens: Tokens, queries: Sequence[int], threshold: float = 0.9
+) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    """Of each query, the other documents whose cosine with it is at least the threshold."""
+    matrix, sizes = term_matrix(tokens)
+    transposed = matrix.T.tocsr()
+    for first in range(0, len(queries), _BLOCK):
+        block = list(queries[first : first + _BLOCK])
+        shared = np.asarray((matrix[block] @ transposed).todense())
+        needed = threshold * np.sqrt(np.outer(sizes[block], sizes))
+        near = (shared >= needed - 1e-9) & (shared > 0)
+        for row, query in enumerate(block):
+            near[row, query] = False
+            yield query, np.flatnonzero(near[row])
+
+
+def term_matrix(tokens: Tokens) -> tuple[Any, npt.NDArray[np.int64]]:
+    """Documents × terms as a sparse matrix of ones, and how many distinct terms each document has."""
+    from scipy.sparse import csr_matrix
+
+    from roughly.kernels.terms import distinct_terms
+
+    terms, _, offsets = distinct_terms(tokens.hashes, tokens.offsets)
+    names, columns = np.unique(terms, return_inverse=True)
+    ones = np.ones(len(terms), np.int32)
+    return csr_matrix((ones, columns, offsets), shape=(len(tokens), len(names))), np.diff(offsets)

@@ -1,0 +1,82 @@
+"""Anything that finds duplicates, as experiments see it: texts in, groups out.
+
+A detector is made of a method (`by_method`); any function of the same shape will do. To add one to the comparisons of
+`experiments`, give it a name in its list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly.features.shingles import shingle_sets
+from roughly.features.sketch import Sketch
+from roughly.methods.method import Keys, Method
+from roughly.signatures.grouping import Facts, group
+from roughly.text.filters import Filters
+
+
+@dataclass(frozen=True)
+class Groups:
+    """What a detector found: the group of each document, by the number of its first, and who took no part."""
+
+    group: npt.NDArray[np.int64]
+    ignored: npt.NDArray[np.bool_]  # documents without a key: completely filtered
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Of each document, how many are in its group."""
+        found: npt.NDArray[np.int64] = np.bincount(self.group, minlength=len(self.group))[self.group]
+        return found
+
+    @property
+    def duplicates(self) -> int:
+        """Documents in groups of two or more."""
+        return int((self.sizes > 1).sum())
+
+    @property
+    def clusters(self) -> int:
+        """Groups of two or more."""
+        return len(np.unique(self.group[self.sizes > 1]))
+
+    @property
+    def largest(self) -> int:
+        """Documents in the largest group."""
+        return int(self.sizes.max(initial=0))
+
+
+Detector = Callable[[pa.Array], Groups]
+
+
+def by_method(method: Method) -> Detector:
+    """A method as a detector: its keys, judged as it says. Dates are not used here: experiments have none."""
+
+    def find(texts: pa.Array) -> Groups:
+        tokens = (method.filters or Filters()).apply(texts)
+        keys = method.keys(tokens)
+        if keys is None:
+            raise TypeError(f"{method.name} has no keys; it is no detector")
+        judge = method.judge()
+        days = np.full(len(texts), np.iinfo(np.int64).min)
+        sketch = method.sketch(tokens)
+        if judge.on == "text":
+            sets = shingle_sets(tokens, method.shingle_size)  # type: ignore[attr-defined]
+            sketch = Sketch(sets.values, sets.offsets)
+        most = getattr(method, "common", None)  # keys in more documents form no pairs (Broder 1997, §5.1)
+        found = group(keys, judge, Facts(np.diff(tokens.offsets), days, sketch), most_documents=most)
+        return Groups(found, without_key(keys))
+
+    return find
+
+
+def without_key(keys: Keys) -> npt.NDArray[np.bool_]:
+    """Documents that have no key."""
+    if keys.offsets is not None:
+        keyless: npt.NDArray[np.bool_] = np.diff(keys.offsets) == 0
+        return keyless
+    none: npt.NDArray[np.bool_] = (keys.values == 0).all(axis=1)
+    return none

@@ -1,0 +1,73 @@
+"""A result in the form of a paper's table: for people as Markdown, for programs as JSON.
+
+What was found never differs between two runs; how long it took does, so seconds are kept apart and are printed only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["text", "count", "percent", "share", "number"]
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading and how its cells are written."""
+
+    name: str
+    kind: Kind = "text"
+
+    def shown(self, cell: Cell) -> str:
+        """A cell as people read it."""
+        if cell is None:
+            return "–"
+        if isinstance(cell, str):
+            return cell.replace("|", "\\|")
+        if isinstance(cell, int) and self.kind == "number":
+            return f"{cell:,}"
+        return {"percent": f"{100 * cell:.1f}%", "share": f"{cell:.3f}", "number": f"{cell:,.2f}"}.get(
+            self.kind, f"{cell:,}"
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under columns, with what must be said beside them."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+    seconds: Sequence[float] = field(default=())
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"{self.title}: {len(row)} cells under {len(self.columns)} columns")
+
+    def markdown(self, with_seconds: bool = False) -> str:
+        """The table in Markdown; with the seconds each row took, if it has them and they are asked for."""
+        timed = with_seconds and len(self.seconds) == len(self.rows)
+        columns = [*self.columns, *([Column("Time", "number")] if timed else [])]
+        lines = [f"## {self.title}", "", "| " + " | ".join(column.name for column in columns) + " |"]
+        lines.append("|" + "|".join("---" if column.kind == "text" else "---:" for column in columns) + "|")
+        for number, row in enumerate(self.rows):
+            cells = [*row, *([self.seconds[number]] if timed else [])]
+            shown = (column.shown(cell) for column, cell in zip(columns, cells, strict=True))
+            lines.append("| " + " | ".join(shown) + " |")
+        lines += [line for note in self.notes for line in ("", note)]
+        return "\n".join(lines) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, without the seconds."""
+        names = [column.name for column in self.columns]
+        return {
+            "title": self.title,
+            "columns": [dataclasses.asdict(column) for column in self.columns],
+            "rows": [dict(zip(names, row, strict=True)) for row in self.rows],
+            "notes": list(self.notes),
+        }

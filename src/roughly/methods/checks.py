@@ -1,0 +1,51 @@
+"""Checks that several methods make of what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from roughly.errors import SettingsError
+from roughly.lexicon.lexicon import Lexicon
+from roughly.text.filters import Filters
+
+
+def whole(name: str, value: Any, least: int, most: int) -> Iterator[str]:
+    """A complaint unless the value is a whole number in a range."""
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        yield f"{name} must be a whole number from {least} to {most}, not {value!r}"
+
+
+def share(name: str, value: Any, *, most: float = 1.0) -> Iterator[str]:
+    """A complaint unless the value is a number from 0 to `most`."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= most:
+        yield f"{name} must be a number from 0 to {most:g}, not {value!r}"
+
+
+def one_of(name: str, value: Any, allowed: Iterable[str]) -> Iterator[str]:
+    """A complaint unless the value is one of several."""
+    listed = list(allowed)
+    if value not in listed:
+        yield f"{name} must be one of {', '.join(listed)}, not {value!r}"
+
+
+def lexicon(value: Any, filters: Filters | None) -> Iterator[str]:
+    """A complaint unless it is a lexicon whose terms are those that the filters leave."""
+    if not isinstance(value, Lexicon):
+        yield f"lexicon must be a Lexicon, not {type(value).__name__}: lexicon.default() or lexicon.Lexicon.open(path)"
+        return
+    built = "stem" in Filters.parse(value.facts.filters).names
+    asked = filters is not None and "stem" in filters.names
+    if built != asked:
+        states = {True: "stems", False: "whole words"}
+        yield (
+            f"{value.name} holds {states[built]}, and the filters leave {states[asked]}; "
+            f"{'add' if built else 'leave out'} the filter stem, or take a lexicon {'of' if asked else 'without'} stems"
+        )
+
+
+def refuse(problems: Iterable[str]) -> None:
+    """Raise all complaints together, if there are any."""
+    found = list(problems)
+    if found:
+        raise SettingsError(*found)

@@ -1,0 +1,162 @@
+"""`imatch`: two documents are duplicates when a lexicon keeps the same terms of both.
+
+I-Match 2002, §3–4: of a document's distinct terms U, a filter by idf keeps S, and a hash of S is the signature. Kołcz
+2008, §4: K more lexicons are made of the first by dropping each term with probability p, each gives a signature of its
+own, and one in common is enough. A change of n terms of the first lexicon leaves at least one of the K untouched with
+probability
+
+    survival(n) = 1 − (1 − pⁿ)^K                                     (Kołcz 2008, eq. 1)
+
+Kołcz 2008, §3: a signature of few terms says little of a long document. It is rejected where |S| < `min_terms` or
+|S|/|U| < `min_share`; a secondary lexicon, of the terms rarer than the range of the filter, supplies terms, commonest
+first, until both are met.
+
+| symbol | parameter |
+|---|---|
+| L, the lexicon | `lexicon`, `filter`, `norm` |
+| K | `lexicons` |
+| p | `dropped` |
+| thresholds of |S| and |S|/|U| | `min_terms`, `min_share` |
+| B, the secondary lexicon | `secondary` |
+
+Departures: whether lexicon k drops a term is a keyed hash of (term, k), so that lexicons need no storage and nobody
+without the key can tell; p is rounded to 2^−16. A signature is an order-free hash of 64 bits (see `kernels.imatch`)
+instead of SHA-1 over the sorted terms; both find the same documents up to accidents. A term that the lexicon does not
+hold has no idf and is never kept. A document of which no signature is left has no key, or, with
+`unsigned="all-terms"`, one of all its terms, which only an equal set of terms shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.errors import SettingsError
+from roughly.lexicon.idf import NORMS
+from roughly.lexicon.lexicon import Lexicon
+from roughly.methods import checks, secret
+from roughly.methods.method import Judge, Keys
+from roughly.methods.stability import survival
+from roughly.methods.term_filters import TermFilter
+from roughly.text.canonical import Tokens
+from roughly.text.filters import Filters
+
+if TYPE_CHECKING:
+    from roughly.kernels.imatch import Selection
+
+MOST_LEXICONS = 1000
+UNSIGNED = ("keep", "all-terms")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IMatch:
+    """Signatures of the terms that a lexicon, and K randomised ones, keep."""
+
+    lexicon: Lexicon
+    filter: str = "IDF-L-10"
+    norm: str = "conrad"
+    lexicons: int = 0
+    dropped: float = 1 / 3
+    min_terms: int = 1
+    min_share: float = 0.0
+    secondary: bool = False
+    unsigned: str = "keep"
+    filters: Filters | None = None
+    key: bytes = field(default=secret.NO_KEY, repr=False)
+
+    name: ClassVar[str] = "imatch"
+    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+    equality: ClassVar[bool] = False
+    common: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        checks.refuse(self._problems())
+        object.__setattr__(self, "filter", str(TermFilter.parse(self.filter)))  # one spelling, one fingerprint
+
+    def _problems(self) -> Iterator[str]:
+        yield from checks.lexicon(self.lexicon, self.filters)
+        yield from checks.one_of("norm", self.norm, NORMS)
+        yield from checks.whole("lexicons", self.lexicons, 0, MOST_LEXICONS)
+        yield from checks.share("dropped", self.dropped)
+        yield from checks.whole("min_terms", self.min_terms, 1, 1_000_000)
+        yield from checks.share("min_share", self.min_share)
+        yield from checks.one_of("unsigned", self.unsigned, UNSIGNED)
+        yield from secret.problems(self.key)
+        try:
+            parsed = TermFilter.parse(self.filter)
+        except SettingsError as problem:
+            yield from problem.problems
+            return
+        if self.secondary and not parsed.has_secondary:
+            yield (
+                f"secondary needs a filter with an upper limit of idf, IDF-H or IDFR-I; {parsed} leaves no rarer terms"
+            )
+
+    @cached_property
+    def _selection(self) -> Selection:
+        return TermFilter.parse(self.filter).selection(self.lexicon, self.norm)
+
+    @cached_property
+    def _seeds(self) -> npt.NDArray[np.uint64]:
+        from roughly.kernels.imatch import FIELDS, SEEDS
+
+        return secret.seeds(self.key, self.name, SEEDS + -(-self.lexicons // FIELDS))
+
+    def keys(self, tokens: Tokens) -> Keys:
+        """1 + K signatures for every document; 0 where one is rejected."""
+        from roughly.kernels.imatch import Demands, imatch_signatures, set_signatures
+        from roughly.kernels.terms import distinct_terms
+
+        terms, _, offsets = distinct_terms(tokens.hashes, tokens.offsets)
+        values = imatch_signatures(
+            terms,
+            offsets,
+            self.lexicon.frequencies(terms),
+            self._selection,
+            Demands(self.min_terms, self.min_share, self.secondary),
+            self._seeds,
+            self.lexicons,
+            self.dropped,
+        )
+        if self.unsigned == "all-terms":
+            none = ~values.any(axis=1)
+            values[none, 0] = set_signatures(terms, offsets, self._seeds)[none]
+        return Keys(values)
+
+    def sketch(self, tokens: Tokens) -> None:
+        """None: judging is on keys."""
+        return None
+
+    def judge(self) -> Judge:
+        """One signature in common."""
+        return Judge("keys", "common", 1)
+
+    def survival(self, changes: int) -> float:
+        """Chance that documents that differ in so many terms of the lexicon share a signature (Kołcz 2008, eq. 1)."""
+        return survival(changes, self.lexicons, self.dropped)
+
+    def candidate_probability(self, similarity: float) -> float:
+        """Only what is sure: documents of equal terms are candidates; below that it depends on which terms differ."""
+        return 1.0 if similarity >= 1 else 0.0
+
+    def describe(self) -> dict[str, Any]:
+        """The lexicon by its fingerprint, the filter, the key by its digest, and what survives how many changes."""
+        return {
+            "lexicon": self.lexicon.fingerprint,
+            "filter": self.filter,
+            "norm": self.norm,
+            "lexicons": self.lexicons,
+            "dropped": round(self.dropped * 65536) / 65536,
+            "min_terms": self.min_terms,
+            "min_share": self.min_share,
+            "secondary": self.secondary,
+            "unsigned": self.unsigned,
+            "filters": str(self.filters or ""),
+            "key": secret.key_digest(self.key),
+            "survival": {str(n): self.survival(n) for n in (1, 2, 3, 5)},
+        }

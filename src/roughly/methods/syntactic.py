@@ -1,0 +1,65 @@
+"""`syntactic`: two documents are duplicates when the same distinct tokens are left of them after syntactic filters.
+
+I-Match 2002, §4.2: white space is left out, tokens are dropped or stemmed by what they look like (`sw`, `tg5`, `tl25`,
+`nosc`, `stem` in any combination), and the set of the rest is hashed. Order and repetition do not count.
+
+    key(A) = hash { f(t) : t ∈ A, f(t) ≠ dropped }
+
+Departure from the paper: the hash of the set has 64 bits and does not depend on the order of its terms (see
+`kernels.imatch`); the paper hashes them in order with SHA-1. A document of which nothing is left has no key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from roughly.methods import checks
+from roughly.methods.method import Judge, Keys
+from roughly.methods.secret import NO_KEY, seeds
+from roughly.text.canonical import Tokens
+from roughly.text.filters import Filters
+
+
+@dataclass(frozen=True)
+class Syntactic:
+    """Equal sets of filtered tokens."""
+
+    filters: Filters | None = None
+
+    name: ClassVar[str] = "syntactic"
+    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
+    equality: ClassVar[bool] = False
+    common: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        checks.refuse(self._problems())
+
+    def _problems(self) -> Iterator[str]:
+        if self.filters is not None and not isinstance(self.filters, Filters):
+            yield f"filters must be Filters, not {type(self.filters).__name__}: Filters.parse('sw,stem')"
+
+    def keys(self, tokens: Tokens) -> Keys:
+        """One key for every document of which something is left."""
+        from roughly.kernels.imatch import set_signatures
+        from roughly.kernels.terms import distinct_terms
+
+        terms, _, offsets = distinct_terms(tokens.hashes, tokens.offsets)
+        return Keys(set_signatures(terms, offsets, seeds(NO_KEY, self.name, 2)).reshape(-1, 1))
+
+    def sketch(self, tokens: Tokens) -> None:
+        """None: judging is on keys."""
+        return None
+
+    def judge(self) -> Judge:
+        """The key in common."""
+        return Judge("keys", "common", 1)
+
+    def candidate_probability(self, similarity: float) -> float:
+        """Only documents with equal sets of terms are candidates."""
+        return 1.0 if similarity >= 1 else 0.0
+
+    def describe(self) -> dict[str, Any]:
+        """The filters."""
+        return {"filters": str(self.filters) if self.filters else "nothing"}

@@ -1,0 +1,75 @@
+"""The quick road of JSON lines: the kernel's findings as Arrow columns, without a copy of the texts.
+
+The kernel (`kernels.jsonlines`) takes the lines it is sure of; which ones it leaves is told by a mask, and what becomes
+of those is decided in `jsonparse`. A line whose bytes are not UTF-8, or whose id is null, empty or missing, is left
+too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly.sources.documents import is_utf8
+from roughly.sources.part import Mask
+from roughly.sources.records import Offsets
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Columns of the lines that were taken, and which lines those are; blank lines are neither taken nor left."""
+
+    columns: dict[str, pa.Array]
+    taken: Mask
+    left: Mask
+
+
+class ValueFinder:
+    """Finds the text and other columns; lines without a value for `required` are left."""
+
+    def __init__(self, text: str, others: Sequence[str], required: str | None) -> None:
+        self._text, self._others, self._required = text, list(dict.fromkeys(others)), required
+        names = [name.encode("utf-8", "surrogatepass") for name in (text, *self._others)]
+        self._keys = np.frombuffer(b"".join(names), np.uint8)
+        self._key_offsets = np.cumsum([0, *map(len, names)], dtype=np.int64)
+
+    def find(self, data: bytes, ends: Offsets) -> Values:
+        """The values in lines that end at `ends`, of which there is at least one."""
+        from roughly.kernels.jsonlines import BLANK, NULL, TAKEN, find_values, gather
+
+        letters = np.frombuffer(data, np.uint8)
+        lines = find_values(letters, ends, self._keys, self._key_offsets)
+        sure = lines.status == TAKEN
+        taken = sure if is_utf8(data) else sure & _each_utf8(data, ends)
+        if self._required is not None:
+            number = self._others.index(self._required)
+            spans = lines.spans[number]
+            taken = taken & (lines.kinds[number] != NULL) & (spans[:, 0] != spans[:, 1])
+        text = _large_strings(lines.text, lines.ends[sure])
+        columns = {self._text: text if taken is sure else text.filter(pa.array(taken[sure]))}
+        everything = bool(taken.all())
+        for column, spans, kinds in zip(self._others, lines.spans, lines.kinds, strict=True):
+            if not everything:
+                spans, kinds = spans[taken], kinds[taken]
+            columns[column] = _strings(*gather(letters, spans, kinds), kinds == NULL)
+        return Values(columns, taken, ~taken & (lines.status != BLANK))
+
+
+def _each_utf8(data: bytes, ends: Offsets) -> Mask:
+    starts = [0, *ends.tolist()]
+    return np.array([is_utf8(data[start:end]) for start, end in zip(starts, ends.tolist(), strict=False)], np.bool_)
+
+
+def _large_strings(data: npt.NDArray[np.uint8], ends: Offsets) -> pa.Array:
+    offsets = np.concatenate([np.zeros(1, np.int64), ends])
+    return pa.Array.from_buffers(pa.large_string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def _strings(data: npt.NDArray[np.uint8], offsets: Offsets, null: Mask) -> pa.Array:
+    valid = pa.py_buffer(np.packbits(~null, bitorder="little")) if null.any() else None
+    buffers = [valid, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), len(null), buffers)

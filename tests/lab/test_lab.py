@@ -1,0 +1,260 @@
+"""The lab: its parts against plain definitions, its tables twice the same, its figures as the papers have them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from roughly.errors import InputError, OutputExists, SettingsError
+from roughly.lab import experiments, imatch, kolcz
+from roughly.lab.contrived import changed, contrive
+from roughly.lab.corpus import Corpus, read_corpus
+from roughly.lab.cosine import cosine_neighbours
+from roughly.lab.detectors import Groups, by_method
+from roughly.lab.scores import score_family, score_queries
+from roughly.lab.setup import Options, Setup, lexicon_of
+from roughly.lab.table import Column, Table
+from roughly.methods import IMatch, MinHash, RareTerms, TermVector
+from roughly.text.canonical import tokenise, words
+
+VOCABULARY = [a + b + c + d for a in "bdfgk" for b in "aeiou" for c in "lmnrs" for d in ("ton", "ia")]
+
+
+def make_corpus(count: int = 60, seed: int = 1) -> Corpus:
+    dice = random.Random(seed)
+    weights = [1 / (1 + i) for i in range(len(VOCABULARY))]
+    texts = [" ".join(dice.choices(VOCABULARY, weights, k=dice.randint(40, 90))) for _ in range(count)]
+    texts[1] = texts[0]
+    ids = [f"d{i:03}" for i in range(count)]
+    none = [None] * count
+    return Corpus("made", ids, pa.array(texts, pa.large_string()), ["a title"] * 2 + none[2:], none, none)
+
+
+CORPUS = make_corpus()
+
+
+def write_mail(path: Path) -> Path:
+    """Spam in runs of near-copies, and ham that has nothing to do with it."""
+    dice = random.Random(7)
+    rows = []
+    for family in range(8):
+        listed = dice.sample(VOCABULARY[:120], 40)
+        for copy in range(5):
+            own = listed[copy % 2 :] + ([dice.choice(VOCABULARY)] if copy == 4 else [])
+            rows.append({"id": f"s{family}{copy}", "text": " ".join(own), "label": "spam"})
+    for i in range(30):
+        rows.append({"id": f"h{i}", "text": " ".join(dice.sample(VOCABULARY, 35)), "label": "ham"})
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+def test_contrived_duplicates_are_the_same_for_one_seed() -> None:
+    first, again, other = (contrive(CORPUS, seed=s, alpha=5) for s in (3, 3, 4))
+    assert first.corpus.texts.equals(again.corpus.texts) and not first.corpus.texts.equals(other.corpus.texts)
+    assert first.originals == other.originals and not {0, 1} & set(first.originals)  # those two are equal
+    assert len(first.corpus) == 60 + 100 and first.family(0) == [first.originals[0], *range(60, 70)]
+    lengths = np.diff(tokenise(CORPUS.texts).offsets)
+    far = [i for i in range(2, 60) if i not in first.originals]
+    gap = np.abs(lengths - lengths.mean())
+    assert gap[first.originals].max() <= gap[far].min() + 1e-9
+
+
+def test_what_a_change_does() -> None:
+    listed = [f"w{i}" for i in range(3000)]
+    dice = random.Random(1)
+    out = changed(listed, ["new"], dice, 10, 5)
+    added, removed = out.count("new"), len(set(listed) - set(out))
+    kept = [w for w in out if w != "new"]
+    flipped = sum(int(a[1:]) > int(b[1:]) for a, b in itertools.pairwise(kept))
+    for seen in (added, removed, flipped):
+        assert abs(seen - 50) < 4 * math.sqrt(50)  # 300 draws, one half of them change, a third of these each
+    assert changed(listed, ["new"], dice, 10, 10) == listed
+    assert changed(["a", "b"], ["x"], random.Random(2), 1, 0) != ["a", "b"]
+
+
+def test_added_words_come_from_where_they_should() -> None:
+    own = contrive(CORPUS, added="document", every=2, alpha=0)
+    for number, original in enumerate(own.originals):
+        base = set(words(CORPUS.texts[original].as_py()))
+        assert all(set(words(own.corpus.texts[c].as_py())) <= base for c in own.copies[number])
+    common, rare = (contrive(CORPUS, added=name, every=2, alpha=0) for name in ("text", "terms"))
+    assert not common.corpus.texts.equals(rare.corpus.texts)
+    with pytest.raises(SettingsError, match="added must be one of terms, text, document"):
+        contrive(CORPUS, added="nowhere")
+    with pytest.raises(InputError, match="10 are needed"):
+        contrive(make_corpus(8))
+
+
+def test_cosine_by_its_definition() -> None:
+    texts = [*CORPUS.texts.to_pylist()[:20], "", CORPUS.texts[5].as_py() + " extra"]
+    sets = [set(words(text)) for text in texts]
+    found = dict(cosine_neighbours(tokenise(pa.array(texts, pa.large_string())), range(22), 0.5))
+    for i, a in enumerate(sets):
+        near = [
+            j for j, b in enumerate(sets) if i != j and a & b and len(a & b) / math.sqrt(len(a) * len(b)) >= 0.5 - 1e-12
+        ]
+        assert found[i].tolist() == near
+    assert 21 in found[5]
+
+
+def test_scores_of_queries() -> None:
+    spam = np.array([True] * 5 + [False] * 3)
+    results = [({1, 2, 5}, {1, 2, 3, 4}), (set(), {3}), ({4}, set())]
+    scores = score_queries(results, spam)
+    assert scores.queries == 2 and scores.recall == pytest.approx((0.5 + 0) / 2)
+    assert scores.precision == pytest.approx((1 + 0) / 2)
+    assert scores.utility == pytest.approx(((2 - 100) + 0 + 1) / 3) and scores.legitimate == 1
+    empty = score_queries([], spam)
+    assert (empty.recall, empty.precision, empty.utility) == (None, None, None)
+
+
+def test_scores_of_families() -> None:
+    group = np.array([0, 0, 2, 3, 0, 2, 6])
+    score = score_family(group, [0, 1, 2, 3])
+    assert (score.found, score.clusters, score.false) == (0.5, 3, 2)  # as LA123190-0013 in Tables III and IV
+    groups = Groups(group, np.zeros(7, np.bool_))
+    assert (groups.duplicates, groups.clusters, groups.largest) == (5, 2, 3)
+
+
+def test_the_order_of_table_ii() -> None:
+    listed = [",".join(names) for names in imatch.combinations()]
+    assert len(set(listed)) == 32
+    assert listed[:5] == ["", "sw", "tg5", "tg5,sw", "tl25"] and listed[8:10] == ["nosc", "nosc,sw"]
+    assert listed[16] == "stem" and listed[31] == "stem,nosc,tl25,tg5,sw"
+
+
+def test_table_ii_and_ix() -> None:
+    (two,) = imatch.table_ii(Setup(CORPUS))
+    assert len(two.rows) == 32 and two.rows[0][1:] == [1.0, pytest.approx(1 / 60), 59]
+    (nine,) = imatch.table_ix(Setup(CORPUS))
+    assert len(nine.rows) == 53 and nine.rows[1][0] == "Doc-h-f1"
+    heads = [column.name for column in nine.columns]
+    for row in nine.rows:
+        cell = dict(zip(heads, row, strict=True))
+        assert cell["Post Doc Num"] + cell["Filtered"] == 60
+        assert cell["Dup Hash"] + cell["Dup Title"] == cell["Dup Total"] >= (cell["Filtered"] == 0)
+        assert cell["Dup Total"] < 2 or cell["Max Cluster"] >= 2
+    assert dict(zip(heads, nine.rows[0], strict=True))["Dup Title"] == 1
+    assert "Time" in nine.markdown(with_seconds=True) and "Time" not in nine.markdown()
+
+
+def test_any_method_is_a_detector() -> None:
+    lexicon = lexicon_of(CORPUS)
+    texts = CORPUS.texts
+    for method in (
+        IMatch(lexicon=lexicon, lexicons=3),
+        RareTerms(lexicon=lexicon, min_df=1, most_idf=1.0),
+        TermVector(lexicon=lexicon, min_df=1, terms=20, shared=16, min_terms=5),
+        MinHash(0.8, 0.99, 5, 20, 5),
+    ):
+        found = by_method(method)(texts)
+        assert found.group[1] == 0 and found.clusters >= 1, method.name
+
+
+def test_families_are_found_better_with_more_lexicons() -> None:
+    tables = imatch.tables_iii_iv(Setup(CORPUS, Options(alpha=7)))
+    ratios, clusters = tables[0].rows[-1], tables[1].rows[-1]
+    assert [row[0] for row in (ratios, clusters)] == ["Average", "Average"]
+    assert ratios[3] > ratios[2] and clusters[3] < clusters[2]
+    for row in (*tables[0].rows[:-1],):
+        assert all(round(11 * cell, 6) == round(11 * cell) != 1 for cell in row[1:])  # never one document alone
+
+
+def test_preparation_of_mail() -> None:
+    none = [None] * 4
+    texts = ["One two33 three four five1 sixth seventh", "abc de f", "other words than those above here", ""]
+    corpus = Corpus("m", list("abcd"), pa.array([*texts[:3], texts[0]], pa.large_string()), none, none, none)
+    made = kolcz.prepare(corpus)
+    assert made.ids == ["a", "c"] and made.texts[0].as_py() == "three four five1 sixth seventh"
+
+
+def test_recall_grows_with_the_lexicons(tmp_path: Path) -> None:
+    corpus = read_corpus([str(write_mail(tmp_path / "mail.parquet"))], label_column="label")
+    setup = Setup(corpus, Options(queries=1.0, filter="IDFR-I-1-99"), lexicon_of(make_corpus(300, 5)))
+    (table,) = kolcz.tables_2_3(setup)
+    recalls = [row[1] for row in table.rows]
+    assert [row[0] for row in table.rows] == ["1", "1 + 1-bag", "1 + 2-bag", "1 + 5-bag", "1 + 10-bag"]
+    assert recalls == sorted(recalls) and recalls[-1] > recalls[0]
+    assert table.rows[0][2] == 0 and all(row[5] == 0 for row in table.rows)
+    with pytest.raises(InputError, match="no document with the label 'spam'"):
+        kolcz.tables_2_3(
+            Setup(Corpus("m", corpus.ids, corpus.texts, corpus.titles, corpus.dates, ["ham"] * len(corpus)))
+        )
+
+
+def test_a_table_is_square_and_says_nothing_of_time() -> None:
+    table = Table("t", [Column("a"), Column("b", "percent")], [["x|y", 0.5], ["z", None]], ["note"], [1.0, 2.0])
+    assert table.markdown().splitlines()[2:6] == ["| a | b |", "|---|---:|", "| x\\|y | 50.0% |", "| z | – |"]
+    assert "seconds" not in table.to_dict() and table.to_dict()["rows"][0] == {"a": "x|y", "b": 0.5}
+    with pytest.raises(ValueError, match="1 cells under 2 columns"):
+        Table("t", [Column("a"), Column("b")], [["x"]])
+
+
+def run_lab(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "roughly", "lab", *map(str, arguments)],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": "default"},
+    )  # fmt: skip
+
+
+def test_the_command_gives_the_same_bytes_twice(tmp_path: Path) -> None:
+    mail = write_mail(tmp_path / "mail.parquet")
+    for name in ("one", "two"):
+        done = run_lab("run", "kolcz-table2", "--corpus", mail, "-o", tmp_path / name, "--filter", "IDFR-I-1-99")
+        assert done.returncode == 0, done.stderr
+        assert "| 1 + 10-bag |" in done.stdout
+    for file in ("table.md", "table.json"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+    written = json.loads((tmp_path / "one" / "table.json").read_text(encoding="utf-8"))
+    assert written["experiment"] == "kolcz-table2" and written["options"]["queries"] == 0.1
+    again = run_lab("run", "kolcz-table2", "--corpus", mail, "-o", tmp_path / "one")
+    assert again.returncode == 1 and "--overwrite" in again.stderr
+    wrong = run_lab("run", "table-99", "--corpus", mail, "-o", tmp_path / "x")
+    assert wrong.returncode == 2 and "experiments are imatch-table2" in wrong.stderr
+
+
+def test_the_list_names_every_experiment() -> None:
+    done = run_lab("list", "--json")
+    assert [row["name"] for row in json.loads(done.stdout)] == list(experiments.EXPERIMENTS)
+
+
+def test_a_lexicon_is_refused_where_it_would_not_be_used() -> None:
+    with pytest.raises(SettingsError, match="imatch-table2 makes its own lexicons"):
+        experiments.run(experiments.named("imatch-table2"), Setup(CORPUS, lexicon=lexicon_of(CORPUS)))
+
+
+def test_output_that_is_there_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "table.md").write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputExists):
+        experiments.write([], experiments.named("imatch-table2"), Setup(CORPUS), tmp_path)
+    experiments.write([], experiments.named("imatch-table2"), Setup(CORPUS), tmp_path, overwrite=True)
+
+
+def test_mail_as_in_the_paper(corpora: Path) -> None:
+    """Recall grows with K, no legitimate message is flagged (Kołcz 2008, Tables 2 and 3)."""
+    news = read_corpus([str(corpora / "reuters21578.parquet")])
+    mail = read_corpus([str(corpora / "lingspam.parquet")], label_column="label")
+    (table,) = kolcz.tables_2_3(Setup(mail, Options(queries=1.0), lexicon_of(news)))
+    recalls = [row[1] for row in table.rows]
+    assert recalls == sorted(recalls) and recalls[-1] > 1.3 * recalls[0] > 0.6
+    assert [row[5] for row in table.rows] == [0] * 5
+
+
+def test_figure_1_as_in_the_paper(corpora: Path) -> None:
+    """About one signature in six changes at length one, and a quarter to two fifths at thirty."""
+    setup = Setup(read_corpus([str(corpora / "reuters21578.parquet")]))
+    (table,) = experiments.named("conrad-figure1").run(setup)
+    first, last = table.rows[0], table.rows[-1]
+    assert 0.05 < 1 - first[2] < 0.25 and 0.2 < 1 - last[2] < 0.45
+    assert all(a >= b - 0.03 for a, b in zip(first[2:5], last[2:5], strict=True))
