@@ -128,9 +128,10 @@ def figures_3_4(setup: Setup) -> list[Table]:
             row += [scores.recall, scores.precision, sum(some) / len(some) if some else None]
         rows.append(row)
     heads = [Column(f"{what}, {name} lexicon", "share") for name in named for what in ("Recall", "Precision", "Pure")]
+    size = named["other"].documents
     notes = [
         f"{len(corpus):,} documents after preparation (§6.3), {count:,} of them asked for, {len(queries):,} with "
-        f"another of cosine ≥ 0.9. {chosen}, at least {FEWEST_WORDS} terms; the other lexicon is of {named['other'].documents:,} "
+        f"another of cosine ≥ 0.9. {chosen}, at least {FEWEST_WORDS} terms; the other lexicon is of {size:,} "
         f"documents. Pure: share of the queries with a result that had true duplicates only. Seed {options.seed}."
     ]
     return [
