@@ -46,14 +46,14 @@ def promise(method: Method, threshold: float) -> dict[str, Any] | None:
     return described | {"threshold": threshold, "recall": recall, "points": s_curve(method)}
 
 
-def report_data(summary: Summary, parts: Sequence[Part], main_only: bool) -> RunData:
+def report_data(summary: Summary, parts: Sequence[Part], main_only: bool, threads: int) -> RunData:
     """What the report shows but for run.json, with the texts of its samples."""
     from roughly.report.data import PairSample, RunData
 
     places = [(row["part"], row["row"]) for row in summary.largest]
     for row in (*summary.above, *summary.below):
         places += [(row["left_part"], row["left_row"]), (row["right_part"], row["right_row"])]
-    texts = texts_of(parts, places, main_only)
+    texts = texts_of(parts, places, main_only, threads)
 
     def sample(row: dict[str, Any]) -> PairSample:
         return PairSample(

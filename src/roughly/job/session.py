@@ -159,6 +159,6 @@ class Session:
 
         with self.meter.stage("report"):
             summary = self._summary()
-            data = report_data(summary, self.parts, self.settings.main_text)
+            data = report_data(summary, self.parts, self.settings.main_text, self.resources.threads)
         run = self._account(folder, self.settings, summary, self.meter.stages)
         write_report(dataclasses.replace(data, run=run), folder / "report.html")
