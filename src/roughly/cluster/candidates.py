@@ -43,6 +43,12 @@ class Gates:
     lengths: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # in tokens
     least_share: float = 0.0  # that the shorter has of the longer
 
+    def of(self, docs: Ints) -> Gates:
+        """The same for some of the candidates."""
+        days = self.days[docs] if len(self.days) else self.days
+        lengths = self.lengths[docs] if len(self.lengths) else self.lengths
+        return Gates(days, self.most_days, lengths, self.least_share)
+
     def admit(self, pairs: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """Which pairs of documents may be duplicates."""
         left, right = pairs[:, 0], pairs[:, 1]

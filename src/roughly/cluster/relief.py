@@ -32,7 +32,7 @@ def relieve(
     threshold: float,
     work: Work,
 ) -> Candidates:
-    """The candidates with crowded buckets dissolved and their documents joined by rare shingles."""
+    """The candidates with crowded buckets dissolved; those that join their documents by rare shingles come last."""
     starts, docs, asks = candidates.by_bucket()
     sizes = np.diff(starts)
     inside = np.repeat(crowded, sizes)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.candidates import Candidates, Gates, Ints, SetLoader
+from roughly.cluster.candidates import NO_ASKS, Candidates, Gates, Ints, SetLoader
 from roughly.cluster.relief import relieve
 from roughly.cluster.scoring import NO_ROWS, Rows, Scorer, Work, blocks, held_of, scores_of, slice_of
 from roughly.features.shingles import Sets
@@ -40,7 +40,6 @@ EVIDENCE = 16
 """How many of the kept documents that resemble a removed one are named, the most alike first. A page between two
 versions may resemble thousands of kept ones; naming them all would be quadratic."""
 _PAIRS_AT_ONCE = 250_000
-_UNLIMITED = (1 << 32) - 1
 _MAP_WORDS = 16
 
 
@@ -76,13 +75,71 @@ def resolve(
     if sets.weight().sum() <= work.budget // 2:
         sets = _HeldSets(sets)
     gates = gates or Gates()
-    run = _Pass(candidates, sets, measure, threshold, gates, every_pair, CROWD if sets.complete else _UNLIMITED, work)
-    first = run.resolve()
-    if not first.crowded:
-        return first
-    relieved = relieve(candidates, run.crowded(), sets, measure, threshold, work)
-    again = _Pass(relieved, sets, measure, threshold, gates, every_pair, _UNLIMITED, work).resolve()
-    return replace(again, compared=first.compared + again.compared, crowded=first.crowded)
+    options = (sets, measure, threshold, gates, every_pair, work)
+    if not sets.complete:
+        return _Pass(candidates, 0, *options).resolve()
+    free, compared, dissolved = candidates.buckets, 0, 0
+    crowded = _crowded_at_the_top(candidates, *options)
+    while True:
+        if crowded.any():
+            dissolved += int(crowded.sum())
+            # buckets that relief made are never dissolved again
+            crowded = np.r_[crowded, np.zeros(candidates.buckets - len(crowded), np.bool_)]
+            candidates = relieve(candidates, crowded, sets, measure, threshold, work)
+            free = int((~crowded[:free]).sum())
+        walk = _Pass(candidates, free, *options)
+        found = walk.resolve()
+        compared += found.compared
+        crowded = walk.crowded()
+        if not crowded.any():
+            return replace(found, compared=compared, crowded=dissolved)
+
+
+def _crowded_at_the_top(
+    candidates: Candidates,
+    sets: SetLoader,
+    measure: str,
+    threshold: float,
+    gates: Gates,
+    every_pair: bool,
+    work: Work,
+) -> npt.NDArray[np.bool_]:
+    """Which buckets are crowded by their best documents alone: so most crowds are known before the walk over all."""
+    starts = candidates.bucket_starts()
+    crowded = np.zeros(candidates.buckets, np.bool_)
+    large = np.flatnonzero(np.diff(starts) > CROWD)
+    if not len(large):
+        return crowded
+    starts, docs, _ = candidates.by_bucket()
+    for bucket in large.tolist():
+        top = docs[starts[bucket] : starts[bucket + 1]][: 2 * CROWD].astype(np.int64)
+        some = _Some(sets, top)
+        alone = Candidates.from_buckets(
+            np.array([len(top)], np.uint32), np.arange(len(top), dtype=np.uint32), NO_ASKS, len(top)
+        )
+        quietly = replace(work, advance=_silent)
+        found = _Pass(alone, 0, some, measure, threshold, gates.of(top), every_pair, quietly).resolve()
+        crowded[bucket] = found.kept.sum() > CROWD
+    return crowded
+
+
+class _Some:
+    """A few of the sets, numbered anew."""
+
+    complete = True
+
+    def __init__(self, sets: SetLoader, docs: Ints) -> None:
+        self._sets, self._docs = sets, docs
+
+    def weight(self) -> Ints:
+        return self._sets.weight()[self._docs]
+
+    def load(self, docs: Ints) -> Sets:
+        return self._sets.load(self._docs[docs])
+
+
+def _silent(done: int) -> None:
+    pass
 
 
 class _HeldSets:
@@ -105,14 +162,15 @@ class _Pass:
     def __init__(
         self,
         candidates: Candidates,
+        free: int,
         sets: SetLoader,
         measure: str,
         threshold: float,
         gates: Gates,
         every_pair: bool,
-        crowd: int,
         work: Work,
     ) -> None:
+        """Buckets from `free` on take any number of documents, those before it `CROWD` at most."""
         from roughly.kernels import resolve as kernel
         from roughly.kernels.judging import MEASURES
 
@@ -120,7 +178,7 @@ class _Pass:
         self.candidates, self.sets, self.work = candidates, sets, work
         self.rule = kernel.Rule(MEASURES[measure], float(threshold), gates.most_days, gates.least_share)
         self.floor = threshold if measure == "common" else max(0.0, threshold - NEAR_MARGIN)
-        self.every_pair, self.crowd = every_pair, crowd
+        self.every_pair = every_pair
         count, starts = candidates.documents, candidates.bucket_starts()
         words = _MAP_WORDS if sets.complete else 0
         while words and 8 * words * count > work.budget // 4:
@@ -133,6 +191,7 @@ class _Pass:
             np.zeros(candidates.buckets, np.uint32),
             np.empty(len(candidates.doc_buckets), np.uint32),
             np.zeros(candidates.buckets, np.uint32),
+            free,
         )
         self.documents = kernel.Documents(
             np.ones(count, np.uint8),
@@ -148,8 +207,8 @@ class _Pass:
         self.scorer = Scorer(sets, self.rule, max(1, left // 8), work.threads)
 
     def crowded(self) -> npt.NDArray[np.bool_]:
-        """Which buckets have too many kept documents."""
-        return self.joined.crowds > self.crowd
+        """Which of the buckets that take so many at most have more than `CROWD` kept documents."""
+        return self.joined.crowds[: self.joined.free] > CROWD
 
     def resolve(self) -> Resolution:
         from roughly.kernels.bitmaps import draw
@@ -168,7 +227,7 @@ class _Pass:
             np.concatenate(pairs),
             self.near,
             self.compared,
-            int(self.crowded().sum()),
+            0,
             self.candidates,
         )
 
@@ -182,7 +241,7 @@ class _Pass:
                 yield from self._ahead(start, stop, lo, held)
             rows, met = self.kernel.settle(
                 start, stop, lo, self.joined, self.documents, self.stamps[0], held, self.rule,
-                self.floor, self.crowd, self.every_pair,
+                self.floor, CROWD, self.every_pair,
             )  # fmt: skip
             self.compared += met
             yield self._take(rows)

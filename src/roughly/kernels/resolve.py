@@ -52,6 +52,7 @@ class Joined(NamedTuple):
     fill: Words
     slots: Words
     crowds: Words
+    free: int  # buckets from this one on take any number of documents
 
 
 class Documents(NamedTuple):
@@ -239,7 +240,7 @@ def _join(d: int, stays: bool, joined: Joined, crowd: int) -> None:
         bucket = signed(joined.doc_buckets[at])
         if stays:
             joined.crowds[bucket] += np.uint32(1)
-            if np.int64(joined.crowds[bucket]) > crowd:
+            if bucket < joined.free and np.int64(joined.crowds[bucket]) > crowd:
                 continue
         joined.slots[joined.starts[bucket] + signed(joined.fill[bucket])] = np.uint32(d)
         joined.fill[bucket] += np.uint32(1)
@@ -337,7 +338,7 @@ def warm_up() -> None:
     values, sets = np.arange(4, dtype=np.uint64) << np.uint64(62), np.array([0, 2, 4])
     joined = Joined(
         np.array([0, 1, 2]), np.zeros(2, np.uint32), np.empty(0, np.bool_), np.zeros(2, np.int64),
-        np.zeros(1, np.uint32), np.zeros(2, np.uint32), np.zeros(1, np.uint32),
+        np.zeros(1, np.uint32), np.zeros(2, np.uint32), np.zeros(1, np.uint32), 1,
     )  # fmt: skip
     documents = Documents(np.ones(2, np.uint8), np.full(2, 2, np.int32), np.zeros((2, 1), np.uint64), no_days, none)
     held, rule, stamp = Held(values, sets, no_limits, 0), Rule(RESEMBLANCE, 0.5, 0, 0.0), np.full(2, -1, np.int32)
