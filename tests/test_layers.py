@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "roughly"
 LAYERS = [
-    "errors", "model", "settings", "meter", "threads", "kernels", "sources", "text", "features", "lexicon", "methods",
+    "errors", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features", "lexicon", "methods",
     "verify", "cluster", "signatures", "pipeline", "engines", "index", "report", "lab", "service", "job", "cli",
     "__main__",
 ]  # fmt: skip

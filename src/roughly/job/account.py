@@ -9,7 +9,7 @@ import roughly
 from roughly.engines.local.summary import Summary
 from roughly.job.texts import texts_of
 from roughly.meter import Stage
-from roughly.methods import Method, s_curve
+from roughly.methods import REGISTRY, Method, contents, judgement, s_curve
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
 
@@ -22,10 +22,18 @@ def account(
     stages: Sequence[Stage], more_counts: dict[str, int],
 ) -> dict[str, Any]:  # fmt: skip
     """The content of run.json."""
+    held = contents(settings, method)
+    judged = judgement(method)
+    if judged["threshold"] is not None and judged["measure"] != "common":
+        judged["threshold"] = settings.threshold  # another than the method's after `rethreshold`
+    asked = settings.to_dict()
+    asked["options"].pop("key_file", None)  # neither the key nor where it lies; its digest is below
     return {
         "roughly": roughly.__version__,
-        "fingerprint": settings.fingerprint(),
-        "settings": settings.to_dict(),
+        "fingerprint": settings.fingerprint(held),
+        "settings": asked,
+        "contents": {"key" if name == "key_file" else name: digest for name, digest in held.items()},
+        "judged": judged,
         "resources": {"threads": resources.threads, "memory": resources.memory},
         "inputs": [part.name for part in parts],
         "counts": summary.counts | more_counts,
@@ -38,10 +46,13 @@ def account(
 
 
 def promise(method: Method, threshold: float) -> dict[str, Any] | None:
-    """The S-curve: what the keys promise at the threshold, and at every other similarity."""
+    """What follows from the settings, and the S-curve: what the keys promise at the threshold and at every other
+    similarity. Methods for which that depends on more than the similarity have no points."""
     described = method.describe()
     if not described:
         return None
+    if not REGISTRY[method.name].takes.has_curve:
+        return described
     recall = method.candidate_probability(threshold)
     return described | {"threshold": threshold, "recall": recall, "points": s_curve(method)}
 

@@ -92,6 +92,7 @@ def _extrapolate(
     total = sum(part.size or 0 for part in parts)
     read = max(1, sum(head.read for head in heads))
     scale = max(1.0, total / read)
+    assert session.method is not None  # it has run
     counts = session.engine.segments.cursor
     text = session.engine.database.value("SELECT sum(bytes) FROM facts")
     stages = {stage.name: stage for stage in session.meter.stages}

@@ -71,6 +71,10 @@ class Method(Protocol):
         """What is kept of each document to judge a pair without its text, or None."""
         ...
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Of these documents, how many the method could not treat as the rest, by the name of the count."""
+        ...
+
     def judge(self) -> Judge:
         """How pairs that share a key are judged."""
         ...

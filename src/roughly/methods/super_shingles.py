@@ -106,6 +106,10 @@ class SuperShingles:
             return Judge("keys", "common", 1)
         return Judge("sketch", "resemblance", self.threshold)
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Documents too short for a super shingle."""
+        return {"short_documents": self.short_documents(tokens)}
+
     def short_documents(self, tokens: Tokens) -> int:
         """How many documents have tokens but too small a sample for a super shingle."""
         sample = self.sampling.apply(tokens, self.shingle_size)
