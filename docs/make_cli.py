@@ -22,6 +22,7 @@ BEGIN = "<!-- from the command line: python docs/make_cli.py -->"
 END = "<!-- end of what is generated -->"
 HEADINGS = {
     "--threshold": "What counts as a duplicate",
+    "--sketch": "Options of methods",
     "--text-column": "Reading",
     "--memory": "Running",
 }

@@ -57,25 +57,28 @@ def promise(method: Method, threshold: float) -> dict[str, Any] | None:
     return described | {"threshold": threshold, "recall": recall, "points": s_curve(method)}
 
 
-def report_data(summary: Summary, parts: Sequence[Part], main_only: bool) -> RunData:
-    """What the report shows but for run.json, with the texts of its samples."""
-    from roughly.report.data import PairSample, RunData
+def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, method: Method) -> RunData:
+    """What the report shows but for run.json, with the texts of its samples.
 
+    Where pairs were judged by keys in common, nothing was measured; the few that are shown are measured here.
+    """
+    from roughly.report.data import PairSample, RunData
+    from roughly.verify.scores import score_texts
+
+    unmeasured = method.judge().on == "keys"
+    below = [] if unmeasured else summary.below
     places = [(row["part"], row["row"]) for row in summary.largest]
-    for row in (*summary.above, *summary.below):
+    for row in (*summary.above, *below):
         places += [(row["left_part"], row["left_row"]), (row["right_part"], row["right_row"])]
-    texts = texts_of(parts, places, main_only)
+    texts = texts_of(parts, places, settings.main_text)
 
     def sample(row: dict[str, Any]) -> PairSample:
-        return PairSample(
-            row["left_id"],
-            row["right_id"],
-            texts[row["left_part"], row["left_row"]],
-            texts[row["right_part"], row["right_row"]],
-            row["resemblance"],
-            row["containment"],
-            row["contained_in"],
-        )
+        left, right = texts[row["left_part"], row["left_row"]], texts[row["right_part"], row["right_row"]]
+        values = row["resemblance"], row["containment"], row["contained_in"]
+        if unmeasured:
+            found = score_texts(left, right, settings.shingle_size)
+            values = found.resemblance, found.containment, found.contained_in
+        return PairSample(row["left_id"], row["right_id"], left, right, *values)
 
     return RunData(
         run={},
@@ -88,5 +91,5 @@ def report_data(summary: Summary, parts: Sequence[Part], main_only: bool) -> Run
             for row in summary.largest
         ],
         above=[sample(row) for row in summary.above],
-        below=[sample(row) for row in summary.below],
+        below=[sample(row) for row in below],
     ).bounded()

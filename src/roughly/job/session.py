@@ -195,6 +195,7 @@ class Session:
 
         with self.meter.stage("report"):
             summary = self._summary()
-            data = report_data(summary, self.parts, self.settings.main_text)
+            assert self.method is not None
+            data = report_data(summary, self.parts, self.settings, self.method)
         run = self._account(folder, self.settings, summary, self.meter.stages)
         write_report(dataclasses.replace(data, run=run), folder / "report.html")
