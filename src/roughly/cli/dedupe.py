@@ -23,7 +23,6 @@ from roughly.settings import (
     parse_size,
 )
 
-
 _ASKED = (
     "threshold", "recall", "measure", "method", "shingle_size", "bands", "rows", "seed", "verify", "keep", "cluster",
     "pairs", "pairs_limit", "markup", "main_text", "on_duplicate_id",
@@ -103,9 +102,7 @@ def dedupe(
     _run(inputs, settings, resources, reading, output, overwrite, resume, as_json, quiet)
 
 
-def _settle(
-    context: typer.Context, method_options: dict[str, Any], preset: str | None, file: Path | None
-) -> Settings:
+def _settle(context: typer.Context, method_options: dict[str, Any], preset: str | None, file: Path | None) -> Settings:
     """What was given wins over the file, the file over the preset; what nobody says is as the help has it."""
     asked = {
         name: context.params[name]

@@ -1,7 +1,7 @@
 """The options of methods on the command line, made of the one table of them (`roughly.options`).
 
-`with_method_options` adds them to a command in place of its parameter `method_options`, which then holds those that were
-given, by name. `Sectioned` shows them in a section of their own.
+`with_method_options` adds them to a command in place of its parameter `method_options`, which then holds those that
+were given, by name. `Sectioned` shows them in a section of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-import click
 import typer
 from typer.core import TyperCommand
 
@@ -49,7 +48,8 @@ def _parameter(option: Option) -> inspect.Parameter:
     flag = option.kind == "flag"
     name = f"--{option.name.replace('_', '-')}"
     told = f"{', '.join(users_of(option.name))}: {option.help}."
-    kind = Annotated[bool if flag else _TYPES[option.kind], typer.Option(name, help=told)]
+    plain: Any = bool if flag else _TYPES[option.kind]
+    kind: Any = Annotated[plain, typer.Option(name, help=told)]
     return inspect.Parameter(
         option.name, inspect.Parameter.KEYWORD_ONLY, default=False if flag else None, annotation=kind
     )  # fmt: skip
@@ -73,9 +73,10 @@ def _read(own: dict[str, Any]) -> dict[str, Any]:
 class Sectioned(TyperCommand):
     """A command whose help shows the options of methods apart from the rest."""
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options, those of methods last."""
-        plain, own = [], []
+        plain: list[tuple[str, str]] = []
+        own: list[tuple[str, str]] = []
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None and parameter.param_type_name == "option":

@@ -63,7 +63,8 @@ def sign(
     with Progress(quiet) as progress:
         signed = run_sign(
             None, inputs, output=output, method=settings, overwrite=overwrite, main_text=main_text,
-            resources=Resources(threads=threads, memory=parse_size(memory), temp=temp), reading=reading, listener=progress,
+            resources=Resources(threads=threads, memory=parse_size(memory), temp=temp), reading=reading,
+            listener=progress,
         )  # fmt: skip
     seconds = time.perf_counter() - start
     for reject in signed.rejects[:_TOLD]:

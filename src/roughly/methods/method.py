@@ -49,9 +49,13 @@ class Judge:
 class Method(Protocol):
     """One published method."""
 
-    name: ClassVar[str]
     collapse: ClassVar[Literal["identical", "lexical"]]
     equality: ClassVar[bool]  # equality at that level is the whole method; there are no keys
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        ...
 
     @property
     def common(self) -> int:

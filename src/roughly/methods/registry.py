@@ -1,9 +1,9 @@
 """Every method by name: its class, what it takes, and how it is made of settings. The one list there is.
 
 `dedupe`, `sign`, the presets and the tables of the docs all go by it. What a method takes (its options, their types,
-defaults and one-line help) stands in `roughly.options`, which the settings and the command line can read without loading
-a method; `REGISTRY` puts both together, and a test holds them to the same names. To add a method: its file, a line there,
-a line here, a page of docs.
+defaults and one-line help) stands in `roughly.options`, which the settings and the command line can read without
+loading a method; `REGISTRY` puts both together, and a test holds them to the same names. To add a method: its file, a
+line there, a line here, a page of docs.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _imatch(settings: Settings, collection: Lexicon | None) -> Method:
 
 def _conrad(kind: type[RareTerms] | type[TermVector]) -> Callable[[Settings, Lexicon | None], Method]:
     def made(settings: Settings, collection: Lexicon | None) -> Method:
-        anything = {"dates": None, "lengths": 1.0}
+        anything: dict[str, Any] = {"dates": None, "lengths": 1.0}
         given = {name: anything[name] if value == NONE else value for name, value in _given(settings).items()}
         filters = _syntactic_filters(given, kind.name)
         lexicon = open_lexicon(given.pop("lexicon", DEFAULT), collection)

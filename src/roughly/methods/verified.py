@@ -29,7 +29,7 @@ class Verified:
     equality: ClassVar[bool] = False
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         """That of the method."""
         return self.method.name
 

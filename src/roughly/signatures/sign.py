@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.features.sketch import Sketch
+from roughly.lexicon.builder import count_parts
 from roughly.lexicon.write import room
 from roughly.meter import Listener, Meter
-from roughly.lexicon.builder import count_parts
 from roughly.methods import REGISTRY, Method, check, counted_with, make, needs_count
 from roughly.model import Reject
 from roughly.settings import Resources, Settings
