@@ -63,12 +63,16 @@ def judged_lines(run: dict[str, Any]) -> list[str]:
     if "candidate_pairs" in n and on != "text":
         lines.append(f"pairs       {n['candidate_pairs']:,} compared, {n['verified_pairs']:,} found")
     if n.get("unsigned"):
-        lines.append(f"unsigned    {n['unsigned']:,} documents without a key: nothing, or too little, was left of them")
+        lines.append(f"unsigned    {_documents(n['unsigned'])} without a key: nothing, or too little, was left")
     if n.get("short_documents"):
-        lines.append(f"short       {n['short_documents']:,} documents too short for a super shingle")
+        lines.append(f"short       {_documents(n['short_documents'])} too short for a super shingle")
     if n.get("common_keys"):
         lines.append(f"common      {n['common_keys']:,} keys left out: too many documents have them")
     return lines
+
+
+def _documents(count: int) -> str:
+    return f"{count:,} document{'' if count == 1 else 's'}"
 
 
 def print_summary(result: Result, output: Path) -> None:
