@@ -26,7 +26,7 @@ from roughly.settings import Settings
 from roughly.signatures import grouping
 from roughly.signatures.clusters import cluster
 from roughly.signatures.dates import UNKNOWN, day_of
-from roughly.signatures.file import read_made, read_signatures
+from roughly.signatures.file import Made, read_made, read_signatures
 from roughly.signatures.grouping import Facts, group
 from roughly.signatures.sign import sign
 from roughly.text.canonical import tokenise
@@ -248,3 +248,24 @@ def test_the_commands(tmp_path: Path) -> None:
     key.write_text("short", encoding="utf-8")
     short = roughly("sign", source, "-o", tmp_path / "x", "--key-file", key)
     assert short.returncode == 1 and "16 bytes or more" in short.stderr
+
+
+def test_what_changes_keys_changes_the_fingerprint() -> None:
+    asked: list[dict[str, object]] = [
+        {"method": "minhash"}, {"method": "minhash", "seed": 1}, {"method": "minhash", "shingle_size": 6},
+        {"method": "minhash", "measure": "containment"}, {"method": "mega-shingles"},
+        {"method": "mega-shingles", "seed": 1}, {"method": "word-lsh"}, {"method": "word-lsh", "seed": 1},
+        {"method": "shingles", "sketch": "adaptive"}, {"method": "shingles", "shingle_size": 6, "sketch": "adaptive"},
+        {"method": "super-shingles", "sketch": "adaptive"},
+        {"method": "super-shingles", "sketch": "adaptive", "groups": [[100, 0.5]]},
+    ]  # fmt: skip
+    assert len({Made.by(make(Settings.gather(options))).fingerprint for options in asked}) == len(asked)
+
+
+def test_a_collection_is_counted_before_it_is_signed(tmp_path: Path) -> None:
+    sign(rows(TEXTS), output=tmp_path / "a.parquet", method="imatch", filter="IDF-L-10,stem", lexicon="collection")
+    own = lexicon.build(rows(TEXTS), filters="stem")
+    sign(rows(TEXTS), output=tmp_path / "b.parquet", method="imatch", filter="IDF-L-10,stem", lexicon=own)
+    held, same = read_signatures([tmp_path / "a.parquet"]), read_signatures([tmp_path / "b.parquet"])
+    assert (held.keys.values == same.keys.values).all()
+    assert held.made.described["lexicon"] == own.fingerprint and held.made.fingerprint == same.made.fingerprint

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from roughly import methods
 from roughly.engines.local import Workspace
 from roughly.job.account import promise
 from roughly.job.folder import Place
@@ -65,6 +66,7 @@ class _Head:
 def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, reading: ReadOptions) -> dict[str, Any]:
     """Expected time, memory and disk, and the recall that the settings give."""
     check_memory(resources)
+    methods.check(settings)
     place = Place(None, temp=resources.temp)
     scratch = place.scratch or place.result
     try:

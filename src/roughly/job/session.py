@@ -54,7 +54,6 @@ class Session:
         listener: Listener | None = None,
     ) -> None:
         self.parts, self.settings, self.resources, self.workspace = parts, settings, resources, workspace
-        methods.check(settings)
         self.method: methods.Method | None = None  # once the collection is counted, where it has to be
         self.budget = resources.memory - BASE_MEMORY
         self.meter = Meter(listener)
@@ -87,7 +86,7 @@ class Session:
                 path,
                 filters=methods.counted_with(self.settings),
                 main_text=self.settings.main_text,
-                resources=self.resources,
+                resources=dataclasses.replace(self.resources, temp=self.resources.temp or self.workspace.folder),
                 meter=self.meter,
             )
             self.workspace.commit("lexicon", [path], {})

@@ -85,12 +85,12 @@ def run(
     None the work lies in a temporary folder, and the result can be asked for another threshold.
     """
     check_memory(resources)
-    methods.check(settings)
+    held = methods.contents(settings)  # refuses what cannot be made
     place = Place(output, overwrite=overwrite, resumable=resume is not None, resume=bool(resume), temp=resources.temp)
     session = None
     try:
         parts = _open(data, paths, reading, place.spool)
-        workspace = Workspace(place.work, _identity(parts, settings, reading), resume=bool(resume))
+        workspace = Workspace(place.work, _identity(parts, settings, held, reading), resume=bool(resume))
         session = Session(parts, settings, resources, workspace, listener)
         session.run(place.result)
         folder = place.publish()
@@ -113,12 +113,12 @@ def _open(data: Any, paths: Iterable[str | os.PathLike[str]] | None, reading: Re
     return open_parts([os.fspath(path) for path in paths], reading, spool)
 
 
-def _identity(parts: Sequence[Part], settings: Settings, reading: ReadOptions) -> dict[str, Any]:
+def _identity(parts: Sequence[Part], settings: Settings, held: dict[str, str], reading: ReadOptions) -> dict[str, Any]:
     """What must be the same for an unfinished run to go on."""
     return {
         "version": roughly.__version__,
         "settings": _named(settings),
-        "contents": methods.contents(settings),
+        "contents": held,
         "reading": dataclasses.asdict(reading),
         "inputs": [[part.name, part.format, part.size, part.stamp()] for part in parts],
     }

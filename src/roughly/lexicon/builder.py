@@ -127,8 +127,8 @@ def count_parts(
     parts: Sequence[Part], output: Path, *, filters: Filters, main_text: bool, resources: Resources, meter: Meter
 ) -> Lexicon:
     """The lexicon of parts that are open already, written to a file: for runs that count before they sign."""
-    with _scratch(output, True, resources.temp) as scratch:
-        return _build(parts, filters, main_text, resources, meter, output, scratch).lexicon
+    with tempfile.TemporaryDirectory(prefix="roughly-lexicon-", dir=resources.temp) as scratch:
+        return _build(parts, filters, main_text, resources, meter, output, Path(scratch)).lexicon
 
 
 def _build(

@@ -83,10 +83,11 @@ def counted_with(settings: Settings) -> Filters:
 def contents(settings: Settings, method: Method | None = None) -> dict[str, str]:
     """What the files that options name hold: a lexicon by its fingerprint, a key by its digest.
 
-    Without a method the files are opened; a collection that was not counted yet is only named.
+    Without a method it is made, and refused where it cannot be; a collection that was not counted yet is only named.
     """
     if method is None:
         if needs_count(settings):
+            check(settings)
             key = secret.key_digest(_key(settings))
             return {"lexicon": COLLECTION} | ({"key_file": key} if key else {})
         method = make(settings)

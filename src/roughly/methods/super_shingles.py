@@ -122,7 +122,11 @@ class SuperShingles:
 
     def describe(self) -> dict[str, Any]:
         """How super shingles are made, and what becomes of short documents."""
-        return {"sketch": str(self.sampling), "size": self.size, "meta": str(self.meta), "short": self.short}
+        groups = [list(group) for group in self.sampling.groups]
+        return {
+            "sketch": str(self.sampling), "groups": groups, "size": self.size, "meta": str(self.meta),
+            "short": self.short,
+        }  # fmt: skip
 
 
 def chance_of_run(trials: int, length: int, chance: float) -> float:
