@@ -12,6 +12,7 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "imatch": {"method": "imatch", "filter": "IDF-L-10", "lexicons": 10},
     "rare-terms": {"method": "rare-terms", "bin": 5, "lexicon": "collection"},
     "term-vector": {"method": "term-vector", "dates": "none"},
+    "term-vector with dates": {"method": "term-vector", "dates": 200, "shared": 30},
 }
 shingles = functools.cache(exact.shingles)
 EVERY = pytest.mark.parametrize("name", ASKED)
@@ -96,8 +98,13 @@ def by_the_rule(method: methods.Method, rows: list[dict[str, Any]], shingle_size
         groups[content].append(doc)
     found = {(a, b) for group in groups.values() for a, b in itertools.combinations(group, 2) if words[a]}
     if not method.equality:
-        first = [group[0] for group in groups.values() if words[group[0]]]
-        for a, b in judged(method, texts, words, first, shingle_size):
+        ranked = [min(group, key=lambda d: (-len(texts[d].as_py().encode()), ids[d])) for group in groups.values()]
+        days = [row.get("date") and date.fromisoformat(row["date"][:10]).toordinal() for row in rows]
+        for a, b in judged(method, texts, words, [doc for doc in ranked if words[doc]], shingle_size):
+            if (most := method.judge().dates) is not None:
+                one, other = days[a], days[b]
+                if one is None or other is None or abs(one - other) > most:  # a document without a date is near to none
+                    continue
             found |= {(x, y) for x in groups[equal[a]] for y in groups[equal[b]]}
     return {(min(ids[a], ids[b]), max(ids[a], ids[b])) for a, b in found}
 
