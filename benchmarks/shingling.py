@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 
 from benchmarks import corpora
 from benchmarks.corpora import CORPORA, CorpusMissing
-from benchmarks.kernels import _batches
+from benchmarks.kernels import batches_of
 from benchmarks.measure import machine
 from roughly.cluster.estimated import buckets
 from roughly.features.sampling import Sampling
@@ -55,7 +55,7 @@ SAMPLINGS = ("all", "mod:4", "mod:25", "adaptive", "min:400")
 def speed(folder: Path) -> Iterator[Row]:
     """MB/s of tokenising alone and with each sketch."""
     texts = corpora.documentation(folder, 50_000_000).read()[1]
-    batches = list(_batches(texts))
+    batches = list(batches_of(texts))
     size = sum(len(text.encode()) for text in texts) / 1e6
     steps: dict[str, Callable[[pa.Array], object]] = {"tokenise only": tokenise}
     for written, width in (("mod:25", 10), ("adaptive", 10), ("min:400", 10), ("min:128", 5), ("all", 5)):

@@ -30,7 +30,7 @@ from roughly.model import Reject
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
-from roughly.threads import in_order
+from roughly.threads import as_they_come, in_order
 
 # What is known of every document after reading. The text itself is not kept.
 FACTS = pa.schema(
@@ -260,7 +260,7 @@ def unsigned(keys: Keys, tokens: Tokens) -> int:
 def fetch_all(
     parts: Sequence[Part], wanted: Sequence[Wanted], settings: Settings, threads: int
 ) -> Iterator[tuple[Ints, Tokens]]:
-    """Read the wanted documents again: (their numbers, their tokens), a chunk at a time."""
+    """Read the wanted documents again: (their numbers, their tokens), a chunk at a time and in any order."""
     from roughly.text.canonical import tokenise
     from roughly.text.markup import strip_column
 
@@ -278,7 +278,14 @@ def fetch_all(
         docs, batch = want.docs[at[asked]], batch.filter(pa.array(asked))
         return docs, tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text))
 
-    yield from in_order(read, items(), threads)
+    def whole(want: Wanted) -> Iterator[tuple[Ints, Tokens]]:
+        for chunk in parts[want.part].chunks(want.rows):
+            yield read((want, chunk))
+
+    if len(wanted) < 2 * threads:
+        yield from in_order(read, items(), threads)
+    else:  # some formats decode while they hand out chunks: then a thread a part is faster
+        yield from as_they_come(whole, wanted, threads)
 
 
 def check_pairs(count: int, limit: int) -> None:

@@ -1,10 +1,12 @@
-"""Work on several threads whose results come in the order of the work.
+"""Work on several threads: results in the order of the work, or as they come.
 
 What is done with results in that order does not depend on the number of threads.
 """
 
 from __future__ import annotations
 
+import queue
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,3 +32,54 @@ def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> It
             yield pending.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def as_they_come(work: Callable[[T], Iterator[R]], items: Iterable[T], threads: int) -> Iterator[R]:
+    """What `work` yields for the items, a thread an item, a bounded number ahead, in no particular order."""
+    if threads <= 1:
+        for item in items:
+            yield from work(item)
+        return
+    found: queue.Queue[R | BaseException | None] = queue.Queue(threads)
+    stop = threading.Event()
+    todo = iter(items)
+    taking = threading.Lock()
+
+    def give(result: R | BaseException | None) -> bool:
+        while not stop.is_set():
+            try:
+                found.put(result, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def run() -> None:
+        try:
+            while not stop.is_set():
+                with taking:
+                    item = next(todo, stop)
+                if item is stop or not all(give(result) for result in work(item)):  # type: ignore[arg-type]
+                    break
+        except BaseException as problem:  # handed to the caller, who raises it
+            give(problem)
+        else:
+            give(None)
+
+    workers = [threading.Thread(target=run, daemon=True, name=f"roughly-{i}") for i in range(threads)]
+    for worker in workers:
+        worker.start()
+    try:
+        left = threads
+        while left:
+            result = found.get()
+            if isinstance(result, BaseException):
+                raise result
+            if result is None:
+                left -= 1
+            else:
+                yield result
+    finally:
+        stop.set()
+        for worker in workers:
+            worker.join()

@@ -193,6 +193,18 @@ def test_recall_grows_with_the_lexicons(tmp_path: Path) -> None:
         )
 
 
+def test_recall_by_lexicons_on_any_documents() -> None:
+    made = contrive(CORPUS, alpha=7, added="document").corpus
+    (table,) = kolcz.figures_3_4(
+        Setup(made, Options(queries=1.0, filter="IDFR-I-1-99"), lexicon_of(make_corpus(300, 5)))
+    )
+    assert len(table.columns) == 7 and [row[0] for row in table.rows][-1] == "1 + 10-bag"
+    for place in (1, 4):
+        recalls = [row[place] for row in table.rows]
+        assert recalls == sorted(recalls) and recalls[-1] > recalls[0]
+    assert all(0 <= cell <= 1 for row in table.rows for cell in row[1:])
+
+
 def test_a_table_is_square_and_says_nothing_of_time() -> None:
     table = Table("t", [Column("a"), Column("b", "percent")], [["x|y", 0.5], ["z", None]], ["note"], [1.0, 2.0])
     assert table.markdown().splitlines()[2:6] == ["| a | b |", "|---|---:|", "| x\\|y | 50.0% |", "| z | – |"]

@@ -147,6 +147,22 @@ def test_a_third_of_the_signatures_outlasts_an_added_term() -> None:
     assert by_lexicon.min() > 0.2 and by_lexicon.max() < 0.47  # no lexicon is empty, none is whole
 
 
+def test_different_sets_have_different_signatures() -> None:
+    """Sums and exclusive ors of few terms could cancel; of all 4,095 subsets of twelve neighbouring hashes none do."""
+    subsets = [[1000 + i for i in range(12) if mask >> i & 1] for mask in range(1, 4096)]
+    values, offsets = flat(subsets)
+    seeds = np.array([twin.mix(i + 1) for i in range(4)], np.uint64)
+    assert len(np.unique(imatch.set_signatures(values, offsets, seeds))) == 4095
+    chosen = imatch.Selection(imatch.BY_IDF, 0, 2**64 - 1)
+    found = imatch.imatch_signatures(
+        values, offsets, np.ones(len(values), np.uint32), chosen, imatch.Demands(), seeds, 3, 1 / 3
+    )
+    assert len(np.unique(found[:, 0])) == 4095
+    for lexicon in range(1, 4):
+        kept = [tuple(t for t in own if not twin.drops(t, lexicon, seeds.tolist(), 1 / 3)) for own in subsets]
+        assert len(np.unique(found[:, lexicon])) == len(set(kept))
+
+
 def test_wrong_arrays_are_refused() -> None:
     two, offsets = np.ones(2, np.uint64), np.array([0, 2], np.int64)
     with pytest.raises(ValueError, match="as many frequencies"):

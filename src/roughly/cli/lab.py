@@ -40,8 +40,8 @@ def run(
     lexicon: Annotated[
         Path | None, typer.Option("--lexicon", help="Of another collection; if not given, see the experiment.")
     ] = None,
-    filter: Annotated[str, typer.Option("--filter", help="kolcz-table2: the filter of I-Match.")] = "IDFR-I-20-30",
-    queries: Annotated[float, typer.Option("--queries", help="kolcz-table2: share of the spam asked for.")] = 0.1,
+    filter: Annotated[str | None, typer.Option("--filter", help="kolcz-…: of I-Match, if not the paper's.")] = None,
+    queries: Annotated[float, typer.Option("--queries", help="kolcz-…: share of the documents asked for.")] = 0.1,
     every: Annotated[int, typer.Option("--every", help="imatch-table3: words between two that may change.")] = 10,
     alpha: Annotated[int, typer.Option("--alpha", help="imatch-table3: of ten, how many such words stay.")] = 9,
     added: Annotated[

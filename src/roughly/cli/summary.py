@@ -102,6 +102,8 @@ def print_plan(plan: dict[str, Any]) -> None:
     print(f"sample      {plan['sample_documents']:,} documents, in {plan['sample_seconds']:.1f} s")
     for line in s_curve_lines(plan["s_curve"]):
         print(line)
+    if plan["candidate_share"]:
+        print(f"to verify   {100 * plan['candidate_share']:.0f} % of the documents, as far as a sample can tell")
     print(f"time        about {plan['seconds']:.0f} s on {plan['threads']} threads")
     print(f"memory      about {size(plan['memory'])} of the {size(plan['memory_limit'])} set")
     print(f"disk        about {size(plan['disk'])} while it runs, {size(plan['output_bytes'])} of output")

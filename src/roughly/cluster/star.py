@@ -57,9 +57,9 @@ class Resolution:
 
 
 def overhead(candidates: Candidates, threads: int) -> int:
-    """Bytes that resolution takes besides sets and bitmaps."""
+    """Bytes that resolution takes besides the candidates, sets and bitmaps."""
     entries, buckets = len(candidates.doc_buckets), candidates.buckets
-    return 8 * entries + len(candidates.asks) + 16 * buckets + (16 + 4 * threads) * candidates.documents
+    return 4 * entries + 16 * buckets + (16 + 4 * threads) * candidates.documents
 
 
 def resolve(

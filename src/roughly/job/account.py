@@ -57,7 +57,7 @@ def promise(method: Method, threshold: float) -> dict[str, Any] | None:
     return described | {"threshold": threshold, "recall": recall, "points": s_curve(method)}
 
 
-def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, method: Method) -> RunData:
+def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, method: Method, threads: int) -> RunData:
     """What the report shows but for run.json, with the texts of its samples.
 
     Where pairs were judged by keys in common, nothing was measured; the few that are shown are measured here.
@@ -70,7 +70,7 @@ def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, met
     places = [(row["part"], row["row"]) for row in summary.largest]
     for row in (*summary.above, *below):
         places += [(row["left_part"], row["left_row"]), (row["right_part"], row["right_row"])]
-    texts = texts_of(parts, places, settings.main_text)
+    texts = texts_of(parts, places, settings.main_text, threads)
 
     def sample(row: dict[str, Any]) -> PairSample:
         left, right = texts[row["left_part"], row["left_row"]], texts[row["right_part"], row["right_row"]]

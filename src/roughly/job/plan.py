@@ -1,8 +1,12 @@
 """`dedupe --plan`: what a run would take, from running a sample of the input.
 
 The sample is the first pieces of files spread over the input, taken along the whole road with the same settings.
-Its times and its disk are scaled by bytes; what does not grow with the input (starting up, drawing the report) is
-not. Memory is the smaller of what was set and what the sample shows, scaled in the parts that grow.
+What grows with bytes, with documents and with candidates is scaled by each; what does not grow (starting up, drawing
+the report) is not.
+
+A small sample of a large collection holds few pairs of duplicates, since the other half of a pair is mostly outside of
+it. So at least `ASSUMED_SHARE` of the documents are taken to be candidates, which is usual for crawls, and more where
+the sample has more.
 """
 
 from __future__ import annotations
@@ -15,20 +19,32 @@ from typing import Any
 
 import numpy as np
 
-from roughly import methods
+from roughly import methods, pipeline
 from roughly.engines.local import Workspace
 from roughly.job.account import promise
 from roughly.job.folder import Place
-from roughly.job.session import Session, check_memory
+from roughly.job.session import BASE_MEMORY, Session, check_memory
 from roughly.settings import Resources, Settings
 from roughly.sources import open_parts
 from roughly.sources.part import Chunk, Mask, Parsed, Part, ReadOptions, Rows
 
 SAMPLE_BYTES = 64 << 20
 SAMPLE_PARTS = 16
-_BYTES_A_DOCUMENT = 64
-"""Memory that grows with the number of documents, whatever their size: ranks, flags, the filter of keys."""
-_FIXED = ("report",)
+ASSUMED_SHARE = 0.3
+"""Of the documents, share a key with another."""
+_COPYING = {"parquet": 0.8}
+"""What copying the documents that stay takes, in times of reading them; other formats are copied byte by byte."""
+_COPYING_BYTES = 0.2
+_CANDIDATE = 2.0
+"""What a candidate takes, read again and verified, in times of reading it: where the sample has too few to tell."""
+_FEW = 500
+_BY_DOCUMENT = ("rank", "group", "write")
+_BY_CANDIDATE = ("fetch", "verify", "cluster")
+_STARTING = 1.0
+"""Seconds until the first document is read."""
+_BYTES_A_DOCUMENT = 40
+_BYTES_A_CANDIDATE = 300
+"""Memory that grows with the number of documents, whatever their size: ranks and flags; buckets and bitmaps."""
 
 
 class _Head:
@@ -66,7 +82,7 @@ class _Head:
 def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, reading: ReadOptions) -> dict[str, Any]:
     """Expected time, memory and disk, and the recall that the settings give."""
     check_memory(resources)
-    methods.check(settings)
+    trial = methods.check(settings)
     place = Place(None, temp=resources.temp)
     scratch = place.scratch or place.result
     try:
@@ -74,6 +90,9 @@ def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, r
         chosen = [parts[i] for i in np.unique(np.linspace(0, len(parts) - 1, SAMPLE_PARTS).astype(int))]
         heads = [_Head(part, SAMPLE_BYTES // len(chosen)) for part in chosen]
         session = Session(heads, settings, resources, Workspace(scratch / "work", {}))
+        next(pipeline.sign_all(heads[:1], trial, settings, 1), None)  # kernels are loaded now, not in the sample
+        for head in heads:
+            head.read = 0
         start = time.perf_counter()
         session.run(scratch / "result")
         seconds = time.perf_counter() - start
@@ -95,26 +114,40 @@ def _extrapolate(
     read = max(1, sum(head.read for head in heads))
     scale = max(1.0, total / read)
     assert session.method is not None  # it has run
-    counts = session.engine.segments.cursor
-    text = session.engine.database.value("SELECT sum(bytes) FROM facts")
-    stages = {stage.name: stage for stage in session.meter.stages}
-    growing = sum(stage.seconds for stage in stages.values() if stage.name not in _FIXED)
-    fixed = sum(stage.seconds for stage in stages.values() if stage.name in _FIXED)
-    copying = stages["read"].seconds / 2  # reading again what stays, and writing it
-    documents = round(counts.documents * scale)
-    peak = max(stage.peak_memory for stage in stages.values())
+    engine = session.engine
+    sampled = max(1, engine.segments.cursor.documents)
+    documents = round(engine.segments.cursor.documents * scale)
+    text, tokens = engine.database.table("SELECT sum(bytes) AS b, sum(tokens) AS t FROM facts").to_pylist()[0].values()
+    text, tokens = int(text or 0), int(tokens or 0)
+    stages = {stage.name: stage.seconds for stage in session.meter.stages}
+
+    reading = stages["read"] * scale
+    copying = reading * _COPYING.get(parts[0].format, _COPYING_BYTES)
+    counting = sum(stages.get(name, 0.0) for name in (*_BY_DOCUMENT, "count", "merge")) * scale
+    seen = engine.counts.get("candidate_documents", 0)
+    share = max(seen / sampled, ASSUMED_SHARE) if engine.segments.key_files() else 0.0
+    if seen >= _FEW:
+        verifying = sum(stages.get(name, 0.0) for name in _BY_CANDIDATE) / seen * share * documents
+    else:
+        verifying = _CANDIDATE * share * reading
+
+    stored = 8 * round(tokens * scale * share)
+    held = min(max(0, resources.memory - BASE_MEMORY), stored + round(_BYTES_A_CANDIDATE * share * documents))
+    peak = max((stage.peak_memory for stage in session.meter.stages), default=0)
+    segments = sum(path.stat().st_size for path in session.workspace.folder.glob("segment-*"))
     return {
         "parts": len(parts),
         "input_bytes": total,
         "documents": documents,
         "text_bytes": round(text * scale),
-        "sample_documents": counts.documents,
+        "candidate_share": share,
+        "sample_documents": engine.segments.cursor.documents,
         "sample_seconds": sample_seconds,
         "threads": resources.threads,
-        "seconds": fixed + (growing + copying) * scale,
-        "memory": min(resources.memory, peak + _BYTES_A_DOCUMENT * (documents - counts.documents)),
+        "seconds": _STARTING + reading + copying + counting + verifying + stages.get("report", 0.0),
+        "memory": min(resources.memory, peak + _BYTES_A_DOCUMENT * documents + held),
         "memory_limit": resources.memory,
-        "disk": round(session.workspace.size() * scale),
+        "disk": round(segments * scale) + stored + 24 * documents,
         "output_bytes": total,
         "s_curve": promise(session.method, settings.threshold),
     }

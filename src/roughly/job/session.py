@@ -195,6 +195,6 @@ class Session:
         with self.meter.stage("report"):
             summary = self._summary()
             assert self.method is not None
-            data = report_data(summary, self.parts, self.settings, self.method)
+            data = report_data(summary, self.parts, self.settings, self.method, self.resources.threads)
         run = self._account(folder, self.settings, summary, self.meter.stages)
         write_report(dataclasses.replace(data, run=run), folder / "report.html")

@@ -41,6 +41,10 @@ EXPERIMENTS = {
             "kolcz-table2", "Kołcz 2008, Tables 2 and 3", "spam found, by the number of randomised lexicons",
             kolcz.tables_2_3, labelled=True, takes_lexicon=True,
         ),
+        Experiment(
+            "kolcz-figure3", "Kołcz 2008, figures 3 and 4", "recall by lexicons, own and other",
+            kolcz.figures_3_4, takes_lexicon=True,
+        ),
         Experiment("conrad-figure1", "Conrad 2003, figures 1–4", "signatures as a lexicon grows", conrad.figure_1),
     )
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The mail experiments of Kołcz 2008: Tables 2 and 3, recall and utility by the number of randomised lexicons."""
+"""The experiments of Kołcz 2008: Tables 2 and 3 on mail, figures 3 and 4 on any documents, by number of lexicons."""
 
 from __future__ import annotations
 
@@ -14,25 +14,30 @@ from roughly import lexicon as lexicons
 from roughly.lab.corpus import Corpus
 from roughly.lab.cosine import cosine_neighbours
 from roughly.lab.scores import score_queries
-from roughly.lab.setup import Setup
+from roughly.lab.setup import Setup, lexicon_of
 from roughly.lab.table import Cell, Column, Table
 from roughly.methods.imatch import IMatch
 from roughly.text.canonical import tokenise
 
 NUMBERS = (0, 1, 2, 5, 10)
+MAIL_FILTER, PAGE_FILTER = "IDFR-I-20-30", "IDFR-I-20-80"
+"""Ranges of idf for mail and for pages (§6.5)."""
 SPAM, LEGITIMATE = "spam", "ham"
 FEWEST_WORDS = 5
 _WORD = re.compile(r"[^\W_]+")
 
 
-def prepare(corpus: Corpus) -> Corpus:
-    """§6.3: words of four characters or more with at most one digit; messages of five such words; no exact copies."""
+def prepare(corpus: Corpus, copies: bool = False) -> Corpus:
+    """§6.3: words of four characters or more, at most one digit in each; documents of five such words or more.
+
+    Of mail, exact copies are left out too, unless `copies` are asked for.
+    """
     kept, texts, seen = [], [], set()
     for place in range(len(corpus)):
         subject = f"{corpus.titles[place] or ''} {corpus.texts[place].as_py()}"
         words = [w for w in _WORD.findall(subject.lower()) if len(w) >= 4 and sum(c.isdigit() for c in w) <= 1]
         text = " ".join(words)
-        if len(set(words)) >= FEWEST_WORDS and text not in seen:
+        if len(set(words)) >= FEWEST_WORDS and (copies or text not in seen):
             seen.add(text)
             kept.append(place)
             texts.append(text)
@@ -69,9 +74,8 @@ def tables_2_3(setup: Setup) -> list[Table]:
     tokens = tokenise(corpus.texts)
     true = {query: set(near.tolist()) for query, near in cosine_neighbours(tokens, queries)}
     lexicon = setup.lexicon or lexicons.default()
-    method = IMatch(
-        lexicon=lexicon, filter=options.filter, norm="imatch", lexicons=max(NUMBERS), min_terms=FEWEST_WORDS
-    )
+    chosen = options.filter or MAIL_FILTER
+    method = IMatch(lexicon=lexicon, filter=chosen, norm="imatch", lexicons=max(NUMBERS), min_terms=FEWEST_WORDS)
     keys = method.keys(tokens).values
     rows: list[list[Cell]] = []
     seconds = []
@@ -93,6 +97,43 @@ def tables_2_3(setup: Setup) -> list[Table]:
     notes = [
         f"{int(spam.sum()):,} spam and {int((~spam).sum()):,} legitimate messages after preparation (§6.3); {count:,} "
         f"queries, {scores.queries:,} of them with a message of cosine ≥ 0.9 among the others. Lexicon of "
-        f"{lexicon.documents:,} documents, {options.filter}; {signed:,} messages are signed; seed {options.seed}.",
+        f"{lexicon.documents:,} documents, {chosen}; {signed:,} messages are signed; seed {options.seed}.",
     ]
     return [Table(f"Tables 2 and 3. Duplicate detection by lexicons: {corpus.name}", columns, rows, notes, seconds)]
+
+
+def figures_3_4(setup: Setup) -> list[Table]:
+    """Figures 3 and 4: recall, precision and pure results by lexicons, with the collection's own and another."""
+    options = setup.options
+    corpus = prepare(setup.corpus, copies=True)
+    tokens = tokenise(corpus.texts)
+    count = max(1, round(options.queries * len(corpus)))
+    asked = sorted(random.Random(options.seed).sample(range(len(corpus)), count))
+    true = {query: set(near.tolist()) for query, near in cosine_neighbours(tokens, asked) if len(near)}
+    queries = list(true)
+    named = {"own": lexicon_of(corpus), "other": setup.lexicon or lexicons.default()}
+    chosen = options.filter or PAGE_FILTER
+    keys = {}
+    for name, lexicon in named.items():
+        method = IMatch(lexicon=lexicon, filter=chosen, norm="imatch", lexicons=max(NUMBERS), min_terms=FEWEST_WORDS)
+        keys[name] = method.keys(tokens).values
+    all_spam = np.ones(len(corpus), np.bool_)  # nothing is legitimate here: every document may be found
+    rows: list[list[Cell]] = []
+    for number in NUMBERS:
+        row: list[Cell] = ["1" if number == 0 else f"1 + {number}-bag"]
+        for values in keys.values():
+            found = matches(values[:, : number + 1], queries)
+            scores = score_queries(zip(found, true.values(), strict=True), all_spam)
+            some = [own <= true[query] for query, own in zip(queries, found, strict=True) if own]
+            row += [scores.recall, scores.precision, sum(some) / len(some) if some else None]
+        rows.append(row)
+    heads = [Column(f"{what}, {name} lexicon", "share") for name in named for what in ("Recall", "Precision", "Pure")]
+    size = named["other"].documents
+    notes = [
+        f"{len(corpus):,} documents after preparation (§6.3), {count:,} of them asked for, {len(queries):,} with "
+        f"another of cosine ≥ 0.9. {chosen}, at least {FEWEST_WORDS} terms; the other lexicon is of {size:,} "
+        f"documents. Pure: share of the queries with a result that had true duplicates only. Seed {options.seed}."
+    ]
+    return [
+        Table(f"Figures 3 and 4. Recall by lexicons: {corpus.name}", [Column("Lexicon count"), *heads], rows, notes)
+    ]

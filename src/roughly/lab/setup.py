@@ -21,7 +21,7 @@ class Options:
     alpha: int = 9  # … something happens if a draw from 1 to 10 is above this
     added: str = "terms"  # words that are put in: of the collection's terms, of its text, or of the document
     queries: float = 0.1  # share of the spam that is asked for
-    filter: str = "IDFR-I-20-30"  # of I-Match on mail
+    filter: str | None = None  # of I-Match; None: that of the paper
 
     def __post_init__(self) -> None:
         checks.refuse(self._problems())

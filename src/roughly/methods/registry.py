@@ -61,13 +61,12 @@ def make(settings: Settings, collection: Lexicon | None = None) -> Method:
     return method
 
 
-def check(settings: Settings) -> None:
-    """Refuse what cannot be made, before any work is done; a lexicon still to be counted is taken to be fit."""
-    if not needs_count(settings):
-        make(settings)
-        return
-    filters, _ = split_filters(settings.options.get("filter", ""))
-    make(settings, _stand_in(filters))
+def check(settings: Settings) -> Method:
+    """Refuse what cannot be made, before any work is done.
+
+    The method, on trial: another lexicon stands in for one that is still to be counted.
+    """
+    return make(settings, _stand_in(counted_with(settings)) if needs_count(settings) else None)
 
 
 def needs_count(settings: Settings) -> bool:
@@ -116,10 +115,10 @@ def open_lexicon(given: Any, collection: Lexicon | None = None) -> Lexicon:
     return lexicons.default() if given == DEFAULT else Lexicon.open(given)
 
 
-def _stand_in(filters: Filters | None) -> Lexicon:
+def _stand_in(filters: Filters) -> Lexicon:
     """A lexicon that claims to have been built with these filters."""
     found = lexicons.default()
-    return replace(found, facts=replace(found.facts, filters=str(filters or "")))
+    return replace(found, facts=replace(found.facts, filters=str(filters)))
 
 
 def _key(settings: Settings) -> bytes:

@@ -145,6 +145,8 @@ class Parquet:
             ):
                 rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
                 first += batch.num_rows
+                if wanted is not None and rows[0] > wanted[-1]:
+                    break
                 if wanted is not None:
                     rows = _between(wanted, int(rows[0]), batch.num_rows)
                     batch = pick(batch, rows - (first - batch.num_rows))

@@ -30,6 +30,7 @@ class Database:
         self.connection.execute(f"SET temp_directory = '{_quoted(spill)}'")
         self.connection.execute("SET preserve_insertion_order = false")
         self.connection.execute("SET enable_progress_bar = false")
+        self.connection.execute("SET enable_external_file_cache = false")  # it would hold files in our memory
         self.connection.execute("SET TimeZone = 'UTC'")  # a date must not depend on where the machine stands
 
     def run(self, sql: str, **tables: pa.Table) -> None:

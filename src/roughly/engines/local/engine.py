@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -29,6 +30,7 @@ from roughly.engines.local.sketches import SketchStore
 from roughly.engines.local.tokens import TokenStore, write_tokens
 from roughly.engines.local.workspace import Workspace
 from roughly.errors import DuplicateIds, MemoryTooSmall
+from roughly.meter import give_back
 from roughly.methods import Judge
 from roughly.pipeline import FACTS, Decision, Signed, Wanted, check_pairs
 from roughly.settings import Settings
@@ -51,8 +53,14 @@ _PUBLISHED = f"""
 """Dates as moments, in UTC where they name no zone: ISO 8601, the forms above, seconds or milliseconds since 1970."""
 _KIND_PAIRS = 500
 _LEAST_ROOM = 64 << 20
+_SLACK = 48 << 20
+"""For what is too small to be counted."""
 _DECISION = ("decided", "clustered", "links", "near")
 """What resolution says, as tables: see `verdicts`."""
+
+
+def _resident() -> int:
+    return int(psutil.Process().memory_info().rss)
 
 
 class LocalEngine:
@@ -72,6 +80,7 @@ class LocalEngine:
         """`memory` is what the user gave, `budget` what is left of it for the work."""
         self.workspace, self.parts, self.settings, self.threads = workspace, parts, settings, threads
         self.given, self.budget = memory, budget
+        self._before = _resident()
         self.database = Database(memory=budget // 2, threads=threads, spill=spill)
         self.segments = Segments(workspace)
         self.documents = 0
@@ -178,7 +187,12 @@ class LocalEngine:
             streams: list[grouping.Rows] = [Band(files, band, rank_of) for band in range(bands)]
             streams = streams or [Lists(files, rank_of)]
             found = grouping.group(
-                streams, budget=self.budget, threads=self.threads, asking=not bands, most=common, once=once
+                streams,
+                budget=max(self._left(), _LEAST_ROOM),
+                threads=self.threads,
+                asking=not bands,
+                most=common,
+                once=once,
             )
             left_out = found.common
             self.ranks, self.candidates = found.candidates(self.documents)
@@ -251,15 +265,25 @@ class LocalEngine:
 
     def room(self, candidates: Candidates) -> Work:
         """What resolution may use: what is left of the memory beside the candidates themselves."""
-        taken = overhead(candidates, self.threads)
-        if self.budget - taken < _LEAST_ROOM:
+        left = self._left() - overhead(candidates, self.threads)
+        if left < _LEAST_ROOM:
             raise MemoryTooSmall(
-                f"{candidates.documents:,} documents share a key with another and take {taken >> 20} MB; "
-                f"{(self.given - self.budget + taken + _LEAST_ROOM) >> 20}MB is the least --memory that would do"
+                f"{candidates.documents:,} documents share a key with another, and what must be held of them leaves no "
+                f"room to compare them; {(self.given - left + _LEAST_ROOM) >> 20}MB is the least --memory that would do"
             )
         scratch = self.workspace.path("spool")
         scratch.mkdir(exist_ok=True)
-        return Work(self.budget - taken, self.threads, scratch)
+        return Work(left, self.threads, scratch)
+
+    def _left(self) -> int:
+        """What is left of the memory: nothing else is at work between two stages.
+
+        What the process held before the run counts only as far as it was set aside for it: a caller may hold large
+        tables of his own.
+        """
+        give_back()
+        grown = max(0, _resident() - self._before)
+        return self.given - min(self._before, self.given - self.budget) - grown - _SLACK
 
     # ------------------------------------------------------------------ verdicts
 
