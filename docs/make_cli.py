@@ -16,12 +16,15 @@ from typing import Any
 from typer.main import get_command
 
 from roughly.cli.app import app
+from roughly.cli.method_options import SECTION
+from roughly.options import OPTIONS
 
 PAGES = Path(__file__).parent / "cli"
 BEGIN = "<!-- from the command line: python docs/make_cli.py -->"
 END = "<!-- end of what is generated -->"
 HEADINGS = {
     "--threshold": "What counts as a duplicate",
+    "--sketch": SECTION,
     "--text-column": "Reading",
     "--memory": "Running",
 }
@@ -44,11 +47,13 @@ def generated(command: Any, group: str = "") -> str:
     options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
     words = ["roughly", *([group] if group else []), command.name, *(_shown(p) for p in arguments), "[OPTIONS]"]
     usage = " ".join(words)
+    methods = {option.name for option in options} >= set(OPTIONS)
     lines = ["```text", usage, "```", "", "| argument | |", "|---|---|"]
     lines += [f"| `{_shown(p)}` | {_cell(p.help)} |" for p in arguments]
     lines += ["", "### Options", "", *_TABLE]
     for option in options:
         heading = next((HEADINGS[name] for name in option.opts if name in HEADINGS), None)
+        heading = None if heading == SECTION and not methods else heading
         if heading is not None:
             lines += ["", f"### {heading}", "", *_TABLE]
         lines.append(f"| {_names(option)} | {_default(option)} | {_cell(option.help)} |")

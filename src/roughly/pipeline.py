@@ -10,7 +10,7 @@ Work is spread over threads chunk by chunk and taken back in order, so the answe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -62,6 +62,7 @@ class Signed:
     keys: Keys | None
     sketch: Sets | None
     rejects: list[Reject]
+    counts: dict[str, int] = field(default_factory=dict)  # of documents that the method could not sign as it should
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,15 @@ def sign(number: int, part: Part, index: int, chunk: Chunk, method: Method, sett
         schema=FACTS,
     )
     terms = method.filters.apply(text) if method.filters else tokens
-    return Signed(number, index, chunk.nbytes, facts, method.keys(terms), method.sketch(terms), parsed.rejects)
+    keys = method.keys(terms)
+    counts = {} if keys is None else method.counts(terms) | {"unsigned": unsigned(keys, tokens)}
+    return Signed(number, index, chunk.nbytes, facts, keys, method.sketch(terms), parsed.rejects, counts)
+
+
+def unsigned(keys: Keys, tokens: Tokens) -> int:
+    """How many documents have words and no key: nothing of them was left, or too little."""
+    none = (keys.values == 0).all(axis=1) if keys.offsets is None else np.diff(keys.offsets) == 0
+    return int((none & (np.diff(tokens.offsets) > 0)).sum())
 
 
 def fetch_all(

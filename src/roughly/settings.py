@@ -12,16 +12,17 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from roughly.errors import SettingsError
+from roughly.options import DEFAULT, FILES, METHODS, OPTIONS, Options, checked
 
 ANSWER_VERSION = 1
 """Raised whenever the same settings may give another answer than before (see CHANGELOG)."""
 
-METHODS = ("identical", "lexical", "minhash")
 MEASURES = ("resemblance", "containment")
 CLUSTERINGS = ("star", "components")
 PAIRS = ("evidence", "all")
@@ -32,6 +33,9 @@ ON_DUPLICATE_ID = ("refuse", "number")
 _KEEP = re.compile(r"(longest|shortest|newest|oldest|first|last|url)|source:[^>]+(>[^>]+)*")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+NO_OPTIONS = Options()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,17 +57,25 @@ class Settings:
     markup: str = "auto"
     main_text: bool = False  # of markup, take the main text only: no navigation, header, footer
     on_duplicate_id: str = "refuse"
+    verify: bool = False  # judge candidates exactly, on their texts, whatever the method
+    options: Mapping[str, Any] = NO_OPTIONS  # the method's own; see `roughly.options`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", _as_rules(self.keep))
+        object.__setattr__(self, "options", _as_options(self.options))
         problems = list(self._problems())
         if problems:
             raise SettingsError(*problems)
         object.__setattr__(self, "threshold", float(self.threshold))  # 1 and 1.0 are one setting, one fingerprint
         object.__setattr__(self, "recall", float(self.recall))
+        object.__setattr__(self, "options", checked(self.method, self.options))
 
     def _problems(self) -> Any:
-        yield from _one_of("method", self.method, METHODS)
+        yield from _one_of("method", self.method, tuple(METHODS))
+        if isinstance(self.method, str) and self.method in METHODS:
+            yield from self._problems_with_method()
+        if not isinstance(self.verify, bool):
+            yield f"verify must be true or false, not {self.verify!r}"
         yield from _one_of("measure", self.measure, MEASURES)
         yield from _one_of("cluster", self.cluster, CLUSTERINGS)
         yield from _one_of("pairs", self.pairs, PAIRS)
@@ -89,9 +101,23 @@ class Settings:
             if not _KEEP.fullmatch(rule):
                 yield f"unknown keep rule {rule!r}; rules are {', '.join(KEEP_RULES)}"
 
+    def _problems_with_method(self) -> Any:
+        try:
+            checked(self.method, self.options)
+        except SettingsError as problem:
+            yield from problem.problems
+        has = METHODS[self.method].settings
+        if self.method in ("identical", "lexical"):
+            return  # these have always let settings pass that make no difference to them
+        if self.measure == "containment" and "measure" not in has and not self.verify:
+            yield f"the method {self.method} cannot tell containment; verify pairs (--verify), or take another method"
+        if self.bands is not None and "bands" not in has:
+            yield f"bands and rows belong to the method minhash, not to {self.method}"
+
     def to_dict(self) -> dict[str, Any]:
-        """As plain values; `from_dict` gives back an equal object."""
-        return dataclasses.asdict(self) | {"keep": list(self.keep)}
+        """As plain values; `from_dict` gives back an equal object, unless a lexicon was given as an object."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return values | {"keep": list(self.keep), "options": {n: _plain(value) for n, value in self.options.items()}}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -102,9 +128,38 @@ class Settings:
             raise SettingsError(*(f"unknown setting {name!r}" for name in unknown))
         return cls(**values)
 
-    def fingerprint(self) -> str:
-        """Sixteen hex digits that change whenever the answer may."""
-        text = json.dumps([ANSWER_VERSION, self.to_dict()], sort_keys=True)
+    @classmethod
+    def gather(cls, *layers: Mapping[str, Any]) -> Self:
+        """The settings of several dictionaries, a later one before an earlier, in which options of methods may stand
+        beside the other settings, as in presets, settings files and keyword arguments."""
+        values: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        for layer in layers:
+            values |= {name: value for name, value in layer.items() if name not in OPTIONS and name != "options"}
+            options |= _as_options(layer.get("options", {}))
+            options |= {name: value for name, value in layer.items() if name in OPTIONS}
+        return cls.from_dict(values | ({"options": options} if options else {}))
+
+    def files(self) -> list[str]:
+        """The options that name a file, or something else of which only what it holds decides the answer."""
+        return [n for n in FILES if n in self.options and self.options[n] != DEFAULT]
+
+    def fingerprint(self, contents: Mapping[str, str] | None = None) -> str:
+        """Sixteen hex digits that change whenever the answer may.
+
+        Where options name a lexicon or a key, `contents` says what these hold: `methods.contents(settings)`. Their
+        names do not count.
+        """
+        held, files = dict(contents or {}), self.files()
+        missing = [name for name in files if name not in held]
+        if missing:
+            raise SettingsError(
+                f"the fingerprint depends on what {' and '.join(missing)} holds: "
+                "settings.fingerprint(roughly.methods.contents(settings))"
+            )
+        values = self.to_dict()
+        values["options"] |= {name: held[name] for name in files}
+        text = json.dumps([ANSWER_VERSION, values], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -148,8 +203,21 @@ def _as_rules(keep: Any) -> tuple[str, ...]:
     return tuple(rule.strip() for listed in rules for rule in str(listed).split(",") if rule.strip())
 
 
+def _as_options(options: Any) -> Options:
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+        raise SettingsError(f"options must be a mapping of names to values, not {options!r}")
+    return options if isinstance(options, Options) else Options(options)
+
+
+def _plain(value: Any) -> Any:
+    """An option as JSON has it; a lexicon that is an object by its fingerprint."""
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value.fingerprint) if hasattr(value, "fingerprint") else value
+
+
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> Any:
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         yield f"{name} must be one of {', '.join(allowed)}, not {value!r}"
 
 

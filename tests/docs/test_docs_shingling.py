@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from docs_blocks import DOCS
 from test_docs_reference import names_in, rows, section
 
 from roughly.features.sketch_store import SCHEMA
 from roughly.job.clustering import DOCUMENTS
-from roughly.methods import family
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.presets import PRESETS
+from roughly.options import METHODS, OPTIONS
+from roughly.settings import Settings
 
 
 def page(name: str) -> str:
@@ -43,8 +46,20 @@ def test_the_columns_of_a_clustering() -> None:
     assert names_in(rows(text)[0][1]) == DOCUMENTS.names
 
 
-@pytest.mark.parametrize("method", family.METHODS)
+@pytest.mark.parametrize("method", [name for name, takes in METHODS.items() if takes.settings or takes.options])
 def test_the_settings_of_a_method_are_those_on_its_page(method: str) -> None:
     shown = rows(section(page(f"methods/{method}.md"), "## Symbols → parameters"))
-    names = {name for row in shown for name in names_in(row[1]) if name != "sw"}
-    assert names == family.settings_of(method)
+    known = {*OPTIONS, *(field.name for field in dataclasses.fields(Settings))}
+    names = {name for row in shown for name in names_in(row[1]) if name in known}
+    takes = METHODS[method]
+    assert names == {*takes.settings, *takes.names}
+    for row in shown:
+        for name in names_in(row[1]):
+            if name in takes.names and isinstance(takes.default(name), str | int | float) and name != "secondary":
+                assert _said(takes.default(name)) in row[2], f"{method}.{name}: {row[2]}"
+
+
+def _said(default: object) -> str:
+    return {"": "none", 1 / 3: "1/3", 0.0: "0", "default": "English"}.get(
+        default, f"{default:,}" if isinstance(default, int) else str(default)
+    )  # type: ignore[call-overload]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling
-from roughly.methods import family
+from roughly.methods import Method, make
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.presets import PRESETS, preset
 from roughly.methods.shingles import Shingles
 from roughly.methods.super_shingles import SuperShingles
 from roughly.methods.word_lsh import WordLSH
+from roughly.settings import Settings
 from roughly.text.filters import Filters
 
 MADE = {
@@ -22,26 +25,31 @@ MADE = {
     "fetterly-2003": MegaShingles(6, 14, 5),
     "haveliwala-2000": WordLSH(3, 125, 0.8),
 }
-ELSEWHERE = {"method", "cluster"}  # settings that are not the method's
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_makes_its_method(name: str) -> None:
-    settings = preset(name).settings
-    made = family.make(settings["method"], {k: v for k, v in settings.items() if k not in ELSEWHERE})
-    assert made == MADE[name]
+    assert make(Settings.gather(preset(name).settings)) == MADE[name]
     assert preset(name).citation and preset(name).about
 
 
+def made(**settings: Any) -> Method:
+    return make(Settings.gather(settings))
+
+
 def test_every_setting_reaches_its_method() -> None:
-    assert family.make("shingles", {"measure": "containment", "common": 9, "sketch": "min:4"}) == Shingles(
-        measure="containment", common=9, sampling=Sampling("min", 4)
+    assert made(method="shingles", measure="containment", common=9, sketch="min:4", threshold=0.5) == Shingles(
+        0.5, "containment", 5, Sampling("min", 4), 9
     )
-    assert family.make("super-shingles", {"super_size": 2, "meta": "mod:3", "short": "keep"}) == SuperShingles(
-        size=2, meta=Sampling("mod", 3), short="keep"
+    assert made(method="shingles", sketch="adaptive", groups="400:0.25,800:0.125") == Shingles(
+        0.8, "resemblance", 5, Sampling("adaptive", 0, ((400, 0.25), (800, 0.125)))
     )
-    assert family.make("mega-shingles", {"mega_groups": 4, "mega_samples": 3, "seed": 5}) == MegaShingles(4, 3, seed=5)
-    assert family.make("word-lsh", {"lsh_words": 2, "filter": "sw", "threshold": None}) == WordLSH(
+    assert made(method="super-shingles", super_size=2, meta="mod:3", short="keep") == SuperShingles(
+        2, 5, meta=Sampling("mod", 3), short="keep"
+    )
+    assert made(method="super-shingles", judge="sketch", threshold=0.6) == SuperShingles(4, 5, threshold=0.6)
+    assert made(method="mega-shingles", mega_groups=4, mega_samples=3, seed=5) == MegaShingles(4, 3, seed=5)
+    assert made(method="word-lsh", lsh_words=2, filter="sw", judge="keys") == WordLSH(
         2, threshold=None, filters=Filters(("sw",))
     )
 
@@ -49,10 +57,14 @@ def test_every_setting_reaches_its_method() -> None:
 def test_what_is_unknown_is_refused() -> None:
     with pytest.raises(SettingsError, match="unknown preset 'broder'; presets are broder-1997"):
         preset("broder")
-    with pytest.raises(SettingsError, match="method must be one of shingles, super-shingles"):
-        family.make("shingle", {})
+    with pytest.raises(SettingsError, match="method must be one of identical, lexical, minhash, shingles"):
+        made(method="shingle")
     with pytest.raises(SettingsError) as told:
-        family.make("mega-shingles", {"sketch": "all", "common": 3})
+        made(method="mega-shingles", sketch="all", common=3, threshold=2)
     assert told.value.problems == (
-        "the method mega-shingles has no setting 'common'", "the method mega-shingles has no setting 'sketch'",
-    )  # fmt: skip
+        "the method mega-shingles has no option 'sketch'; it has mega_groups, mega_samples, judge",
+        "the method mega-shingles has no option 'common'; it has mega_groups, mega_samples, judge",
+        "threshold must be above 0 and at most 1, not 2",
+    )
+    with pytest.raises(SettingsError, match="judge must be one of keys, sketch, not 'jury'"):
+        made(method="word-lsh", judge="jury")

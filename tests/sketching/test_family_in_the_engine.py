@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 import roughly
-from roughly import methods
-from roughly.methods import family
 
 
 @pytest.fixture(scope="module")
@@ -30,20 +28,14 @@ def records() -> list[dict[str, str]]:
     return [{"id": f"d{at:03}", "text": " ".join(words)} for at, words in enumerate(texts)]
 
 
-def run(monkeypatch: pytest.MonkeyPatch, records: list[dict[str, str]], method: Any, **options: Any) -> Any:
-    monkeypatch.setattr(methods, "make", lambda settings: method)
-    return roughly.dedupe(records, shingle_size=4, **options)
-
-
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])
 @pytest.mark.parametrize("sketch", ["all", "mod:4", "min:60", "adaptive"])
 def test_shingles_in_the_engine_are_sketches_clustered_again(
-    monkeypatch: pytest.MonkeyPatch, records: list[dict[str, str]], tmp_path: Path, sketch: str, measure: str
+    records: list[dict[str, str]], tmp_path: Path, sketch: str, measure: str
 ) -> None:
-    settings = {"threshold": 0.5, "measure": measure, "sketch": sketch, "shingle_size": 4}
-    method = family.make("shingles", settings)
-    one = run(monkeypatch, records, method, threshold=0.5, measure=measure, threads=1)
-    two = run(monkeypatch, list(reversed(records)), method, threshold=0.5, measure=measure, threads=2)
+    asked: dict[str, Any] = {"method": "shingles", "threshold": 0.5, "measure": measure, "sketch": sketch}
+    one = roughly.dedupe(records, shingle_size=4, threads=1, **asked)
+    two = roughly.dedupe(list(reversed(records)), shingle_size=4, threads=2, **asked)
     assert one.documents.equals(two.documents)
     roughly.sketch(records, output=tmp_path / "s", sketch=sketch, shingle_size=4)
     again = roughly.recluster(tmp_path / "s", threshold=0.5, measure=measure)
@@ -55,12 +47,10 @@ def test_shingles_in_the_engine_are_sketches_clustered_again(
 
 
 @pytest.mark.parametrize("name", ["super-shingles", "mega-shingles", "word-lsh"])
-def test_the_others_with_a_threshold_keep_it(
-    monkeypatch: pytest.MonkeyPatch, records: list[dict[str, str]], name: str
-) -> None:
-    method = family.make(name, {"threshold": 0.6})
-    one = run(monkeypatch, records, method, threshold=0.6, threads=1)
-    two = run(monkeypatch, list(reversed(records)), method, threshold=0.6, threads=2)
+def test_the_others_with_a_threshold_keep_it(records: list[dict[str, str]], name: str) -> None:
+    asked: dict[str, Any] = {"method": name, "threshold": 0.6, "judge": "sketch", "shingle_size": 4}
+    one = roughly.dedupe(records, threads=1, **asked)
+    two = roughly.dedupe(list(reversed(records)), threads=2, **asked)
     assert one.documents.equals(two.documents)
     assert 0 < len(one.removed) < len(records)
     assert min(row["resemblance"] for row in one.removed.to_pylist()) >= 0.6

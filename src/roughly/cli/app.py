@@ -12,6 +12,7 @@ from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
+from roughly.cli.method_options import Sectioned
 from roughly.cli.sign import sign
 from roughly.cli.sketch import sketch
 from roughly.cli.tune import tune
@@ -24,11 +25,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(dedupe)
+app.command(cls=Sectioned)(dedupe)
 app.command()(compare)
 app.command()(sketch)
 app.command()(tune)
-app.command()(sign)
+app.command(cls=Sectioned)(sign)
 app.command()(cluster)
 app.add_typer(lexicon, name="lexicon")
 app.add_typer(lab, name="lab")

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
+from roughly.cli.method_options import NAMES, with_method_options
 from roughly.errors import Interrupted
 from roughly.settings import (
     CLUSTERINGS,
     KEEP_RULES,
     MARKUP,
     MEASURES,
-    METHODS,
     ON_DUPLICATE_ID,
     PAIRS,
     Resources,
@@ -23,8 +23,16 @@ from roughly.settings import (
     parse_size,
 )
 
+_ASKED = (
+    "threshold", "recall", "measure", "method", "shingle_size", "bands", "rows", "seed", "verify", "keep", "cluster",
+    "pairs", "pairs_limit", "markup", "main_text", "on_duplicate_id",
+)  # fmt: skip
+"""Parameters that are settings; of these only what was given goes before a preset or a file."""
 
+
+@with_method_options
 def dedupe(
+    context: typer.Context,
     inputs: Annotated[list[str], typer.Argument(help="Files, folders, globs, URLs, or - for standard input.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder to write; must not hold a run.")] = None,
     threshold: Annotated[
@@ -32,11 +40,18 @@ def dedupe(
     ] = 0.8,
     recall: Annotated[float, typer.Option("--recall", help="Least share of such pairs to find.")] = 0.99,
     measure: Annotated[str, typer.Option("--measure", help=" or ".join(MEASURES) + ".")] = "resemblance",
-    method: Annotated[str, typer.Option("--method", help=", ".join(METHODS) + ".")] = "minhash",
+    method: Annotated[str, typer.Option("--method", help=f"{NAMES}.")] = "minhash",
     shingle_size: Annotated[int, typer.Option("--shingle-size", help="Words in a shingle.")] = 5,
     bands: Annotated[int | None, typer.Option("--bands", help="Instead of deriving them from the recall.")] = None,
     rows: Annotated[int | None, typer.Option("--rows", help="Rows of a band; goes with --bands.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the min-hash permutations.")] = 0,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Judge candidates exactly on their texts, whatever the method.")
+    ] = False,
+    preset: Annotated[str | None, typer.Option("--preset", help="Settings of a paper, such as broder-1997.")] = None,
+    settings_file: Annotated[
+        Path | None, typer.Option("--settings", help="Settings in a TOML file, as `roughly tune` writes them.")
+    ] = None,
     keep: Annotated[
         str, typer.Option("--keep", help="Who stays: rules in order, " + ", ".join(KEEP_RULES) + ".")
     ] = "longest",
@@ -45,6 +60,8 @@ def dedupe(
     pairs_limit: Annotated[
         int, typer.Option("--pairs-limit", help="Refuse --pairs all past so many candidates.")
     ] = 20_000_000,
+    *,
+    method_options: dict[str, Any],
     text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
     id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,
     title_column: Annotated[str | None, typer.Option("--title-column", help="Column that holds the title.")] = None,
@@ -68,17 +85,13 @@ def dedupe(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
 ) -> None:
     """Find duplicates; write who stays, who goes, and the evidence."""
-    settings = Settings(
-        method=method, threshold=threshold, recall=recall, measure=measure, shingle_size=shingle_size,
-        bands=bands, rows=rows, seed=seed, cluster=cluster, keep=(keep,),
-        pairs=pairs, pairs_limit=pairs_limit, markup=markup, main_text=main_text, on_duplicate_id=on_duplicate_id,
-    )  # fmt: skip
+    settings = _settle(context, method_options, preset, settings_file)
     resources = Resources(threads=threads, memory=parse_size(memory), temp=temp)
     from roughly.sources.part import ReadOptions
 
     reading = ReadOptions(
         text_column=text_column, id_column=id_column, title_column=title_column, url_column=url_column,
-        date_column=date_column, source_column=source_column, markup=markup,  # type: ignore[arg-type]
+        date_column=date_column, source_column=source_column, markup=settings.markup,  # type: ignore[arg-type]
         format=format, batch_size=batch_size,
     )  # fmt: skip
     if plan:
@@ -87,6 +100,20 @@ def dedupe(
     if output is None:
         raise typer.BadParameter("is missing: name the folder to write", param_hint="--output")
     _run(inputs, settings, resources, reading, output, overwrite, resume, as_json, quiet)
+
+
+def _settle(context: typer.Context, method_options: dict[str, Any], preset: str | None, file: Path | None) -> Settings:
+    """What was given wins over the file, the file over the preset; what nobody says is as the help has it."""
+    asked = {
+        name: context.params[name]
+        for name in _ASKED
+        if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT"
+    }
+    if preset is None and file is None:
+        return Settings.gather(asked, method_options)
+    from roughly.job.settled import settle
+
+    return settle({**asked, **method_options}, preset=preset, file=file)
 
 
 def _run(

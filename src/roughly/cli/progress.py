@@ -9,6 +9,8 @@ from typing import Any, Self
 from roughly.meter import Stage
 
 _SAYS = {
+    "count": "counting terms",
+    "merge": "merging counts",
     "read": "reading and signing",
     "rank": "ranking",
     "group": "grouping keys",

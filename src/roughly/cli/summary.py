@@ -26,18 +26,53 @@ def share(part: int, whole: int) -> str:
 
 def s_curve_lines(curve: dict[str, Any] | None) -> list[str]:
     """The S-curve as one line of blocks from similarity 0 to 1, and what it promises."""
-    if not curve:
+    if not curve or "points" not in curve:
         return []
     points = curve["points"]
     blocks = "".join(_EIGHTHS[round(points[i][1] * 8)] for i in range(0, 101, 2))
     at = {round(x, 2): p for x, p in points}
-    how = f"{curve['bands']} bands × {curve['rows']} rows" if "bands" in curve else f"{curve['probes']} probes each"
+    how = _keys_of(curve)
     shown = "  ".join(f"{s:.1f}: {at[s]:.3f}" for s in (0.5, 0.6, 0.7, 0.8, 0.9) if s in at)
     return [
         f"candidates  {how}; a pair at {curve['threshold']:g} is found with probability {curve['recall']:.4f}",
         f"            0 {blocks} 1",
         f"            {shown}",
     ]
+
+
+def _keys_of(curve: dict[str, Any]) -> str:
+    if "bands" in curve:
+        return f"{curve['bands']} bands × {curve['rows']} rows"
+    if "probes" in curve:
+        return f"{curve['probes']} probes each"
+    told = {name: value for name, value in curve.items() if name not in ("points", "recall", "threshold")}
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in told.items() if value not in ("", []))
+
+
+def judged_lines(run: dict[str, Any]) -> list[str]:
+    """How pairs were judged, how many there were, and which documents the method could not sign."""
+    n, on = run["counts"], run["judged"]["on"]
+    lines = []
+    if "candidate_pairs" in n and on == "text":
+        lines.append(
+            f"verified    {n['candidate_pairs']:,} candidate pairs exactly; "
+            f"{n['verified_pairs']:,} at or above the threshold"
+        )
+    if on != "text" or run["settings"]["method"] != "minhash":
+        lines.append(f"judged      {run['judged']['how']}")
+    if "candidate_pairs" in n and on != "text":
+        lines.append(f"pairs       {n['candidate_pairs']:,} compared, {n['verified_pairs']:,} found")
+    if n.get("unsigned"):
+        lines.append(f"unsigned    {_documents(n['unsigned'])} without a key: nothing, or too little, was left")
+    if n.get("short_documents"):
+        lines.append(f"short       {_documents(n['short_documents'])} too short for a super shingle")
+    if n.get("common_keys"):
+        lines.append(f"common      {n['common_keys']:,} keys left out: too many documents have them")
+    return lines
+
+
+def _documents(count: int) -> str:
+    return f"{count:,} document{'' if count == 1 else 's'}"
 
 
 def print_summary(result: Result, output: Path) -> None:
@@ -50,12 +85,7 @@ def print_summary(result: Result, output: Path) -> None:
     print(f"text        {size(n['bytes'])} in, {size(n['removed_bytes'])} go ({saved})")
     print(f"clusters    {n['clusters']:,} of two or more; the largest has {n['largest_cluster']:,}")
     print(f"equal       {n['identical']:,} identical, {n['lexical']:,} lexically equivalent, {n['empty']:,} empty")
-    if "candidate_pairs" in n:
-        print(
-            f"verified    {n['candidate_pairs']:,} candidate pairs exactly; "
-            f"{n['verified_pairs']:,} at or above the threshold"
-        )
-    for line in s_curve_lines(run["s_curve"]):
+    for line in [*judged_lines(run), *s_curve_lines(run["s_curve"])]:
         print(line)
     if n["rejected"]:
         print(f"rejected    {n['rejected']:,} records; see {output / 'quarantine.jsonl'}")

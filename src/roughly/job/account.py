@@ -9,7 +9,7 @@ import roughly
 from roughly.engines.local.summary import Summary
 from roughly.job.texts import texts_of
 from roughly.meter import Stage
-from roughly.methods import Method, s_curve
+from roughly.methods import REGISTRY, Method, contents, judgement, s_curve
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
 
@@ -22,10 +22,18 @@ def account(
     stages: Sequence[Stage], more_counts: dict[str, int],
 ) -> dict[str, Any]:  # fmt: skip
     """The content of run.json."""
+    held = contents(settings, method)
+    judged = judgement(method)
+    if judged["threshold"] is not None and judged["measure"] != "common":
+        judged["threshold"] = settings.threshold  # another than the method's after `rethreshold`
+    asked = settings.to_dict()
+    asked["options"].pop("key_file", None)  # neither the key nor where it lies; its digest is below
     return {
         "roughly": roughly.__version__,
-        "fingerprint": settings.fingerprint(),
-        "settings": settings.to_dict(),
+        "fingerprint": settings.fingerprint(held),
+        "settings": asked,
+        "contents": {"key" if name == "key_file" else name: digest for name, digest in held.items()},
+        "judged": judged,
         "resources": {"threads": resources.threads, "memory": resources.memory},
         "inputs": [part.name for part in parts],
         "counts": summary.counts | more_counts,
@@ -38,33 +46,39 @@ def account(
 
 
 def promise(method: Method, threshold: float) -> dict[str, Any] | None:
-    """The S-curve: what the keys promise at the threshold, and at every other similarity."""
+    """What follows from the settings, and the S-curve: what the keys promise at the threshold and at every other
+    similarity. Methods for which that depends on more than the similarity have no points."""
     described = method.describe()
     if not described:
         return None
+    if not REGISTRY[method.name].takes.has_curve:
+        return described
     recall = method.candidate_probability(threshold)
     return described | {"threshold": threshold, "recall": recall, "points": s_curve(method)}
 
 
-def report_data(summary: Summary, parts: Sequence[Part], main_only: bool, threads: int) -> RunData:
-    """What the report shows but for run.json, with the texts of its samples."""
-    from roughly.report.data import PairSample, RunData
+def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, method: Method, threads: int) -> RunData:
+    """What the report shows but for run.json, with the texts of its samples.
 
+    Where pairs were judged by keys in common, nothing was measured; the few that are shown are measured here.
+    """
+    from roughly.report.data import PairSample, RunData
+    from roughly.verify.scores import score_texts
+
+    unmeasured = method.judge().on == "keys"
+    below = [] if unmeasured else summary.below
     places = [(row["part"], row["row"]) for row in summary.largest]
-    for row in (*summary.above, *summary.below):
+    for row in (*summary.above, *below):
         places += [(row["left_part"], row["left_row"]), (row["right_part"], row["right_row"])]
-    texts = texts_of(parts, places, main_only, threads)
+    texts = texts_of(parts, places, settings.main_text, threads)
 
     def sample(row: dict[str, Any]) -> PairSample:
-        return PairSample(
-            row["left_id"],
-            row["right_id"],
-            texts[row["left_part"], row["left_row"]],
-            texts[row["right_part"], row["right_row"]],
-            row["resemblance"],
-            row["containment"],
-            row["contained_in"],
-        )
+        left, right = texts[row["left_part"], row["left_row"]], texts[row["right_part"], row["right_row"]]
+        values = row["resemblance"], row["containment"], row["contained_in"]
+        if unmeasured:
+            found = score_texts(left, right, settings.shingle_size)
+            values = found.resemblance, found.containment, found.contained_in
+        return PairSample(row["left_id"], row["right_id"], left, right, *values)
 
     return RunData(
         run={},
@@ -77,5 +91,5 @@ def report_data(summary: Summary, parts: Sequence[Part], main_only: bool, thread
             for row in summary.largest
         ],
         above=[sample(row) for row in summary.above],
-        below=[sample(row) for row in summary.below],
+        below=[sample(row) for row in below],
     ).bounded()

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from roughly import pipeline
+from roughly import methods, pipeline
 from roughly.engines.local import Workspace
 from roughly.job.account import promise
 from roughly.job.folder import Place
@@ -82,6 +82,7 @@ class _Head:
 def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, reading: ReadOptions) -> dict[str, Any]:
     """Expected time, memory and disk, and the recall that the settings give."""
     check_memory(resources)
+    trial = methods.check(settings)
     place = Place(None, temp=resources.temp)
     scratch = place.scratch or place.result
     try:
@@ -89,9 +90,7 @@ def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, r
         chosen = [parts[i] for i in np.unique(np.linspace(0, len(parts) - 1, SAMPLE_PARTS).astype(int))]
         heads = [_Head(part, SAMPLE_BYTES // len(chosen)) for part in chosen]
         session = Session(heads, settings, resources, Workspace(scratch / "work", {}))
-        next(
-            pipeline.sign_all(heads[:1], session.method, settings, 1), None
-        )  # kernels are loaded now, not in the sample
+        next(pipeline.sign_all(heads[:1], trial, settings, 1), None)  # kernels are loaded now, not in the sample
         for head in heads:
             head.read = 0
         start = time.perf_counter()
@@ -114,6 +113,7 @@ def _extrapolate(
     total = sum(part.size or 0 for part in parts)
     read = max(1, sum(head.read for head in heads))
     scale = max(1.0, total / read)
+    assert session.method is not None  # it has run
     engine = session.engine
     sampled = max(1, engine.segments.cursor.documents)
     documents = round(engine.segments.cursor.documents * scale)
@@ -123,7 +123,7 @@ def _extrapolate(
 
     reading = stages["read"] * scale
     copying = reading * _COPYING.get(parts[0].format, _COPYING_BYTES)
-    counting = sum(stages.get(name, 0.0) for name in _BY_DOCUMENT) * scale
+    counting = sum(stages.get(name, 0.0) for name in (*_BY_DOCUMENT, "count", "merge")) * scale
     seen = engine.counts.get("candidate_documents", 0)
     share = max(seen / sampled, ASSUMED_SHARE) if engine.segments.key_files() else 0.0
     if seen >= _FEW:

@@ -54,7 +54,7 @@ class Session:
         listener: Listener | None = None,
     ) -> None:
         self.parts, self.settings, self.resources, self.workspace = parts, settings, resources, workspace
-        self.method = methods.make(settings)
+        self.method: methods.Method | None = None  # once the collection is counted, where it has to be
         self.budget = resources.memory - BASE_MEMORY
         self.meter = Meter(listener)
         self.engine = LocalEngine(
@@ -72,7 +72,31 @@ class Session:
         with plain_errors(self.budget // 2):
             self._run(folder)
 
+    def _make(self) -> methods.Method:
+        """The method; where its lexicon is that of the documents themselves they are counted first."""
+        if not methods.needs_count(self.settings):
+            return methods.make(self.settings)
+        from roughly.lexicon.builder import count_parts
+        from roughly.lexicon.lexicon import Lexicon
+
+        path = self.workspace.path("collection.lexicon")
+        if self.workspace.found("lexicon") is None:
+            count_parts(
+                self.parts,
+                path,
+                filters=methods.counted_with(self.settings),
+                main_text=self.settings.main_text,
+                resources=dataclasses.replace(self.resources, temp=self.resources.temp or self.workspace.folder),
+                meter=self.meter,
+            )
+            self.workspace.commit("lexicon", [path], {})
+        else:
+            with self.meter.stage("count") as stage:
+                stage.reused = True
+        return methods.make(self.settings, Lexicon.open(path))
+
     def _run(self, folder: Path) -> None:
+        self.method = self._make()
         pipeline.run(
             self.parts,
             self.method,
@@ -98,12 +122,21 @@ class Session:
                 f"threshold must be from {self.settings.threshold}, this run's, to 1, not {threshold!r}; "
                 "a lower one needs other keys: run dedupe again"
             )
+        if self.method is None:
+            raise SettingsError("this run came to no answer; run dedupe again")
+        judge = self.method.judge()
+        if not self.method.equality and (judge.on == "keys" or judge.measure == "common"):
+            raise SettingsError(
+                f"{self.method.name} judges pairs by what they have in common, not by a threshold; "
+                "run dedupe again with verify=True"
+            )
         settings = dataclasses.replace(self.settings, threshold=threshold)
-        candidates, store = self.engine.candidates, self.engine.store
-        if candidates is not None and store is not None:
-            judge = dataclasses.replace(self.method.judge(), threshold=threshold)
+        candidates = self.engine.candidates
+        if candidates is not None:
+            sets = self.engine.store or self.engine.sketches()
+            judge = dataclasses.replace(judge, threshold=threshold)
             work = self.engine.room(candidates)
-            self.engine.decide(pipeline.decide(candidates, store, judge, settings, self.engine.gates(judge), work))
+            self.engine.decide(pipeline.decide(candidates, sets, judge, settings, self.engine.gates(judge), work))
         folder = Path(tempfile.mkdtemp(prefix="roughly-"))
         self.engine.write(folder)
         self._account(folder, settings, self._summary(), [])
@@ -146,19 +179,22 @@ class Session:
     def _account(self, folder: Path, settings: Settings, summary: Summary, stages: list[Stage]) -> dict[str, Any]:
         """Write run.json and return its content."""
         more = self.engine.counts | {"rejected": self.engine.segments.cursor.rejected}
+        assert self.method is not None  # nothing is written before it is made
         run = account(settings, self.resources, self.method, self.parts, summary, stages, more)
         text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
         (folder / "run.json").write_text(text, encoding="utf-8")
         return run
 
     def _summary(self) -> Summary:
-        return summarise(self.engine.database, self.settings.measure)
+        assert self.method is not None
+        return summarise(self.engine.database, self.method.judge().measure)
 
     def _report(self, folder: Path) -> None:
         from roughly.report import write_report
 
         with self.meter.stage("report"):
             summary = self._summary()
-            data = report_data(summary, self.parts, self.settings.main_text, self.resources.threads)
+            assert self.method is not None
+            data = report_data(summary, self.parts, self.settings, self.method, self.resources.threads)
         run = self._account(folder, self.settings, summary, self.meter.stages)
         write_report(dataclasses.replace(data, run=run), folder / "report.html")

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import roughly
+from roughly import methods
 from roughly.engines.local import Workspace
 from roughly.errors import Interrupted, SettingsError
 from roughly.job.folder import Place
 from roughly.job.result import Result
 from roughly.job.session import Session, check_memory
+from roughly.job.settled import settle
 from roughly.meter import Listener
 from roughly.settings import Resources, Settings, parse_size
 from roughly.sources import open_parts, parts_from_objects
@@ -36,7 +38,8 @@ def dedupe(
     `data` is a path or glob (str or Path), a pyarrow, pandas or polars table, or an iterable of texts or of dicts with
     a text. Several files are given by `paths`. Without `output` the result lies in a temporary folder that goes with
     the object returned. All other options are those of `roughly.Settings` (`threshold`, `recall`, `measure`, `method`,
-    `keep`, …) and, for reading, the columns and the format (`text_column`, `id_column`, `date_column`, `format`, …).
+    `keep`, …), those of the method (`lexicon`, `sketch`, …), a `preset` and a file of `settings`, over which the others
+    have precedence, and, for reading, the columns and the format (`text_column`, `date_column`, `format`, …).
 
     >>> result = dedupe(["A rose is a rose is a rose.", "a rose is a rose is a rose", "Something else entirely."])
     >>> result.kept
@@ -51,11 +54,12 @@ def dedupe(
     size = parse_size(memory) if isinstance(memory, str) else memory
     for_reading = {f.name for f in dataclasses.fields(ReadOptions)}
     reading = {name: value for name, value in options.items() if name in for_reading}
-    settings = {name: value for name, value in options.items() if name not in for_reading or name == "markup"}
+    asked = {name: value for name, value in options.items() if name not in for_reading or name == "markup"}
+    preset, file = asked.pop("preset", None), asked.pop("settings", None)
     return run(
         data,
         paths,
-        settings=Settings.from_dict(settings),
+        settings=settle(asked, preset=preset, file=None if file is None else Path(file)),
         resources=Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
         reading=ReadOptions(**reading),
         output=None if output is None else Path(output),
@@ -81,11 +85,12 @@ def run(
     None the work lies in a temporary folder, and the result can be asked for another threshold.
     """
     check_memory(resources)
+    held = methods.contents(settings)  # refuses what cannot be made
     place = Place(output, overwrite=overwrite, resumable=resume is not None, resume=bool(resume), temp=resources.temp)
     session = None
     try:
         parts = _open(data, paths, reading, place.spool)
-        workspace = Workspace(place.work, _identity(parts, settings, reading), resume=bool(resume))
+        workspace = Workspace(place.work, _identity(parts, settings, held, reading), resume=bool(resume))
         session = Session(parts, settings, resources, workspace, listener)
         session.run(place.result)
         folder = place.publish()
@@ -108,11 +113,19 @@ def _open(data: Any, paths: Iterable[str | os.PathLike[str]] | None, reading: Re
     return open_parts([os.fspath(path) for path in paths], reading, spool)
 
 
-def _identity(parts: Sequence[Part], settings: Settings, reading: ReadOptions) -> dict[str, Any]:
+def _identity(parts: Sequence[Part], settings: Settings, held: dict[str, str], reading: ReadOptions) -> dict[str, Any]:
     """What must be the same for an unfinished run to go on."""
     return {
         "version": roughly.__version__,
-        "settings": settings.to_dict(),
+        "settings": _named(settings),
+        "contents": held,
         "reading": dataclasses.asdict(reading),
         "inputs": [[part.name, part.format, part.size, part.stamp()] for part in parts],
     }
+
+
+def _named(settings: Settings) -> dict[str, Any]:
+    """The settings without where the lexicon and the key lie: what these hold is what counts."""
+    values = settings.to_dict()
+    values["options"] = {name: value for name, value in values["options"].items() if name not in settings.files()}
+    return values

@@ -120,23 +120,37 @@ def run_build(
             parts = parts_from_objects(data, reading, scratch / "spool")
         else:
             parts = open_parts([os.fspath(path) for path in paths], reading, scratch / "spool")
-        facts = Facts(documents=0, filters=str(filters))
-        runs = Runs(scratch, facts)
-        spare = resources.memory - BASE_MEMORY
-        threads = min(resources.threads, spare // THREAD_MEMORY)
-        counters = [Counter(filters, runs, spare * 2 // 5 // threads) for _ in range(threads)]
-        built = Built(lexicon=None, notes=sorted({n for p in parts for n in p.notes}))  # type: ignore[arg-type]
-        meter = Meter(listener)
-        _count(parts, counters, main_text, meter, built)
-        documents = add_documents([counter.documents for counter in counters])
-        if not documents:
-            names = ", ".join(part.name for part in parts[:3])
-            raise InputMissing(f"no documents in {names}: a lexicon needs at least one")
-        with meter.stage("merge"):
-            tables = [*runs.tables(), *(counter.drain() for counter in counters)]
-            built.spills = len(runs.paths)
-            facts = dataclasses.replace(facts, documents=documents)
-            built.lexicon = _publish(output, facts, merged(tables), scratch)
+        return _build(parts, filters, main_text, resources, Meter(listener), output, scratch)
+
+
+def count_parts(
+    parts: Sequence[Part], output: Path, *, filters: Filters, main_text: bool, resources: Resources, meter: Meter
+) -> Lexicon:
+    """The lexicon of parts that are open already, written to a file: for runs that count before they sign."""
+    with tempfile.TemporaryDirectory(prefix="roughly-lexicon-", dir=resources.temp) as scratch:
+        return _build(parts, filters, main_text, resources, meter, output, Path(scratch)).lexicon
+
+
+def _build(
+    parts: Sequence[Part], filters: Filters, main_text: bool, resources: Resources, meter: Meter, output: Path | None,
+    scratch: Path,
+) -> Built:  # fmt: skip
+    facts = Facts(documents=0, filters=str(filters))
+    runs = Runs(scratch, facts)
+    spare = resources.memory - BASE_MEMORY
+    threads = min(resources.threads, spare // THREAD_MEMORY)
+    counters = [Counter(filters, runs, spare * 2 // 5 // threads) for _ in range(threads)]
+    built = Built(lexicon=None, notes=sorted({n for p in parts for n in p.notes}))  # type: ignore[arg-type]
+    _count(parts, counters, main_text, meter, built)
+    documents = add_documents([counter.documents for counter in counters])
+    if not documents:
+        names = ", ".join(part.name for part in parts[:3])
+        raise InputMissing(f"no documents in {names}: a lexicon needs at least one")
+    with meter.stage("merge"):
+        tables = [*runs.tables(), *(counter.drain() for counter in counters)]
+        built.spills = len(runs.paths)
+        facts = dataclasses.replace(facts, documents=documents)
+        built.lexicon = _publish(output, facts, merged(tables), scratch)
     return built
 
 

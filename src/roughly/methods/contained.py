@@ -61,6 +61,10 @@ class Contained:
         """None: pairs are judged on the text."""
         return None
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """Exactly, on the shingle sets."""
         return Judge("text", "containment", self.threshold)

@@ -27,6 +27,10 @@ class Identical:
         """None: pairs are judged on the text."""
         return None
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """Equal or not; there is nothing between."""
         return Judge("text", "resemblance", 1.0)

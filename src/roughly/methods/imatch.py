@@ -132,6 +132,10 @@ class IMatch:
         """None: judging is on keys."""
         return None
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """One signature in common."""
         return Judge("keys", "common", 1)

@@ -30,6 +30,10 @@ class Lexical:
         """None: pairs are judged on the text."""
         return None
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """Equal or not; there is nothing between."""
         return Judge("text", "resemblance", 1.0)

@@ -49,9 +49,13 @@ class Judge:
 class Method(Protocol):
     """One published method."""
 
-    name: ClassVar[str]
     collapse: ClassVar[Literal["identical", "lexical"]]
     equality: ClassVar[bool]  # equality at that level is the whole method; there are no keys
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        ...
 
     @property
     def common(self) -> int:
@@ -69,6 +73,10 @@ class Method(Protocol):
 
     def sketch(self, tokens: Tokens) -> Sets | None:
         """What is kept of each document to judge a pair without its text, or None."""
+        ...
+
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Of these documents, how many the method could not treat as the rest, by the name of the count."""
         ...
 
     def judge(self) -> Judge:

@@ -64,6 +64,10 @@ class MinHash:
         """None: pairs are judged on the text."""
         return None
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """Exactly, on the shingle sets."""
         return Judge("text", "resemblance", self.threshold)

@@ -107,6 +107,10 @@ class RareTerms:
         """None: judging is on keys."""
         return None
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """The key in common, and lengths that are close."""
         return Judge("keys", "common", 1, lengths=self.lengths)

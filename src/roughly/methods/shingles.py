@@ -79,6 +79,10 @@ class Shingles:
         """The sampled shingles of each document, with their limits."""
         return self.sampling.apply(tokens, self.shingle_size)
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """Estimated on the sketches."""
         return Judge("sketch", self.measure, self.threshold)

@@ -106,6 +106,10 @@ class SuperShingles:
             return Judge("keys", "common", 1)
         return Judge("sketch", "resemblance", self.threshold)
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Documents too short for a super shingle."""
+        return {"short_documents": self.short_documents(tokens)}
+
     def short_documents(self, tokens: Tokens) -> int:
         """How many documents have tokens but too small a sample for a super shingle."""
         sample = self.sampling.apply(tokens, self.shingle_size)
@@ -118,7 +122,11 @@ class SuperShingles:
 
     def describe(self) -> dict[str, Any]:
         """How super shingles are made, and what becomes of short documents."""
-        return {"sketch": str(self.sampling), "size": self.size, "meta": str(self.meta), "short": self.short}
+        groups = [list(group) for group in self.sampling.groups]
+        return {
+            "sketch": str(self.sampling), "groups": groups, "size": self.size, "meta": str(self.meta),
+            "short": self.short,
+        }  # fmt: skip
 
 
 def chance_of_run(trials: int, length: int, chance: float) -> float:

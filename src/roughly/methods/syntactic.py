@@ -52,6 +52,10 @@ class Syntactic:
         """None: judging is on keys."""
         return None
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """The key in common."""
         return Judge("keys", "common", 1)

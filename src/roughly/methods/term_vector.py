@@ -115,6 +115,10 @@ class TermVector:
         vectors, _, documents = self._vectors(tokens)
         return Sketch(vectors.ravel(), _offsets(len(tokens), documents, self.terms))
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """Enough entries in common, within both windows."""
         return Judge("sketch", "common", self.shared, dates=self.dates, lengths=self.lengths)

@@ -80,6 +80,10 @@ class WordLSH:
         """The word sets, where there is a threshold."""
         return None if self.threshold is None else Sampling().apply(tokens, 1)
 
+    def counts(self, tokens: Tokens) -> dict[str, int]:
+        """Nothing beyond what has no key."""
+        return {}
+
     def judge(self) -> Judge:
         """The resemblance of the word sets, or one signature in common."""
         if self.threshold is None:

@@ -12,8 +12,8 @@ from typing import Any
 
 Number = int | float
 
-EQUALITY = ("identical", "lexical", "syntactic", "imatch", "rare-terms")
-"""Methods whose verdict is that two digests are equal: a threshold in their settings means nothing."""
+EQUALITY = ("identical", "lexical")
+"""Methods whose verdict is that two digests are equal, where the run does not say how it judged."""
 
 
 def number(values: Mapping[str, Any], key: str) -> Number | None:
@@ -28,6 +28,33 @@ def section(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """The object under the key, or an empty one."""
     value = values.get(key)
     return value if isinstance(value, Mapping) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How pairs were judged."""
+
+    on: str  # equality, text, sketch or keys
+    common: bool  # by how much two documents have in common, not by a similarity
+    how: str  # in words; empty where the run does not say
+
+    @property
+    def measured(self) -> bool:
+        """Whether a similarity was compared with a threshold."""
+        return self.on in ("text", "sketch") and not self.common
+
+
+def judged(run: Mapping[str, Any]) -> Judged:
+    """How the run judged; as a rule exactly, on the text."""
+    values = section(run, "judged")
+    equality = section(run, "settings").get("method") in EQUALITY
+    on = values.get("on")
+    how = values.get("how")
+    return Judged(
+        on if isinstance(on, str) else "equality" if equality else "text",
+        values.get("measure") == "common",
+        how if isinstance(how, str) else "",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +75,7 @@ def asked(run: Mapping[str, Any]) -> Asked:
     """What the settings asked for, or else what the S-curve was derived for."""
     settings, curve = section(run, "settings"), section(run, "s_curve")
     measure = "containment" if settings.get("measure") == "containment" else "resemblance"
-    if settings.get("method") in EQUALITY:
+    if not judged(run).measured:
         return Asked(None, measure, None)
     found = [
         next((value for values in (settings, curve) if (value := number(values, key)) is not None), None)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from roughly.report.asked import Asked, Number, asked, number, section
+from roughly.report.asked import Asked, Judged, Number, asked, judged, number, section
 from roughly.report.words import NBSP, count, counted, duration, plain, plural, share, size
 
 
@@ -97,21 +97,41 @@ _COUNTED = (
     ("lexical", "Lexically equal", "the same words in the same order"),
     ("empty", "Empty", "documents without words; equal to each other only"),
     ("rejected", "Rejected", "records that could not be used"),
+    ("unsigned", "Without a key", "nothing, or too little, of them was left to make one of"),
+    ("short_documents", "Short documents", "too short for a super shingle"),
+    ("common_keys", "Common keys", "in too many documents to form pairs, left out"),
     ("candidate_documents", "Candidate documents", "shared a key with another document"),
     ("candidate_pairs", "Candidate pairs", "compared exactly, shingle by shingle"),
     ("verified_pairs", "Verified pairs", "reached the threshold"),
     ("crowded_buckets", "Crowded buckets", "split by their rarest shingles"),
 )
+_IF_ANY = ("crowded_buckets", "unsigned", "short_documents", "common_keys")
+_ON = {"equality": "by equality", "text": "exactly", "sketch": "by sketches", "keys": "by keys"}
+
+
+def _meaning(key: str, judge: Judged) -> tuple[str, str] | None:
+    """Name and meaning of a count where pairs were not compared exactly."""
+    if judge.on in ("text", "equality"):
+        return None
+    if key == "candidate_pairs":
+        return "Candidate pairs", "compared by their sketches" if judge.on == "sketch" else "shared a key"
+    if key == "verified_pairs":
+        return "Pairs found", "not verified on the text"
+    return None
 
 
 def _facts(run: Mapping[str, Any], counts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     found = []
-    candidates = number(counts, "candidate_pairs")
+    candidates, judge = number(counts, "candidate_pairs"), judged(run)
+    if judge.how:
+        found.append(("Judged", _ON.get(judge.on, judge.on), judge.how))
     for key, name, meaning in _COUNTED:
         value = number(counts, key)
-        if value is None or (key == "crowded_buckets" and not value):
+        if value is None or (key in _IF_ANY and not value):
             continue
-        if key == "verified_pairs" and candidates and value <= candidates:
+        if other := _meaning(key, judge):
+            name, meaning = other
+        elif key == "verified_pairs" and candidates and value <= candidates:
             meaning = f"reached the threshold: {share(value, candidates)} of the candidates"
         found.append((name, count(value), meaning))
     seconds, memory = number(run, "seconds"), number(run, "peak_memory")

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from roughly.report import collection, plots, running, samples
-from roughly.report.asked import asked, number, section
+from roughly.report.asked import Asked, Judged, asked, judged, number, section
 from roughly.report.data import RunData
 from roughly.report.overview import overview
 from roughly.report.visible import label
@@ -53,7 +53,7 @@ def render(data: RunData) -> str:
 
 def build(data: RunData) -> dict[str, Any]:
     """Everything the templates show, from bounded data."""
-    run, limits = data.run, asked(data.run)
+    run, limits, judge = data.run, asked(data.run), judged(data.run)
     edges, numbers = data.resemblance
     first, more = running.inputs(run)
     sized = [(size, n) for size, n in data.cluster_sizes if size > 0 and n > 0]
@@ -62,6 +62,8 @@ def build(data: RunData) -> dict[str, Any]:
         "fingerprint": label(str(run["fingerprint"])) if "fingerprint" in run else "",
         "overview": overview(run),
         "limits": limits,
+        "compared": _compared(limits, judge),
+        "unmeasured": judge.on == "keys",
         "threshold": plain(limits.threshold) if limits.threshold is not None else "",
         "recall": plain(limits.recall) if limits.recall is not None else "",
         "kinds": collection.kinds(data),
@@ -80,7 +82,8 @@ def build(data: RunData) -> dict[str, Any]:
         "guesses": running.guesses(run),
     }
     context["rejected"] = _rejected(data)
-    context["contents"] = [(id_, name) for id_, name, key in SECTIONS if context[key]]
+    names = {"above": "Some pairs"} if judge.on == "keys" else {}
+    context["contents"] = [(id_, names.get(id_, name)) for id_, name, key in SECTIONS if context[key]]
     return context
 
 
@@ -89,6 +92,20 @@ def _rejected(data: RunData) -> str:
     if not rejected:
         return ""
     return "1 record could not be used." if rejected == 1 else f"{count(rejected)} records could not be used."
+
+
+def _compared(limits: Asked, judge: Judged) -> str:
+    """What the resemblances of the removed are, in a sentence or two."""
+    if judge.on == "keys":
+        return "Pairs were judged by keys in common and not measured: only documents that are equal have a bar."
+    exactly = "Every removed document was compared exactly with the one that stays in its place"
+    if judge.on == "sketch":
+        exactly = f"Every removed document was judged {judge.how}"
+    if limits.resemblance is not None:
+        return f"{exactly}; no bar may lie wholly left of the threshold."
+    if limits.threshold is not None:
+        return f"{exactly}. The threshold was on containment, so a low resemblance is no fault here."
+    return f"{exactly}."
 
 
 def _spread(sizes: list[tuple[int, int]]) -> str:

@@ -44,12 +44,20 @@ def curve(run: Mapping[str, Any], limits: Asked) -> Curve | None:
         made_of = f"{counted(bands, 'band')} of {counted(rows, 'row')}"
     elif probes is not None:
         made_of = f"{counted(probes, 'probe')} a document"
+    else:
+        made_of = label(_keys_of(values))
     return Curve(
         s_curve(points, limits.threshold, limits.recall, met, limits.measure),
         made_of,
         score(met) if met is not None else "",
         met is not None and limits.recall is not None and met < limits.recall - 1e-9,
     )
+
+
+def _keys_of(values: Mapping[str, Any]) -> str:
+    """What the keys are made of, in the method's own words."""
+    told = {key: value for key, value in values.items() if key not in ("points", "recall", "threshold")}
+    return ", ".join(f"{name} {_written(value)}" for name, value in told.items() if value not in ("", [], None))
 
 
 def _points(value: Any) -> list[tuple[float, float]]:

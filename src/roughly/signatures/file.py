@@ -38,6 +38,8 @@ from roughly.methods.method import Judge, Keys, Method
 
 VERSION = 1
 METADATA = b"roughly"
+_PLAIN = ("shingle_size", "seed")
+"""What keys depend on and methods do not describe, since it stands among the settings of a run."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class Made:
     @classmethod
     def by(cls, method: Method) -> Made:
         """With this method."""
-        return cls(method.name, json.loads(json.dumps(method.describe())), method.judge())
+        described = method.describe() | {name: getattr(method, name) for name in _PLAIN if hasattr(method, name)}
+        return cls(method.name, json.loads(json.dumps(described)), method.judge())
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, with the fingerprint."""

@@ -17,13 +17,13 @@ import pyarrow.parquet as pq
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.features.sketch import Sketch
+from roughly.lexicon.builder import count_parts
 from roughly.lexicon.write import room
 from roughly.meter import Listener, Meter
-from roughly.methods.method import Method
+from roughly.methods import REGISTRY, Method, check, counted_with, make, needs_count
 from roughly.model import Reject
-from roughly.settings import Resources
+from roughly.settings import Resources, Settings
 from roughly.signatures.file import METADATA, Made, check_output, columns
-from roughly.signatures.named import make_method
 from roughly.sources import open_parts, parts_from_objects
 from roughly.sources.part import Chunk, Part, ReadOptions
 from roughly.sources.streams import replacing
@@ -54,14 +54,14 @@ def sign(
     reading: ReadOptions | None = None,
     **options: Any,
 ) -> Signed:
-    """Write the signatures of documents to a Parquet file; `options` are those of the method."""
+    """Write the signatures of documents to a Parquet file; `options` are those of the method and of `Settings`."""
     if (data is None) == (paths is None):
         raise SettingsError("give either data or paths")
     if isinstance(data, str | os.PathLike):
         data, paths = None, [data]
     if not isinstance(method, str) and options:
         raise SettingsError(f"options go with the name of a method, not with a made one: {', '.join(options)}")
-    made = make_method(method, options) if isinstance(method, str) else method
+    made = Settings.gather({"method": method, **options}) if isinstance(method, str) else method
     signed = run_sign(
         data, paths, output=Path(output), method=made, overwrite=overwrite, main_text=main_text,
         resources=Resources(threads=threads), reading=reading or ReadOptions(),
@@ -80,7 +80,7 @@ def run_sign(
     paths: Iterable[str | os.PathLike[str]] | None,
     *,
     output: Path,
-    method: Method,
+    method: Method | Settings,
     overwrite: bool = False,
     main_text: bool = False,
     resources: Resources,
@@ -88,8 +88,7 @@ def run_sign(
     listener: Listener | None = None,
 ) -> Signed:
     """The same with settings as objects, and an account of it."""
-    if method.equality:
-        raise SettingsError(f"{method.name} has no keys to store: equal documents are all it finds")
+    _check(method)
     check_output(output, overwrite)
     meter = Meter(listener)
     with tempfile.TemporaryDirectory(prefix="roughly-sign-", dir=resources.temp) as spool:
@@ -97,12 +96,15 @@ def run_sign(
             parts = parts_from_objects(data, reading, Path(spool))
         else:
             parts = open_parts([os.fspath(path) for path in paths], reading, Path(spool))
-        signed = Signed(Made.by(method), notes=sorted({note for part in parts for note in part.notes}))
+        if isinstance(method, Settings):
+            method = _make(method, parts, Path(spool), main_text, resources, meter)
+        made = method
+        signed = Signed(Made.by(made), notes=sorted({note for part in parts for note in part.notes}))
         size = sum(part.size or 0 for part in parts)
         with meter.stage("read", size, "bytes") as stage, room(output), replacing(output) as target:
             writer = _Writer(target, signed)
             items = ((part, chunk) for part in parts for chunk in part.chunks())
-            work = in_order(lambda item: _sign(*item, method, main_text), items, resources.threads)
+            work = in_order(lambda item: _sign(*item, made, main_text), items, resources.threads)
             for nbytes, batch, most, rejects in work:
                 writer.add(batch, most)
                 signed.rejects += rejects
@@ -112,6 +114,30 @@ def run_sign(
                 raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}")
             writer.close()
     return signed
+
+
+def _check(method: Method | Settings) -> None:
+    """Refuse what cannot be signed before anything is read."""
+    if isinstance(method, Settings):
+        check(method)
+        if method.verify:
+            raise SettingsError("signatures are judged without the texts, so pairs cannot be verified; see `dedupe`")
+    kind = REGISTRY[method.method].kind if isinstance(method, Settings) else method
+    if kind.equality:
+        raise SettingsError(f"{kind.name} has no keys to store: equal documents are all it finds")
+
+
+def _make(
+    settings: Settings, parts: Sequence[Part], spool: Path, main_text: bool, resources: Resources, meter: Meter
+) -> Method:
+    """The method; where its lexicon is that of the documents themselves they are counted first."""
+    if not needs_count(settings):
+        return make(settings)
+    counted = count_parts(
+        parts, spool / "collection.lexicon", filters=counted_with(settings), main_text=main_text, resources=resources,
+        meter=meter,
+    )  # fmt: skip
+    return make(settings, counted)
 
 
 class _Writer:

@@ -103,6 +103,7 @@ class LocalEngine:
         """Make the facts visible as a table; refuse ids that are claimed twice."""
         self.segments.flush()
         self.documents = self.segments.cursor.documents
+        self.counts |= self.segments.cursor.counts
         files = self.segments.files("facts.parquet")
         if files:
             self.database.run(f"CREATE VIEW read_facts AS SELECT * FROM {parquet(files)}")
@@ -331,7 +332,7 @@ class LocalEngine:
             "verified_pairs": len(pairs),
             "crowded_buckets": resolution.crowded,
         }
-        return tables, counts
+        return tables, counts | {name: self.counts[name] for name in ("common_keys",) if name in self.counts}
 
     def _kinds(self, pairs: Rows) -> pa.Array | None:
         from roughly.verify.kinds import KINDS, kinds_of_pairs

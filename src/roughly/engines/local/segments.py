@@ -7,7 +7,7 @@ after its last whole segment. Texts are not stored; verification reads candidate
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +37,7 @@ class Cursor:
     rejected: int = 0
     segments: int = 0
     bytes: int = 0  # of input
+    counts: dict[str, int] = field(default_factory=dict)  # what the method counted
 
 
 class Segments:
@@ -51,6 +52,7 @@ class Segments:
         self._keys: list[Keys] = []
         self._sketches: list[Sets] = []
         self._rejects: list[Reject] = []
+        self._counts: dict[str, int] = {}
         self._documents = self._bytes = self._input = 0
         self._next = (0, 0)
         self._key_counts: list[tuple[int, int, int]] = []  # first document, documents, keys of each segment
@@ -76,6 +78,7 @@ class Segments:
             self._bytes += signed.sketch.values.nbytes
             self.most = signed.sketch.most
         self._rejects += signed.rejects
+        self._counts = _added(self._counts, signed.counts)
         self._documents += signed.facts.num_rows
         self._bytes += signed.facts.nbytes
         self._next = (signed.part, signed.chunk + 1)
@@ -107,10 +110,11 @@ class Segments:
             self.cursor.rejected + len(self._rejects),
             self.cursor.segments + 1,
             self.cursor.bytes + self._input,
+            _added(self.cursor.counts, self._counts),
         )
         info = {"cursor": asdict(self.cursor), "bands": self.bands, "keys": keys, "most": self.most}
         self.workspace.commit(name, files, info)
-        self._facts, self._keys, self._sketches, self._rejects = [], [], [], []
+        self._facts, self._keys, self._sketches, self._rejects, self._counts = [], [], [], [], {}
         self._documents = self._bytes = self._input = 0
 
     def _write_facts(self, name: str) -> Path:
@@ -149,3 +153,7 @@ class Segments:
             for i, (first, documents, _) in enumerate(self._key_counts)
             if (path := self.workspace.path(f"{self._name(i)}.sketches")).exists()
         ]
+
+
+def _added(counts: dict[str, int], more: dict[str, int]) -> dict[str, int]:
+    return counts | {name: counts.get(name, 0) + number for name, number in more.items()}

@@ -25,7 +25,7 @@ _SIZES = """
 """
 _RESEMBLANCE = """
     SELECT least(floor(resemblance * 100 + 1e-9), 99)::INTEGER AS bin, count(*) AS documents
-    FROM verdicts WHERE NOT kept GROUP BY bin ORDER BY bin
+    FROM verdicts WHERE NOT kept AND resemblance IS NOT NULL GROUP BY bin ORDER BY bin
 """
 _SOURCES = """
     SELECT f.source, count(*) AS documents, count(*) FILTER (NOT v.kept) AS removed,
@@ -36,8 +36,9 @@ _SOURCES = """
 _KINDS = "SELECT kind, count(*) AS documents FROM verdicts WHERE NOT kept GROUP BY kind ORDER BY documents DESC, kind"
 _LARGEST = """
     SELECT n.doc_id AS cluster_id, c.*, f.part, f.row FROM (
-        SELECT cluster_rank, count(*) AS size, min(resemblance) FILTER (NOT kept) AS low,
-               avg(resemblance) FILTER (NOT kept) AS mean
+        SELECT cluster_rank, count(*) AS size,
+               CASE WHEN NOT bool_or(resemblance IS NULL) THEN min(resemblance) FILTER (NOT kept) END AS low,
+               CASE WHEN NOT bool_or(resemblance IS NULL) THEN avg(resemblance) FILTER (NOT kept) END AS mean
         FROM verdicts GROUP BY cluster_rank HAVING count(*) > 1 ORDER BY size DESC, cluster_rank LIMIT 20
     ) c JOIN names n ON n.rank = c.cluster_rank JOIN ranked r ON r.rank = c.cluster_rank JOIN facts f ON f.doc = r.doc
     ORDER BY c.size DESC, c.cluster_rank
@@ -62,7 +63,7 @@ class Summary:
     cluster_sizes: list[tuple[int, int]]
     resemblance: tuple[list[float], list[int]]
     by_source: list[tuple[str | None, int, int, int]]
-    kinds: list[tuple[str, int]]
+    kinds: list[tuple[str | None, int]]
     largest: list[dict[str, Any]]  # with part and row of the best document
     above: list[dict[str, Any]]  # with part and row of both documents
     below: list[dict[str, Any]]

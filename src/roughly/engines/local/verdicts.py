@@ -94,10 +94,13 @@ COUNT_ALL_PAIRS = """
 CLUSTERS = """
     WITH sized AS (
         SELECT v.cluster_rank, count(*) AS size, count(*) FILTER (v.kept) AS kept,
-               min(v.resemblance) FILTER (NOT v.kept) AS min_resemblance,
+               -- null where one of them was not measured
+               CASE WHEN count(*) FILTER (NOT v.kept AND v.resemblance IS NULL) = 0
+                   THEN min(v.resemblance) FILTER (NOT v.kept) END AS min_resemblance,
                -- decimals add up to the same in any order; doubles do not
-               greatest(min(v.resemblance) FILTER (NOT v.kept), (sum(v.resemblance::DECIMAL(18, 15))
-                   FILTER (NOT v.kept) / count(*) FILTER (NOT v.kept))::DOUBLE) AS mean_resemblance,
+               CASE WHEN count(*) FILTER (NOT v.kept AND v.resemblance IS NULL) = 0
+                   THEN greatest(min(v.resemblance) FILTER (NOT v.kept), (sum(v.resemblance::DECIMAL(18, 15))
+                       FILTER (NOT v.kept) / count(*) FILTER (NOT v.kept))::DOUBLE) END AS mean_resemblance,
                count(DISTINCT f.source) AS sources,
                coalesce(sum(f.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
         FROM verdicts v JOIN facts f ON v.doc = f.doc GROUP BY v.cluster_rank HAVING count(*) > 1
