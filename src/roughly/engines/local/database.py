@@ -23,15 +23,19 @@ class Database:
 
     def __init__(self, *, memory: int, threads: int, spill: Path) -> None:
         spill.mkdir(parents=True, exist_ok=True)
-        self.memory = memory
         self.connection = duckdb.connect()
-        self.connection.execute(f"SET memory_limit = '{memory >> 20}MiB'")
+        self.allow(memory)
         self.connection.execute(f"SET threads = {threads}")
         self.connection.execute(f"SET temp_directory = '{_quoted(spill)}'")
         self.connection.execute("SET preserve_insertion_order = false")
         self.connection.execute("SET enable_progress_bar = false")
         self.connection.execute("SET enable_external_file_cache = false")  # it would hold files in our memory
         self.connection.execute("SET TimeZone = 'UTC'")  # a date must not depend on where the machine stands
+
+    def allow(self, memory: int) -> None:
+        """Set the memory for what comes next."""
+        self.memory = memory
+        self.connection.execute(f"SET memory_limit = '{memory >> 20}MiB'")
 
     def run(self, sql: str, **tables: pa.Table) -> None:
         """Execute; `tables` are visible under their names."""
@@ -56,7 +60,7 @@ class Database:
 
     def save(self, sql: str, path: Path, **tables: pa.Table) -> None:
         """Keep a result as Parquet, for this engine only."""
-        options = "FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE 122880, PRESERVE_ORDER true"
+        options = "FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE 122880"
         self.run(f"COPY ({sql}) TO '{_quoted(path)}' ({options})", **tables)
 
     def write(self, sql: str, path: Path, schema: pa.Schema) -> None:

@@ -155,16 +155,17 @@ class LocalEngine:
     def rank(self, order: str, collapse: str) -> None:
         """Number the documents, best first, and collapse those that are equal at this level."""
         lanes = "raw_hi, raw_lo" if collapse == "identical" else "lex_hi, lex_lo"
+        columns = "doc, part, row, doc_id, source, bytes, tokens"
+        self._relational()
         self._keep(
             "ranked",
             f"""
-            SELECT doc, rank, min(rank) OVER (PARTITION BY {lanes}) AS rep, tokens FROM (
-                SELECT doc, tokens, {lanes}, (row_number() OVER (ORDER BY {order}) - 1)::UINTEGER AS rank
+            SELECT {columns}, rank, min(rank) OVER (PARTITION BY {lanes}) AS rep FROM (
+                SELECT {columns}, {lanes}, (row_number() OVER (ORDER BY {order}) - 1)::UINTEGER AS rank
                 FROM (SELECT *, {_PUBLISHED} AS when_published FROM facts)
-            ) ORDER BY rank
+            )
             """,
         )
-        self.database.run(verdicts.NAMES)
 
     def _keep(self, name: str, sql: str, **tables: pa.Table) -> None:
         """A table as an artefact of its own: on disk and visible by its name, taken over where it is there."""
@@ -231,8 +232,7 @@ class LocalEngine:
         numbers = pa.table({"rank": self.ranks, "number": np.arange(len(self.ranks), dtype=np.uint32)})
         rows = self.database.table(
             """
-            SELECT f.part, f.row, w.number FROM numbers w JOIN ranked r ON w.rank = r.rank
-            JOIN facts f ON f.doc = r.doc ORDER BY f.part, f.row
+            SELECT r.part, r.row, w.number FROM ranked r JOIN numbers w ON w.rank = r.rank ORDER BY r.part, r.row
             """,
             numbers=numbers,
         )
@@ -275,6 +275,10 @@ class LocalEngine:
         scratch.mkdir(exist_ok=True)
         return Work(left, self.threads, scratch)
 
+    def _relational(self) -> None:
+        """Let the database have what is left: it does not work beside others. It takes a little more than allowed."""
+        self.database.allow(max(self.budget // 2, 3 * self._left() // 4))
+
     def _left(self) -> int:
         """What is left of the memory: nothing else is at work between two stages.
 
@@ -299,6 +303,7 @@ class LocalEngine:
         for name in _DECISION:
             path = self.workspace.path(f"{name}.parquet")
             self.database.run(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {parquet([path])}")
+        self._relational()
         self.workspace.discard("verdicts")
         self._keep("verdicts", verdicts.VERDICTS)
         if self.settings.pairs == "all":
@@ -354,6 +359,7 @@ class LocalEngine:
 
     def write(self, folder: Path) -> None:
         """documents.parquet, pairs.parquet and clusters.parquet."""
+        self._relational()
         self.database.write(verdicts.DOCUMENTS, folder / "documents.parquet", model.VERDICTS)
         pairs = verdicts.ALL_PAIRS if self.settings.pairs == "all" else verdicts.EVIDENCE
         self.database.write(pairs, folder / "pairs.parquet", model.PAIRS)
@@ -362,9 +368,7 @@ class LocalEngine:
     def kept_rows(self) -> Iterator[tuple[int, Ints]]:
         """(part, rows whose documents stay, ascending) for every part that keeps something."""
         number, held = -1, [np.empty(0, np.int64)]
-        for batch in self.database.batches(
-            "SELECT f.part, f.row FROM facts f JOIN verdicts v ON f.doc = v.doc WHERE v.kept ORDER BY f.part, f.row"
-        ):
+        for batch in self.database.batches("SELECT part, row FROM verdicts WHERE kept ORDER BY part, row"):
             part, row = batch["part"].to_numpy(), batch["row"].to_numpy()
             cuts = np.r_[np.flatnonzero(np.diff(part, prepend=-1)), len(part)].tolist()
             for start, stop in pairwise(cuts):

@@ -9,46 +9,48 @@ from roughly.engines.local.database import Database
 
 _COUNTS = """
     SELECT count(*) AS documents, count(*) FILTER (v.kept) AS kept, count(*) FILTER (NOT v.kept) AS removed,
-           count(*) FILTER (f.tokens = 0) AS empty,
-           coalesce(sum(f.bytes), 0)::BIGINT AS bytes,
-           coalesce(sum(f.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes,
+           count(*) FILTER (v.tokens = 0) AS empty,
+           coalesce(sum(v.bytes), 0)::BIGINT AS bytes,
+           coalesce(sum(v.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes,
            count(*) FILTER (v.rank != v.rep) AS equal
-    FROM verdicts v JOIN facts f ON v.doc = f.doc
+    FROM verdicts v
 """
 _IDENTICAL = """
     SELECT coalesce(sum(n - 1), 0)::BIGINT
     FROM (SELECT count(*) AS n FROM facts GROUP BY raw_hi, raw_lo HAVING count(*) > 1)
 """
 _SIZES = """
-    SELECT size, count(*) AS clusters FROM (SELECT count(*) AS size FROM verdicts GROUP BY cluster_rank)
-    WHERE size > 1 GROUP BY size ORDER BY size
+    SELECT size, count(*) AS clusters FROM (
+        SELECT count(*) AS size FROM verdicts
+        WHERE cluster_rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank) GROUP BY cluster_rank
+    ) GROUP BY size ORDER BY size
 """
 _RESEMBLANCE = """
     SELECT least(floor(resemblance * 100 + 1e-9), 99)::INTEGER AS bin, count(*) AS documents
     FROM verdicts WHERE NOT kept AND resemblance IS NOT NULL GROUP BY bin ORDER BY bin
 """
 _SOURCES = """
-    SELECT f.source, count(*) AS documents, count(*) FILTER (NOT v.kept) AS removed,
-           coalesce(sum(f.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
-    FROM verdicts v JOIN facts f ON v.doc = f.doc GROUP BY f.source ORDER BY removed DESC, documents DESC, f.source
+    SELECT v.source, count(*) AS documents, count(*) FILTER (NOT v.kept) AS removed,
+           coalesce(sum(v.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
+    FROM verdicts v GROUP BY v.source ORDER BY removed DESC, documents DESC, v.source
     LIMIT 1000
 """
 _KINDS = "SELECT kind, count(*) AS documents FROM verdicts WHERE NOT kept GROUP BY kind ORDER BY documents DESC, kind"
 _LARGEST = """
-    SELECT n.doc_id AS cluster_id, c.*, f.part, f.row FROM (
+    SELECT n.doc_id AS cluster_id, c.*, n.part, n.row FROM (
         SELECT cluster_rank, count(*) AS size,
                CASE WHEN NOT bool_or(resemblance IS NULL) THEN min(resemblance) FILTER (NOT kept) END AS low,
                CASE WHEN NOT bool_or(resemblance IS NULL) THEN avg(resemblance) FILTER (NOT kept) END AS mean
-        FROM verdicts GROUP BY cluster_rank HAVING count(*) > 1 ORDER BY size DESC, cluster_rank LIMIT 20
-    ) c JOIN names n ON n.rank = c.cluster_rank JOIN ranked r ON r.rank = c.cluster_rank JOIN facts f ON f.doc = r.doc
+        FROM verdicts WHERE cluster_rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank)
+        GROUP BY cluster_rank ORDER BY size DESC, cluster_rank LIMIT 20
+    ) c JOIN verdicts n ON n.rank = c.cluster_rank
     ORDER BY c.size DESC, c.cluster_rank
 """
 _SAMPLES = """
     SELECT a.doc_id AS left_id, b.doc_id AS right_id, s.resemblance, s.containment, s.contained_in,
            a.part AS left_part, a.row AS left_row, b.part AS right_part, b.row AS right_row
     FROM ({rows}) s
-    JOIN (SELECT r.rank, f.* FROM ranked r JOIN facts f ON r.doc = f.doc) a ON a.rank = s.left_rank
-    JOIN (SELECT r.rank, f.* FROM ranked r JOIN facts f ON r.doc = f.doc) b ON b.rank = s.right_rank
+    JOIN verdicts a ON a.rank = s.left_rank JOIN verdicts b ON b.rank = s.right_rank
     ORDER BY s.{score} {direction}, left_id, right_id
 """
 _JUST_ABOVE = "SELECT * FROM links ORDER BY {score}, left_rank, right_rank LIMIT {count}"

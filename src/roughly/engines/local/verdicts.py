@@ -1,7 +1,7 @@
 """From what was decided of candidates to a verdict for every document: SQL, and the tables it reads.
 
-Tables: `facts` (every document, as read), `ranked` (doc, rank, rep, tokens: `rep` is the best rank among documents
-equal to this one), and from here on `decided` (what resolution said of a representative), `clustered` (the best rank
+Tables: `facts` (every document, as read), `ranked` (the same with its `rank`, and `rep`, the best rank among documents
+equal to it), and from here on `decided` (what resolution said of a representative), `clustered` (the best rank
 of its component), `links` (verified pairs) and `near` (the best of those below the threshold).
 """
 
@@ -18,7 +18,7 @@ from roughly.methods import Judge
 from roughly.pipeline import Decision
 
 VERDICTS = """
-    SELECT r.doc, r.rank, r.rep, coalesce(d.witness, r.rep) AS kept_rank,
+    SELECT r.*, coalesce(d.witness, r.rep) AS kept_rank,
            coalesce(c.cluster, d.witness, r.rep) AS cluster_rank,
            r.rank = coalesce(d.witness, r.rep) AS kept,
            CASE WHEN d.rank IS NULL THEN 1.0 ELSE d.resemblance END AS resemblance,
@@ -29,17 +29,24 @@ VERDICTS = """
     FROM ranked r LEFT JOIN decided d ON r.rep = d.rank LEFT JOIN clustered c ON r.rep = c.rank
 """
 
-NAMES = "CREATE VIEW names AS SELECT r.rank, f.doc_id FROM ranked r JOIN facts f ON r.doc = f.doc"
-
+# What stays needs no name but its own; for what goes, the names of witnesses are few.
 DOCUMENTS = """
-    SELECT f.doc_id, coalesce(c.doc_id, f.doc_id) AS cluster_id, v.kept, coalesce(k.doc_id, f.doc_id) AS kept_id,
-           v.resemblance, v.containment, v.contained_in, v.kind
-    FROM verdicts v JOIN facts f ON v.doc = f.doc
-    LEFT JOIN (SELECT * FROM names WHERE rank IN (SELECT kept_rank FROM verdicts WHERE NOT kept)) k
-        ON v.kept_rank = k.rank
-    LEFT JOIN (SELECT * FROM names WHERE rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank)) c
-        ON v.cluster_rank = c.rank
-    ORDER BY f.doc_id
+    WITH leads AS (
+        SELECT rank, doc_id FROM verdicts
+        WHERE rank IN (SELECT kept_rank FROM verdicts WHERE NOT kept
+                       UNION SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank)
+    )
+    SELECT * FROM (
+        SELECT doc_id, doc_id AS cluster_id, kept, doc_id AS kept_id, resemblance, containment, contained_in, kind
+        FROM verdicts WHERE kept AND cluster_rank = rank
+        UNION ALL
+        SELECT v.doc_id, c.doc_id, v.kept, k.doc_id, v.resemblance, v.containment, v.contained_in, v.kind
+        FROM verdicts v JOIN leads k ON v.kept_rank = k.rank JOIN leads c ON v.cluster_rank = c.rank
+        WHERE NOT v.kept
+        UNION ALL
+        SELECT v.doc_id, c.doc_id, v.kept, v.doc_id, v.resemblance, v.containment, v.contained_in, v.kind
+        FROM verdicts v JOIN leads c ON v.cluster_rank = c.rank WHERE v.kept AND v.cluster_rank != v.rank
+    ) ORDER BY doc_id
 """
 
 # Evidence among representatives, and every document that was collapsed into another with its own witness.
@@ -52,7 +59,7 @@ EVIDENCE = """
         SELECT rank, kept_rank, resemblance, containment, contained_in, kind, true
         FROM verdicts WHERE NOT kept AND rank != rep
     ), named AS (
-        SELECT * FROM names
+        SELECT rank, doc_id FROM verdicts
         WHERE rank IN (SELECT left_rank FROM all_pairs UNION SELECT right_rank FROM all_pairs)
     )
     SELECT a.doc_id AS left_id, b.doc_id AS right_id, resemblance, containment, contained_in, kind, witness
@@ -75,7 +82,7 @@ ALL_PAIRS = """
                CASE WHEN a.rank > b.rank THEN l.kind END AS kind
         FROM links l JOIN ranked a ON a.rep = l.left_rank JOIN ranked b ON b.rep = l.right_rank
     ), every AS (SELECT * FROM equal UNION ALL SELECT * FROM linked), named AS (
-        SELECT * FROM names WHERE rank IN (SELECT left_rank FROM every UNION SELECT right_rank FROM every)
+        SELECT rank, doc_id FROM verdicts WHERE rank IN (SELECT left_rank FROM every UNION SELECT right_rank FROM every)
     )
     SELECT a.doc_id AS left_id, b.doc_id AS right_id, e.resemblance, e.containment, e.contained_in,
            e.kind, NOT v.kept AND v.kept_rank = e.right_rank AS witness
@@ -101,12 +108,13 @@ CLUSTERS = """
                CASE WHEN count(*) FILTER (NOT v.kept AND v.resemblance IS NULL) = 0
                    THEN greatest(min(v.resemblance) FILTER (NOT v.kept), (sum(v.resemblance::DECIMAL(18, 15))
                        FILTER (NOT v.kept) / count(*) FILTER (NOT v.kept))::DOUBLE) END AS mean_resemblance,
-               count(DISTINCT f.source) AS sources,
-               coalesce(sum(f.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
-        FROM verdicts v JOIN facts f ON v.doc = f.doc GROUP BY v.cluster_rank HAVING count(*) > 1
+               count(DISTINCT v.source) AS sources,
+               coalesce(sum(v.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
+        FROM verdicts v WHERE v.cluster_rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank)
+        GROUP BY v.cluster_rank
     )
-    SELECT n.doc_id AS cluster_id, size, kept, min_resemblance, mean_resemblance, sources, removed_bytes
-    FROM sized JOIN names n ON n.rank = sized.cluster_rank ORDER BY cluster_id
+    SELECT n.doc_id AS cluster_id, size, s.kept, min_resemblance, mean_resemblance, sources, removed_bytes
+    FROM sized s JOIN verdicts n ON n.rank = s.cluster_rank ORDER BY cluster_id
 """
 
 Ranks = npt.NDArray[np.uint32]
