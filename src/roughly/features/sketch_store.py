@@ -41,7 +41,7 @@ SCHEMA = pa.schema(
         pa.field("values", pa.large_list(pa.field("item", pa.uint64(), nullable=False)), nullable=False),
     ]
 )
-_KEY = b"roughly.sketches"
+METADATA = b"roughly.sketches"
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class SketchWriter:
 
     def __init__(self, path: Path, facts: SketchFacts) -> None:
         told = facts.to_dict() | {"fingerprint": facts.fingerprint()}
-        schema = SCHEMA.with_metadata({_KEY: json.dumps(told).encode()})
+        schema = SCHEMA.with_metadata({METADATA: json.dumps(told).encode()})
         # hashes do not compress, and dictionaries of them only cost
         self._writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=["doc_id"])
         self._schema = schema
@@ -124,9 +124,9 @@ def read_facts(path: Path) -> SketchFacts:
         raise InputMissing(f"no sketches in {path}; make them with `roughly sketch`") from None
     except (OSError, pa.ArrowInvalid) as problem:
         raise InputError(f"{path} cannot be read as Parquet: {problem}; make the sketches anew") from problem
-    if _KEY not in metadata:
+    if METADATA not in metadata:
         raise InputError(f"{path} holds no sketches; make them with `roughly sketch`")
-    told = json.loads(metadata[_KEY])
+    told = json.loads(metadata[METADATA])
     if told.get("version") != VERSION or told.get("form") != FORM:
         raise InputError(
             f"{path} was made by another version of roughly (version {told.get('version')}, {told.get('form')}); "

@@ -14,7 +14,8 @@ from roughly.errors import SettingsError
 from roughly.features.custom import hash_features, read_features
 from roughly.features.sampling import Sampling
 from roughly.job.clustering import Clustering, cluster_sketches
-from roughly.methods.shingles import COMMON, check_shingle_size
+from roughly.methods import checks
+from roughly.methods.shingles import COMMON
 
 
 def cluster_features(
@@ -40,9 +41,7 @@ def cluster_features(
     >>> found.clusters
     {'a': ['a', 'b']}
     """
-    problems = list(check_shingle_size(shingle_size))
-    if problems:
-        raise SettingsError(*problems)
+    checks.refuse(checks.shingle_size(shingle_size))
     if features is None:
         if not isinstance(ids, str | os.PathLike):
             raise SettingsError("give ids and features, or the path of a Parquet file with both")

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from roughly.errors import InputMissing, SettingsError
+from roughly.errors import InputMissing
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import joined
 from roughly.features.sketch_store import SketchFacts
 from roughly.features.sketching import Sketched, sketch_parts
 from roughly.lab.adaptive import LEAST, THRESHOLDS, Checked, Sample, Study, check, default_bounds, study
 from roughly.meter import Listener, Meter
+from roughly.methods import checks
 from roughly.methods.shingles import COMMON
 from roughly.model import Reject
 from roughly.settings import Resources
@@ -39,20 +40,15 @@ class Asked:
 
     def __post_init__(self) -> None:
         problems = [
-            f"{name} must be above 0 and at most 1, not {value!r}"
-            for name, value in (("precision", self.precision), ("threshold", self.threshold))
-            if not 0 < value <= 1
+            *checks.above_zero("precision", self.precision),
+            *checks.share("recall", self.recall),
+            *checks.threshold(self.threshold),
+            *checks.shingle_size(self.shingle_size),
+            *checks.common(self.common),
         ]
-        if not 0 <= self.recall <= 1:
-            problems.append(f"recall must be from 0 to 1, not {self.recall!r}")
-        if not 1 <= self.shingle_size <= 64:
-            problems.append(f"shingle_size must be a whole number from 1 to 64, not {self.shingle_size!r}")
-        if self.common < 2:
-            problems.append(f"common must be a whole number from 2, not {self.common!r}")
         if list(self.bounds) != sorted(set(self.bounds)) or any(bound < 1 for bound in self.bounds):
             problems.append(f"groups must be rising numbers of tokens, not {list(self.bounds)}")
-        if problems:
-            raise SettingsError(*problems)
+        checks.refuse(problems)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,28 @@ def share(name: str, value: Any, *, most: float = 1.0) -> Iterator[str]:
         yield f"{name} must be a number from 0 to {most:g}, not {value!r}"
 
 
+def above_zero(name: str, value: Any) -> Iterator[str]:
+    """A complaint unless the value is a number above 0 and at most 1."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
+        yield f"{name} must be above 0 and at most 1, not {value!r}"
+
+
+def threshold(value: Any) -> Iterator[str]:
+    """A complaint unless the value can be a threshold."""
+    yield from above_zero("threshold", value)
+
+
+def shingle_size(value: Any) -> Iterator[str]:
+    """A complaint unless the value can be the size of shingles."""
+    yield from whole("shingle_size", value, 1, 64)
+
+
+def common(value: Any) -> Iterator[str]:
+    """A complaint unless the value can be the number of documents from which on a key is too common."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 2:
+        yield f"common must be a whole number from 2, not {value!r}: two documents make a pair"
+
+
 def one_of(name: str, value: Any, allowed: Iterable[str]) -> Iterator[str]:
     """A complaint unless the value is one of several."""
     listed = list(allowed)
