@@ -92,6 +92,12 @@ def test_stars_and_components_are_those_of_the_twin(
     assert found.kept.tolist() == kept
     rows = {tuple(row) for row in found.pairs.tolist()}
     assert rows >= star if linked else rows == star
+    found_all = resolve_held(
+        Keys(values, offsets), Judge("sketch", measure, threshold), Facts(sketch),  # type: ignore[arg-type]
+        rank=np.arange(len(held)), work=WORK, every_pair=True,
+    )  # fmt: skip
+    assert sorted(map(tuple, found_all.pairs[:, :2].tolist())) == sorted(every)
+    assert found_all.kept.tolist() == kept
     assert {row[:2] for row in rows} <= set(every)
     for d, witness in enumerate(found.witness.tolist()):
         assert witness == d if kept[d] else kept[witness] and (d, witness) in {row[:2] for row in star}

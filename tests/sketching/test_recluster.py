@@ -100,7 +100,7 @@ def test_sampled_sketches_with_the_texts_are_exact(file: Path, tmp_path: Path, s
 @pytest.mark.parametrize("sketch", ["mod:4", "min:60", "adaptive"])
 def test_estimates_lie_around_the_exact_scores(file: Path, records: Records, tmp_path: Path, sketch: str) -> None:
     roughly.sketch(file, output=tmp_path / "s", sketch=sketch, shingle_size=4)
-    found = roughly.recluster(tmp_path / "s", threshold=0.4, cluster="components")
+    found = roughly.recluster(tmp_path / "s", threshold=0.4, pairs="all")
     sets = dict(zip((record["id"] for record in records), sets_of(records, 4), strict=True))
     off, error = [], []
     for row in found.pairs.to_pylist():
@@ -187,8 +187,8 @@ def test_what_does_not_fit_is_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="are stored but have no text"):
         roughly.recluster(tmp_path / "s", texts=["something else"])
     with pytest.raises(SettingsError) as told_all:
-        roughly.recluster(tmp_path / "s", threshold=0, measure="size", cluster="none", common=1)
-    assert len(told_all.value.problems) == 4
+        roughly.recluster(tmp_path / "s", threshold=0, measure="size", cluster="none", common=1, pairs="few")
+    assert len(told_all.value.problems) == 5
     with pytest.raises(SettingsError, match="either data or paths"):
         roughly.sketch(output=tmp_path / "t")
     with pytest.raises(SettingsError, match="shingle_size must be"):

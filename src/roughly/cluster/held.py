@@ -121,8 +121,12 @@ def resolve_held(
     first: Ints | None = None,
     common: int = 0,
     linked: bool = False,
+    every_pair: bool = False,
 ) -> Verdict:
-    """Who stays; with `linked`, clusters are the connected components, and stars otherwise."""
+    """Who stays; with `linked`, clusters are the connected components, and stars otherwise.
+
+    `pairs` are the evidence, the 16 most alike of a document at most; with `every_pair`, all that are found.
+    """
     numbers = np.arange(len(rank))
     first = numbers if first is None else first
     leaders = rank[first[rank] == rank]
@@ -130,7 +134,8 @@ def resolve_held(
     docs, candidates, left_out = candidates_of(keys, leaders, common=common, once=once, work=work)
     sets, gates = _sets(judge, facts, docs, candidates), gates_of(judge, facts, docs)
     resolution = resolve(
-        candidates, sets, measure=judge.measure, threshold=judge.threshold, work=work, gates=gates
+        candidates, sets, measure=judge.measure, threshold=judge.threshold, work=work, every_pair=every_pair,
+        gates=gates,
     )  # fmt: skip
     links, compared = NO_ROWS, resolution.compared
     witness = np.arange(len(docs))

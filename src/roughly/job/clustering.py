@@ -23,6 +23,7 @@ from roughly.features.sketch import Ints, Sketch, estimate
 from roughly.methods import checks
 from roughly.methods.method import Judge, Keys
 from roughly.settings import CLUSTERINGS, MEASURES, Resources
+from roughly.settings import PAIRS as PAIRS_KEPT
 
 DOCUMENTS = pa.schema(
     [
@@ -98,17 +99,25 @@ def cluster_sketches(
     measure: str,
     common: int,
     cluster: str,
+    pairs: str = "evidence",
     resources: Resources | None = None,
 ) -> Clustering:
     """Cluster documents by their sketches."""
-    check_asked(threshold, measure, common, cluster)
+    check_asked(threshold, measure, common, cluster, pairs)
     held = Collection(ids, tokens, Keys(sketch.values, sketch.offsets), sketch)
     judge = Judge("sketch", measure, threshold)  # type: ignore[arg-type]
-    return cluster_held(held, judge, common=common, cluster=cluster, resources=resources or Resources())
+    return cluster_held(held, judge, common=common, cluster=cluster, pairs=pairs, resources=resources or Resources())
 
 
 def cluster_held(
-    held: Collection, judge: Judge, *, common: int, cluster: str, resources: Resources, full: Sketch | None = None
+    held: Collection,
+    judge: Judge,
+    *,
+    common: int,
+    cluster: str,
+    pairs: str,
+    resources: Resources,
+    full: Sketch | None = None,
 ) -> Clustering:
     """Cluster documents; the longest stays, then the first by id. A judge on text needs the `full` shingle sets."""
     by_id = sorted_ids(held.ids)
@@ -117,17 +126,18 @@ def cluster_held(
     if held.equal is not None:
         first = resolution.first_of(held.equal, rank)
     else:
-        alike = scored or held.sketch  # where scores are exact, only equal sets are equivalent
+        alike = held.sketch if scored is None else scored  # where scores are exact, only equal sets are equivalent
         first = np.arange(len(held.ids)) if alike is None else resolution.equivalent(alike, rank)
     found = resolve_held(
         held.keys, judge, Facts(scored, held.tokens, held.days), rank=rank, first=first,
         work=resolution.work_of(resources), common=common, linked=cluster == "components",
+        every_pair=pairs == "all",
     )  # fmt: skip
     empty = int(resolution.without_key(held.keys).sum())
     return as_tables(held.ids, by_id, found, first, scored, exact=judge.on == "text", empty=empty)
 
 
-def check_asked(threshold: float, measure: str, common: int, cluster: str) -> None:
+def check_asked(threshold: float, measure: str, common: int, cluster: str, pairs: str) -> None:
     """Refuse what makes no sense, all of it at once."""
     checks.refuse(
         [
@@ -135,6 +145,7 @@ def check_asked(threshold: float, measure: str, common: int, cluster: str) -> No
             *checks.one_of("measure", measure, MEASURES),
             *checks.one_of("cluster", cluster, CLUSTERINGS),
             *checks.common(common),
+            *checks.one_of("pairs", pairs, PAIRS_KEPT),
         ]
     )
 

@@ -29,6 +29,7 @@ def cluster_features(
     groups: Sequence[Sequence[float]] = (),
     common: int = COMMON,
     cluster: str = "star",
+    pairs: str = "evidence",
     id_column: str = "id",
     features_column: str = "features",
 ) -> Clustering:
@@ -53,5 +54,5 @@ def cluster_features(
     sketched = Sampling.parse(sketch, groups).apply(tokens, shingle_size)
     return cluster_sketches(
         names.cast(pa.string()), np.diff(tokens.offsets), sketched, threshold=threshold, measure=measure,
-        common=common, cluster=cluster,
+        common=common, cluster=cluster, pairs=pairs,
     )  # fmt: skip

@@ -21,8 +21,8 @@ from roughly.job.folder import Place
 from roughly.meter import Listener, Meter
 from roughly.methods import checks
 from roughly.settings import Resources
-from roughly.sources import open_parts, parts_from_objects
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources import open_data
+from roughly.sources.part import ReadOptions
 
 
 def sketch(
@@ -71,7 +71,7 @@ def run_sketch(
     started = time.perf_counter()
     place = Place(output, overwrite=overwrite, temp=resources.temp)
     try:
-        parts = opened(data, paths, reading, place.spool)
+        parts = open_data(data, paths, reading, place.spool)
         done = Sketched(output, facts, notes=sorted({note for part in parts for note in part.notes}))
         with SketchWriter(place.result / FILE, facts) as writer:
             for ids, tokens, sketched in sketch_parts(parts, facts, resources.threads, done, Meter(listener)):
@@ -88,10 +88,3 @@ def run_sketch(
     if place.scratch is not None:
         shutil.rmtree(place.scratch, ignore_errors=True)
     return done
-
-
-def opened(data: Any, paths: Sequence[str | os.PathLike[str]] | None, reading: ReadOptions, spool: Path) -> list[Part]:
-    """Objects or files as parts."""
-    if paths is None:
-        return parts_from_objects(data, reading, spool)
-    return open_parts([os.fspath(path) for path in paths], reading, spool)

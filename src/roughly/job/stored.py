@@ -26,7 +26,6 @@ from roughly.features.sketch import Sketch, joined
 from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.features.sketching import Sketched, sketch_parts
 from roughly.job.clustering import Clustering, Collection, check_asked, cluster_held
-from roughly.job.sketching import opened
 from roughly.meter import Meter
 from roughly.methods import checks
 from roughly.methods.method import Judge, Keys
@@ -35,6 +34,7 @@ from roughly.settings import MEASURES, Resources, Settings, parse_size
 from roughly.signatures import file as signature_file
 from roughly.signatures.dates import days_of
 from roughly.signatures.file import read_signatures
+from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -61,6 +61,7 @@ class Asked:
     measure: str | None = None
     common: int | None = None
     cluster: str = "star"
+    pairs: str = "evidence"
     shingle_size: int | None = None  # for exact scores, where the signatures do not name it
     main_text: bool | None = None
 
@@ -72,6 +73,7 @@ def recluster(
     measure: str | None = None,
     common: int | None = None,
     cluster: str = "star",
+    pairs: str = "evidence",
     texts: Any = None,
     shingle_size: int | None = None,
     main_text: bool | None = None,
@@ -85,8 +87,8 @@ def recluster(
     as `roughly.dedupe` takes them, what shares a key is scored exactly on all shingles. Everything is held in memory.
     """
     asked = Asked(
-        threshold=threshold, measure=measure, common=common, cluster=cluster, shingle_size=shingle_size,
-        main_text=main_text,
+        threshold=threshold, measure=measure, common=common, cluster=cluster, pairs=pairs,
+        shingle_size=shingle_size, main_text=main_text,
     )  # fmt: skip
     size = parse_size(memory) if isinstance(memory, str) else memory
     resources = Resources(threads=threads, memory=size)
@@ -100,7 +102,7 @@ def cluster_stored(
     common = stored.common if asked.common is None else asked.common
     check_asked(
         1.0 if asked.threshold is None else asked.threshold, asked.measure or MEASURES[0], common or COMMON,
-        asked.cluster,
+        asked.cluster, asked.pairs,
     )  # fmt: skip
     judge = _judge(stored, asked, texts is not None)
     full = None
@@ -112,7 +114,9 @@ def cluster_stored(
         )
         checks.refuse(checks.shingle_size(facts.shingle_size))
         full = full_sets(texts, stored.held.ids, facts, resources, reading)
-    return cluster_held(stored.held, judge, common=common, cluster=asked.cluster, resources=resources, full=full)
+    return cluster_held(
+        stored.held, judge, common=common, cluster=asked.cluster, pairs=asked.pairs, resources=resources, full=full
+    )
 
 
 def _judge(stored: Stored, asked: Asked, with_texts: bool) -> Judge:
@@ -196,7 +200,7 @@ def full_sets(texts: Any, ids: pa.Array, facts: SketchFacts, resources: Resource
 
     data, paths = (None, [texts]) if isinstance(texts, str | os.PathLike) else (texts, None)
     with tempfile.TemporaryDirectory(prefix="roughly-", dir=resources.temp) as spool:
-        parts = opened(data, paths, reading, Path(spool))
+        parts = open_data(data, paths, reading, Path(spool))
         batches = list(sketch_parts(parts, facts, resources.threads, Sketched(Path(), facts), Meter()))
     place = {doc_id: at for at, doc_id in enumerate(name for batch in batches for name in batch[0].to_pylist())}
     missing = [doc_id for doc_id in ids.to_pylist() if doc_id not in place]

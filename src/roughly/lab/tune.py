@@ -22,7 +22,7 @@ from roughly.methods import checks
 from roughly.methods.shingles import COMMON
 from roughly.model import Reject
 from roughly.settings import Resources
-from roughly.sources import open_parts, parts_from_objects
+from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
 
 
@@ -120,11 +120,7 @@ def tune(
     done = Sketched(Path(), facts)
     meter = Meter(listener)
     with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
-        spool = Path(name)
-        if paths is None:
-            parts = parts_from_objects(data, reading, spool)
-        else:
-            parts = open_parts([os.fspath(path) for path in paths], reading, spool)
+        parts = open_data(data, paths, reading, Path(name))
         batches = list(sketch_parts(parts, facts, resources.threads, done, meter))
     if not done.documents:
         raise InputMissing(
