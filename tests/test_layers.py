@@ -11,9 +11,9 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "roughly"
 LAYERS = [
-    "errors", "model", "settings", "meter", "threads", "kernels", "sources", "text", "features", "lexicon", "methods",
-    "verify", "cluster", "signatures", "pipeline", "engines", "index", "report", "lab", "service", "job", "cli",
-    "__main__",
+    "errors", "checks", "model", "settings", "meter", "threads", "kernels", "sources", "text", "features", "lexicon",
+    "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "report", "lab", "service", "job",
+    "cli", "__main__",
 ]  # fmt: skip
 HOMES = {"numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": "report", "fastwarc": "sources"}
 

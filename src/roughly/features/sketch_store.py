@@ -25,7 +25,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roughly.errors import InputError, InputMissing
+from roughly.errors import InputError
+from roughly.features.metadata import read_metadata
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Ints, Sketch, joined, limits_of
 
@@ -118,12 +119,7 @@ class SketchWriter:
 def read_facts(path: Path) -> SketchFacts:
     """How the sketches in a file, or in the folder that holds it, were made."""
     path = path / FILE if path.is_dir() else path
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-    except FileNotFoundError:
-        raise InputMissing(f"no sketches in {path}; make them with `roughly sketch`") from None
-    except (OSError, pa.ArrowInvalid) as problem:
-        raise InputError(f"{path} cannot be read as Parquet: {problem}; make the sketches anew") from problem
+    metadata = read_metadata(path, "sketches", "`roughly sketch`")
     if METADATA not in metadata:
         raise InputError(f"{path} holds no sketches; make them with `roughly sketch`")
     told = json.loads(metadata[METADATA])

@@ -16,11 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roughly import checks
 from roughly.cluster import held as resolution
 from roughly.cluster.held import Facts, Verdict, resolve_held
 from roughly.errors import DuplicateIds
 from roughly.features.sketch import Ints, Sketch, estimate
-from roughly.methods import checks
 from roughly.methods.method import Judge, Keys
 from roughly.settings import CLUSTERINGS, MEASURES, Resources
 from roughly.settings import PAIRS as PAIRS_KEPT

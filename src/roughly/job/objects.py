@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from roughly import checks
 from roughly.errors import SettingsError
 from roughly.features.custom import hash_features, read_features
 from roughly.features.sampling import Sampling
 from roughly.job.clustering import Clustering, cluster_sketches
-from roughly.methods import checks
 from roughly.methods.shingles import COMMON
 
 

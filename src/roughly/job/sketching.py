@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from roughly import checks
 from roughly.errors import Interrupted, SettingsError
 from roughly.features.sampling import Sampling
 from roughly.features.sketch_store import FILE, SketchFacts, SketchWriter
 from roughly.features.sketching import Sketched, sketch_parts
 from roughly.job.folder import Place
 from roughly.meter import Listener, Meter
-from roughly.methods import checks
 from roughly.settings import Resources
 from roughly.sources import open_data
 from roughly.sources.part import ReadOptions

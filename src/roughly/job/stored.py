@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from roughly import checks
 from roughly.errors import InputError, InputMissing, SettingsError
 from roughly.features import sketch_store
+from roughly.features.metadata import read_metadata
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, joined
 from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.features.sketching import Sketched, sketch_parts
 from roughly.job.clustering import Clustering, Collection, check_asked, cluster_held
 from roughly.meter import Meter
-from roughly.methods import checks
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import COMMON
 from roughly.settings import MEASURES, Resources, Settings, parse_size
@@ -153,17 +153,11 @@ def read_stored(paths: Paths) -> Stored:
 
 def _kind(path: Path) -> str:
     file = path / sketch_store.FILE if path.is_dir() else path
-    remedy = "make them with `roughly sketch` or `roughly sign`"
-    try:
-        metadata = pq.read_schema(file).metadata or {}
-    except FileNotFoundError:
-        raise InputMissing(f"no sketches or signatures in {path}; {remedy}") from None
-    except (OSError, pa.ArrowException) as problem:
-        raise InputError(f"{file} cannot be read as Parquet: {problem}; make it anew") from problem
+    metadata = read_metadata(file, "sketches or signatures", "`roughly sketch` or `roughly sign`")
     for kind, key in (("sketches", sketch_store.METADATA), ("signatures", signature_file.METADATA)):
         if key in metadata:
             return kind
-    raise InputError(f"{file} holds neither sketches nor signatures; {remedy}")
+    raise InputError(f"{file} holds neither sketches nor signatures; make them with `roughly sketch` or `roughly sign`")
 
 
 def _sketches(paths: list[Path]) -> Stored:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from roughly import checks
 from roughly.errors import InputMissing
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import joined
@@ -18,7 +19,6 @@ from roughly.features.sketch_store import SketchFacts
 from roughly.features.sketching import Sketched, sketch_parts
 from roughly.lab.adaptive import LEAST, THRESHOLDS, Checked, Sample, Study, check, default_bounds, study
 from roughly.meter import Listener, Meter
-from roughly.methods import checks
 from roughly.methods.shingles import COMMON
 from roughly.model import Reject
 from roughly.settings import Resources

@@ -31,9 +31,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from roughly import checks
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
-from roughly.methods import checks, permutations
+from roughly.methods import permutations
 from roughly.methods.method import Judge, Keys
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters

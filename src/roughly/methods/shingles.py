@@ -30,9 +30,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from roughly import checks
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
-from roughly.methods import checks
 from roughly.methods.method import Judge, Keys
 from roughly.settings import MEASURES
 from roughly.text.canonical import Tokens

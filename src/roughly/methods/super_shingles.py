@@ -40,9 +40,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from roughly import checks
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, limits_of
-from roughly.methods import checks
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import TYPICAL
 from roughly.text.canonical import Tokens

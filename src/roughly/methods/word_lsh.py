@@ -32,9 +32,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+from roughly import checks
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
-from roughly.methods import checks, permutations
+from roughly.methods import permutations
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import one_of
 from roughly.text.canonical import Tokens
