@@ -34,16 +34,16 @@ from benchmarks import corpora
 from benchmarks.corpora import CORPORA, CorpusMissing
 from benchmarks.kernels import batches_of
 from benchmarks.measure import machine
-from roughly.cluster.estimated import buckets
+from roughly.cluster.held import candidates_of, work_of
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, estimate
-from roughly.kernels.stars import pairs_sharing
 from roughly.lab.adaptive import LEAST, Sample, check, default_bounds, study
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.method import Keys
 from roughly.methods.shingles import Shingles
 from roughly.methods.super_shingles import SuperShingles
 from roughly.methods.word_lsh import WordLSH
+from roughly.settings import Resources
 from roughly.text.canonical import Tokens, spans, tokenise, words
 from roughly.verify.passages import shared_passages
 
@@ -310,18 +310,11 @@ def _distinct(tokens: Tokens) -> Tokens:
 
 def _pairs(keys: Keys) -> Iterator[Any]:
     """Batches of pairs of documents that share a key held by at most `COMMON` documents."""
-    if keys.offsets is None:
-        used = keys.values != 0
-        values, offsets = keys.values[used], np.r_[0, np.cumsum(used.sum(1))].astype(np.int64)
-    else:
-        values, offsets = keys.values, keys.offsets
-    grouped = buckets(values, offsets, COMMON)
-    by_bucket = grouped.by_bucket()
-    d = 0
+    count = len(keys.values) if keys.offsets is None else len(keys.offsets) - 1
+    docs, candidates, _ = candidates_of(keys, np.arange(count), common=COMMON, work=work_of(Resources()))
     yield np.empty((0, 2), np.int64)
-    while d < len(offsets) - 1:
-        found, d = pairs_sharing(d, grouped.doc_offsets, grouped.doc_buckets, *by_bucket, 2_000_000)
-        yield found
+    for found in candidates.pairs(2_000_000):
+        yield docs[found]
 
 
 def _reaching(sketch: Sketch, keys: Keys, threshold: float) -> Any:

@@ -11,7 +11,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "roughly"
 LAYERS = [
-    "errors", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features", "lexicon",
+    "errors", "checks", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features",
+    "lexicon",
     "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "report", "lab", "service", "job",
     "cli", "__main__",
 ]  # fmt: skip

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from roughly.job import Result, dedupe
     from roughly.job.clustering import Clustering
     from roughly.job.objects import cluster_features
-    from roughly.job.sketching import recluster, sketch
+    from roughly.job.sketching import sketch
+    from roughly.job.stored import recluster
     from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
 
@@ -35,7 +36,7 @@ _HOMES = {
     "containment": "roughly.verify.comparison",
     "contains": "roughly.verify.comparison",
     "dedupe": "roughly.job",
-    "recluster": "roughly.job.sketching",
+    "recluster": "roughly.job.stored",
     "resemblance": "roughly.verify.comparison",
     "same": "roughly.verify.comparison",
     "sketch": "roughly.job.sketching",

@@ -26,26 +26,6 @@ def estimate(a: list[int], limit_a: int, b: list[int], limit_b: int, most: int) 
     return len(left & right), len(left), len(right)
 
 
-def star(
-    sketches: list[list[int]], limits: list[int], most: int, measure: int, threshold: float, everything: bool
-) -> tuple[list[int], list[list[int]]]:
-    """(kept, pairs in order), every two that share a value being candidates."""
-    kept: list[int] = []
-    pairs = []
-    for d, mine in enumerate(sketches):
-        stays = True
-        for k in range(d):
-            if not (kept[k] or everything) or not set(mine) & set(sketches[k]):
-                continue
-            shared, own, other = estimate(mine, limits[d], sketches[k], limits[k], most)
-            whole = own if measure else own + other - shared
-            if shared and shared / whole >= threshold:
-                pairs.append([d, k, shared, own, other])
-                stays = stays and not kept[k]
-        kept.append(int(stays))
-    return kept, pairs
-
-
 def word_keys(tokens: list[int], words: int, multipliers: list[int], increments: list[int]) -> list[int]:
     distinct = set(tokens)
     keys = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import random
@@ -10,24 +9,20 @@ import subprocess
 import sys
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from roughly import lexicon
-from roughly.errors import DuplicateIds, InputError, InputMissing, OutputExists, SettingsError, TooManyPairs
-from roughly.features.sketch import Sketch
-from roughly.methods import REGISTRY, IMatch, Judge, Keys, Lexical, make
+from roughly import lexicon, recluster
+from roughly.errors import DuplicateIds, InputError, InputMissing, OutputExists, SettingsError
+from roughly.features.sampling import Sampling
+from roughly.methods import REGISTRY, IMatch, Lexical, make
+from roughly.methods.shingles import Shingles
 from roughly.settings import Settings
-from roughly.signatures import grouping
-from roughly.signatures.clusters import cluster
 from roughly.signatures.dates import UNKNOWN, day_of
 from roughly.signatures.file import Made, read_made, read_signatures
-from roughly.signatures.grouping import Facts, group
 from roughly.signatures.sign import sign
 from roughly.text.canonical import tokenise
 
@@ -48,7 +43,9 @@ def rows(texts: list[str]) -> pa.Table:
     return pa.table({"id": [f"d{i:02}" for i in range(len(texts))], "text": texts})
 
 
-def partition(found: pa.Table) -> dict[str, str]:
+def partition(paths: Path | list[Path], **asked: Any) -> dict[str, str]:
+    """The cluster of each document, connected documents being one."""
+    found = recluster(paths, cluster="components", **asked).documents
     return dict(zip(found["doc_id"].to_pylist(), found["cluster_id"].to_pylist(), strict=True))
 
 
@@ -57,7 +54,7 @@ def test_every_method_signs_and_groups(name: str, tmp_path: Path) -> None:
     path = tmp_path / "s.parquet"
     signed = sign(rows(TEXTS), output=path, method=name, **({"lexicons": 10} if name == "imatch" else {}))
     assert signed.documents == len(TEXTS) == pq.read_metadata(path).num_rows
-    found = partition(cluster(path))
+    found = partition(path)
     assert found["d27"] == "d01"  # equal
     assert found["d28"] == "d28"  # empty
     near = sum(found[f"d{20 + k}"] == f"d{3 * k:02}" for k in range(7))
@@ -84,7 +81,7 @@ def test_what_is_written_is_what_the_method_says(tmp_path: Path) -> None:
     sign(rows(TEXTS), output=tmp_path / "o.parquet", method=other)
     assert read_made(tmp_path / "o.parquet").fingerprint != held.made.fingerprint
     with pytest.raises(InputError, match="made with other settings"):
-        cluster([path, tmp_path / "o.parquet"])
+        recluster([path, tmp_path / "o.parquet"])
 
 
 def test_order_and_threads_do_not_matter(tmp_path: Path) -> None:
@@ -92,12 +89,13 @@ def test_order_and_threads_do_not_matter(tmp_path: Path) -> None:
     turned = table.take(list(range(len(TEXTS)))[::-1])
     sign(table, output=tmp_path / "a.parquet", lexicons=10, threads=1)
     sign(turned, output=tmp_path / "b.parquet", lexicons=10, threads=2)
-    assert cluster(tmp_path / "a.parquet").equals(cluster(tmp_path / "b.parquet"))
+    whole = recluster(tmp_path / "a.parquet").documents
+    assert whole.equals(recluster(tmp_path / "b.parquet", threads=3).documents)
     sign(table.slice(0, 15), output=tmp_path / "c.parquet", lexicons=10)
     sign(table.slice(15), output=tmp_path / "d.parquet", lexicons=10)
-    assert cluster([tmp_path / "d.parquet", tmp_path / "c.parquet"]).equals(cluster(tmp_path / "a.parquet"))
+    assert recluster([tmp_path / "d.parquet", tmp_path / "c.parquet"]).documents.equals(whole)
     with pytest.raises(DuplicateIds, match="d00"):
-        cluster([tmp_path / "a.parquet", tmp_path / "c.parquet"])
+        recluster([tmp_path / "a.parquet", tmp_path / "c.parquet"])
 
 
 def test_windows_of_term_vectors(tmp_path: Path) -> None:
@@ -110,64 +108,42 @@ def test_windows_of_term_vectors(tmp_path: Path) -> None:
         }
     )
     sign(table, output=tmp_path / "s.parquet", method="term-vector")
-    assert partition(cluster(tmp_path / "s.parquet")) == {"a": "a", "b": "a", "c": "c", "d": "d"}
+    assert partition(tmp_path / "s.parquet") == {"a": "b", "b": "b", "c": "c", "d": "d"}
     sign(table, output=tmp_path / "w.parquet", method="term-vector", dates=400, lengths=0.5)
-    assert set(partition(cluster(tmp_path / "w.parquet")).values()) == {"a"}
+    assert set(partition(tmp_path / "w.parquet").values()) == {"d"}
 
 
-@given(
-    st.lists(st.lists(st.integers(1, 6), max_size=4), min_size=1, max_size=8),
-    st.integers(1, 3),
-    st.lists(st.integers(1, 20), min_size=8, max_size=8),
-    st.booleans(),
-)
-def test_groups_by_their_definition(keys: list[list[int]], needed: int, lengths: list[int], window: bool) -> None:
-    keys = [sorted(set(own)) for own in keys]
-    flat = np.array([value for own in keys for value in own], np.uint64)
-    offsets = np.cumsum([0, *map(len, keys)]).astype(np.int64)
-    judge = Judge("keys", "common", needed, lengths=0.3 if window else None)
-    found = group(Keys(flat, offsets), judge, Facts(np.array(lengths, np.int64)))
-    parent = list(range(len(keys)))
-    for _ in keys:
-        for i, j in itertools.combinations(range(len(keys)), 2):
-            near = not window or abs(lengths[i] - lengths[j]) <= 0.3 * max(lengths[i], lengths[j])
-            if near and len(set(keys[i]) & set(keys[j])) >= needed:
-                parent[i] = parent[j] = min(parent[i], parent[j])
-    assert found.tolist() == parent
+def test_documents_without_a_date_are_near_to_none(tmp_path: Path) -> None:
+    base = " ".join(WORDS[500:600])
+    texts = [base, base + " more", base + " words"]
+    for dates, clusters in ((["2003-01-01", "2003-01-02", None], 2), ([None, None, None], 1)):
+        table = pa.table({"id": ["a", "b", "c"], "text": texts, "date": pa.array(dates, pa.string())})
+        sign(table, output=tmp_path / "s.parquet", method="term-vector", overwrite=True)
+        assert len(set(partition(tmp_path / "s.parquet").values())) == clusters
 
 
-def test_sketches_are_scored_below_their_limits() -> None:
-    values = np.array([1, 2, 3, 9, 1, 2, 4, 2, 3], np.uint64)
-    offsets = np.array([0, 4, 7, 9], np.int64)
-    pairs = np.array([[0, 1], [0, 2]])
-    whole = Sketch(values, offsets)
-    assert grouping.scores(whole, pairs, "common").tolist() == [2, 2]
-    assert grouping.scores(whole, pairs, "resemblance").tolist() == [2 / 5, 2 / 4]
-    assert grouping.scores(whole, pairs, "containment").tolist() == [2 / 3, 1]
-    cut = Sketch(values, offsets, np.array([9, 3, 4], np.uint64))
-    assert grouping.scores(cut, pairs, "resemblance").tolist() == [2 / 3, 2 / 3]
-    assert grouping.scores(cut, pairs, "containment").tolist() == [1, 1]
-    least = Sketch(values, offsets, None, 2)
-    assert grouping.scores(least, pairs, "resemblance").tolist() == [1, 1 / 2]
+def test_signatures_with_the_texts_are_verified(tmp_path: Path) -> None:
+    path, table = tmp_path / "s.parquet", rows(TEXTS)
+    sign(table, output=path, method="minhash")
+    unverified, verified = recluster(path), recluster(path, texts=table)
+    assert (unverified.scores, verified.scores) == ("none", "exact")
+    gone = {row["doc_id"]: row for row in verified.removed.to_pylist()}
+    assert gone["d20"]["kept_id"] == "d00" and gone["d20"]["resemblance"] == 85 / 86  # shingles of 5 of 90 words
+    assert gone["d27"]["resemblance"] == 1 and "d27" in {row["doc_id"] for row in unverified.removed.to_pylist()}
+    assert {row["resemblance"] for row in unverified.removed.to_pylist()} == {None, 1.0}
+    assert recluster(path, texts=table, threshold=0.999).kept == [f"d{i:02}" for i in range(29) if i != 27]
+    with pytest.raises(SettingsError, match="threshold says how alike texts must be, and signatures of minhash"):
+        recluster(path, threshold=0.5)
+    with pytest.raises(InputError, match="are stored but have no text"):
+        recluster(path, texts=table.slice(3))
 
 
-def test_pairs_need_someone_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = Keys(np.array([5, 5, 5], np.uint64), np.array([0, 1, 2, 3]), np.array([True, False, False]))
-    pairs, shared = grouping.pairs_of(grouping.key_rows(keys), 3)
-    assert pairs.tolist() == [[0, 1], [0, 2]] and shared.tolist() == [1, 1]
-    assert len(grouping.pairs_of(grouping.key_rows(keys), 3, most_documents=2)[0]) == 0
-    with pytest.raises(InputError, match="lengths of the documents are not known"):
-        group(keys, Judge("keys", "common", 1, lengths=0.1), Facts())
-    with pytest.raises(InputError, match="hold no sketch"):
-        group(keys, Judge("sketch", "common", 1), Facts())
-    monkeypatch.setattr(grouping, "MOST_PAIRS", 2)
-    with pytest.raises(TooManyPairs, match="3 pairs of documents share a key"):
-        grouping.pairs_of(grouping.key_rows(keys), 3)
-
-
-def test_nothing_is_grouped_to_nothing() -> None:
-    empty = Keys(np.empty((0, 2), np.uint64))
-    assert group(empty, Judge("keys", "common", 1), Facts()).tolist() == []
+def test_signatures_of_a_sample_are_estimated_at_any_threshold(tmp_path: Path) -> None:
+    path = tmp_path / "s.parquet"
+    sign(rows(TEXTS), output=path, method=Shingles(0.9, shingle_size=5, sampling=Sampling("all")))
+    assert recluster(path).counts["removed"] == 8 and recluster(path).scores == "estimated"
+    assert recluster(path, threshold=0.999).counts["removed"] == 1
+    assert recluster(path, measure="containment", threshold=1.0).counts["removed"] == 8
 
 
 def test_dates_as_found() -> None:
@@ -203,19 +179,19 @@ def test_what_cannot_be_signed_or_read(tmp_path: Path) -> None:
     path.write_text("mine", encoding="utf-8")
     with pytest.raises(OutputExists, match="--overwrite"):
         sign(rows(TEXTS), output=path)
-    with pytest.raises(InputError, match="no Parquet file of signatures"):
-        cluster(path)
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        recluster(path)
     pq.write_table(rows(TEXTS), path)
-    with pytest.raises(InputError, match="holds no signatures"):
-        cluster(path)
+    with pytest.raises(InputError, match="holds neither sketches nor signatures"):
+        recluster(path)
     with pytest.raises(InputMissing, match="roughly sign"):
-        cluster(tmp_path / "none.parquet")
+        recluster(tmp_path / "none.parquet")
     sign(rows(TEXTS), output=path, overwrite=True)
     held = json.loads(pq.read_schema(path).metadata[b"roughly"])
     spoilt = {b"roughly": json.dumps(held | {"method": "other"}).encode()}
     pq.write_table(pq.read_table(path).replace_schema_metadata(spoilt), path)
     with pytest.raises(InputError, match="do not match their fingerprint"):
-        cluster(path)
+        recluster(path)
 
 
 def roughly(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -243,6 +219,10 @@ def test_the_commands(tmp_path: Path) -> None:
     assert listed[0] == "doc_id\tcluster_id" and "d27\td01" in listed
     written = roughly("cluster", path, "-o", tmp_path / "c.parquet")
     assert written.returncode == 0 and pq.read_table(tmp_path / "c.parquet").num_rows == 29
+    exact = roughly("cluster", path, "--text", source, "--threshold", 0.8, "--json")
+    assert json.loads(exact.stdout)["scores"] == "exact" and json.loads(exact.stdout)["removed"] >= 4, exact.stderr
+    refused = roughly("cluster", path, "--threshold", 0.8)
+    assert refused.returncode == 2 and "signatures of imatch do not tell" in refused.stderr
     wrong = roughly("sign", source, "-o", tmp_path / "x", "--method", "syntactic", "--lexicons", 3)
     assert wrong.returncode == 2 and "the method syntactic has no option 'lexicons'" in wrong.stderr
     key.write_text("short", encoding="utf-8")

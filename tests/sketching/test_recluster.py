@@ -100,7 +100,7 @@ def test_sampled_sketches_with_the_texts_are_exact(file: Path, tmp_path: Path, s
 @pytest.mark.parametrize("sketch", ["mod:4", "min:60", "adaptive"])
 def test_estimates_lie_around_the_exact_scores(file: Path, records: Records, tmp_path: Path, sketch: str) -> None:
     roughly.sketch(file, output=tmp_path / "s", sketch=sketch, shingle_size=4)
-    found = roughly.recluster(tmp_path / "s", threshold=0.4, cluster="components")
+    found = roughly.recluster(tmp_path / "s", threshold=0.4, pairs="all")
     sets = dict(zip((record["id"] for record in records), sets_of(records, 4), strict=True))
     off, error = [], []
     for row in found.pairs.to_pylist():
@@ -165,10 +165,10 @@ def test_the_form_is_that_of_lexicons() -> None:
 
 
 def test_what_does_not_fit_is_refused(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputMissing, match="make them with `roughly sketch`"):
+    with pytest.raises(InputMissing, match="make them with `roughly sketch` or `roughly sign`"):
         roughly.recluster(tmp_path / "nowhere")
     pq.write_table(pa.table({"x": [1]}), tmp_path / "other.parquet")
-    with pytest.raises(InputError, match="holds no sketches"):
+    with pytest.raises(InputError, match="holds neither sketches nor signatures"):
         roughly.recluster(tmp_path / "other.parquet")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really")
     with pytest.raises(InputError, match="cannot be read as Parquet"):
@@ -184,11 +184,11 @@ def test_what_does_not_fit_is_refused(file: Path, tmp_path: Path) -> None:
         )
         with pytest.raises(InputError, match=words):
             roughly.recluster(tmp_path / "changed.parquet")
-    with pytest.raises(InputError, match="sketches but no text"):
+    with pytest.raises(InputError, match="are stored but have no text"):
         roughly.recluster(tmp_path / "s", texts=["something else"])
     with pytest.raises(SettingsError) as told_all:
-        roughly.recluster(tmp_path / "s", threshold=0, measure="size", cluster="none", common=1)
-    assert len(told_all.value.problems) == 4
+        roughly.recluster(tmp_path / "s", threshold=0, measure="size", cluster="none", common=1, pairs="few")
+    assert len(told_all.value.problems) == 5
     with pytest.raises(SettingsError, match="either data or paths"):
         roughly.sketch(output=tmp_path / "t")
     with pytest.raises(SettingsError, match="shingle_size must be"):
@@ -215,3 +215,30 @@ def test_the_command(file: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.jsonl"
     broken.write_text('{"id": "1", "text": "fine"}\nnot json\n', encoding="utf-8")
     assert run(app, ["sketch", str(broken), "-o", str(tmp_path / "u"), "--quiet"]).exit_code == 3
+
+
+def test_the_command_that_clusters(file: Path, tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    roughly.sketch(file, output=tmp_path / "s", sketch="mod:4", shingle_size=4)
+    found = roughly.recluster(tmp_path / "s", threshold=0.6, measure="containment", cluster="components")
+    options = ["--threshold", "0.6", "--measure", "containment", "--cluster", "components"]
+    done = run(app, ["cluster", str(tmp_path / "s"), *options, "-o", str(tmp_path / "c.parquet")])
+    assert done.exit_code == 0, done.output
+    assert f"stay        {found.counts['kept']}" in done.stdout and "scores: estimated" in done.stdout
+    assert pq.read_table(tmp_path / "c.parquet").equals(found.documents)
+    told = json.loads(run(app, ["cluster", str(tmp_path / "s"), *options, "--json", "--text", str(file)]).stdout)
+    exact = roughly.recluster(tmp_path / "s", threshold=0.6, measure="containment", cluster="components", texts=file)
+    assert told["scores"] == exact.scores == "exact" and told["members"] == exact.clusters
+    wrong = run(app, ["cluster", str(tmp_path / "s"), "--measure", "size"])
+    assert isinstance(wrong.exception, SettingsError)
+
+
+def test_several_folders_are_one_collection(records: Records, tmp_path: Path) -> None:
+    roughly.sketch(records, output=tmp_path / "whole", shingle_size=4)
+    roughly.sketch(records[:50], output=tmp_path / "a", shingle_size=4)
+    roughly.sketch(records[50:], output=tmp_path / "b", shingle_size=4)
+    both = roughly.recluster([tmp_path / "b", tmp_path / "a"])
+    assert both.documents.equals(roughly.recluster(tmp_path / "whole").documents)
+    roughly.sketch(records[50:], output=tmp_path / "c", shingle_size=5)
+    with pytest.raises(InputError, match="made with other settings"):
+        roughly.recluster([tmp_path / "a", tmp_path / "c"])

@@ -14,7 +14,7 @@ def labelled(path: Path, *columns: str) -> set[tuple[str, ...]]:
 
 
 def found_pairs(folder: Path, **options: object) -> set[tuple[str, ...]]:
-    pairs = roughly.recluster(folder, cluster="components", **options).pairs  # type: ignore[arg-type]
+    pairs = roughly.recluster(folder, pairs="all", **options).pairs  # type: ignore[arg-type]
     return {tuple(sorted(ids)) for ids in zip(pairs["left_id"].to_pylist(), pairs["right_id"].to_pylist(), strict=True)}
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import mask, read
 
 import roughly.sources.records
+from reading import mask, read
 from roughly.errors import InputError
 from roughly.sources import ReadOptions
 from roughly.sources.columns import Columns

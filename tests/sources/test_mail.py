@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import mask, read
 
 import roughly.sources.records
+from reading import mask, read
 from roughly.errors import InputError
 from roughly.sources.mail import read_mail
 

@@ -14,9 +14,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from reading import mask, read_objects
 
 import roughly.sources.spool
+from reading import mask, read_objects
 from roughly.errors import InputError
 
 ROWS = [

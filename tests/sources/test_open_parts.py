@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from reading import read
 
+from reading import read
 from roughly.errors import InputError, InputMissing
 from roughly.sources import ReadOptions, open_parts
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from reading import documents_at, mask, read
 
 import roughly.sources.parquet
+from reading import documents_at, mask, read
 from roughly.errors import InputError
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from reading import mask, read
 
 import roughly.sources.records
+from reading import mask, read
 from roughly.errors import InputError
 
 TREC = b"""<DOC>

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import mask, read
 
+from reading import mask, read
 from roughly.sources.encoding import clean, decode_text
 
 GERMAN = "Früchte und Gemüse sind schön, größer als alle Bäume im Garten."

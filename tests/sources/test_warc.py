@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
-from reading import documents_at, mask, read
 
+from reading import documents_at, mask, read
 from roughly.errors import InputError
 from roughly.sources.archive import Archive
 from roughly.sources.streams import Reader

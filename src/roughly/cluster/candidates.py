@@ -6,6 +6,7 @@ buckets and a bucket's documents are the same incidence, stored by row and by co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
@@ -99,6 +100,16 @@ class Candidates:
     def key_sets(self) -> SetLoader:
         """Each document's buckets as its set: what two documents have in common is then how many keys they share."""
         return _KeySets(self)
+
+    def pairs(self, at_once: int = 1_000_000) -> Iterator[Ints]:
+        """All pairs (document, better-ranked one) that share a bucket, each once, in batches of about this size."""
+        from roughly.kernels.pairs import pairs_sharing
+
+        starts, docs, _ = self.by_bucket()
+        d = 0
+        while d < self.documents:
+            found, d = pairs_sharing(d, self.doc_offsets, self.doc_buckets, starts, docs, at_once)
+            yield found
 
     def pair_bound(self) -> int:
         """An upper bound of the pairs that share a bucket: counted once a bucket, and at most all pairs there are."""

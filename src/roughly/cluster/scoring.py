@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints, SetLoader
 from roughly.features.shingles import Sets
+from roughly.features.sketch import joined
 from roughly.threads import in_order
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Scorer:
         else:
             first, block = held
             used = np.unique(pairs[:, 0]).astype(np.int64)
-            sets = join(slice_of(block, used - first), sets)
+            sets = joined([slice_of(block, used - first), sets])
             left = np.searchsorted(used, pairs[:, 0])
             right = right + len(used)
         whole = held_of(sets)
@@ -122,16 +123,3 @@ def slice_of(sets: Sets, rows: Ints) -> Sets:
     np.cumsum(np.diff(sets.offsets)[rows], out=offsets[1:])
     limits = None if sets.limits is None else sets.limits[rows]
     return Sets(gather_ranges(sets.values, sets.offsets[rows], offsets), offsets, limits, sets.most)
-
-
-def join(one: Sets, other: Sets) -> Sets:
-    """The sets of both, one after the other."""
-    limits = None
-    if one.limits is not None and other.limits is not None:
-        limits = np.concatenate((one.limits, other.limits))
-    return Sets(
-        np.concatenate((one.values, other.values)),
-        np.concatenate((one.offsets, other.offsets[1:] + one.offsets[-1])),
-        limits,
-        one.most,
-    )

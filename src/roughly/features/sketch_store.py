@@ -25,7 +25,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roughly.errors import InputError, InputMissing
+from roughly.errors import InputError
+from roughly.features.metadata import read_metadata
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Ints, Sketch, joined, limits_of
 
@@ -41,7 +42,7 @@ SCHEMA = pa.schema(
         pa.field("values", pa.large_list(pa.field("item", pa.uint64(), nullable=False)), nullable=False),
     ]
 )
-_KEY = b"roughly.sketches"
+METADATA = b"roughly.sketches"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class SketchWriter:
 
     def __init__(self, path: Path, facts: SketchFacts) -> None:
         told = facts.to_dict() | {"fingerprint": facts.fingerprint()}
-        schema = SCHEMA.with_metadata({_KEY: json.dumps(told).encode()})
+        schema = SCHEMA.with_metadata({METADATA: json.dumps(told).encode()})
         # hashes do not compress, and dictionaries of them only cost
         self._writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=["doc_id"])
         self._schema = schema
@@ -118,15 +119,10 @@ class SketchWriter:
 def read_facts(path: Path) -> SketchFacts:
     """How the sketches in a file, or in the folder that holds it, were made."""
     path = path / FILE if path.is_dir() else path
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-    except FileNotFoundError:
-        raise InputMissing(f"no sketches in {path}; make them with `roughly sketch`") from None
-    except (OSError, pa.ArrowInvalid) as problem:
-        raise InputError(f"{path} cannot be read as Parquet: {problem}; make the sketches anew") from problem
-    if _KEY not in metadata:
+    metadata = read_metadata(path, "sketches", "`roughly sketch`")
+    if METADATA not in metadata:
         raise InputError(f"{path} holds no sketches; make them with `roughly sketch`")
-    told = json.loads(metadata[_KEY])
+    told = json.loads(metadata[METADATA])
     if told.get("version") != VERSION or told.get("form") != FORM:
         raise InputError(
             f"{path} was made by another version of roughly (version {told.get('version')}, {told.get('form')}); "

@@ -1,23 +1,29 @@
-"""Clusters found on sketches, as tables: who stays, with estimates in place of exact scores.
+"""Clusters found in memory, on sketches, signatures or features, as tables: who stays, and how alike they are.
 
 The columns are those of `roughly dedupe`. Scores are estimates unless the texts were given, and `resemblance_error` is
-the standard error of the resemblance. An estimate of which nothing was sampled is null.
+the standard error of the resemblance. An estimate of which nothing was sampled is null, and so is every score where
+pairs were judged by the keys that they share.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roughly.cluster.estimated import Stars, stars
-from roughly.errors import DuplicateIds, SettingsError
+from roughly import checks
+from roughly.cluster import held as resolution
+from roughly.cluster.held import Facts, Verdict, resolve_held
+from roughly.errors import DuplicateIds
 from roughly.features.sketch import Ints, Sketch, estimate
-from roughly.settings import CLUSTERINGS, MEASURES
+from roughly.methods.method import Judge, Keys
+from roughly.settings import CLUSTERINGS, MEASURES, Resources
+from roughly.settings import PAIRS as PAIRS_KEPT
 
 DOCUMENTS = pa.schema(
     [
@@ -50,6 +56,7 @@ class Clustering:
     documents: pa.Table
     pairs: pa.Table
     counts: dict[str, Any]
+    scores: Literal["exact", "estimated", "none"]  # none: judged by keys in common, nothing was measured
 
     @property
     def kept(self) -> list[str]:
@@ -71,6 +78,18 @@ class Clustering:
         return {name: members for name, members in found.items() if len(members) > 1}
 
 
+@dataclass(frozen=True)
+class Collection:
+    """Documents as they are held in memory to be clustered."""
+
+    ids: pa.Array
+    tokens: Ints
+    keys: Keys
+    sketch: Sketch | None = None
+    equal: npt.NDArray[np.uint64] | None = None  # the same for equal documents; None: those with the same sketch are
+    days: npt.NDArray[np.int32] | None = None  # of publication
+
+
 def cluster_sketches(
     ids: pa.Array,
     tokens: Ints,
@@ -80,65 +99,102 @@ def cluster_sketches(
     measure: str,
     common: int,
     cluster: str,
+    pairs: str = "evidence",
+    resources: Resources | None = None,
+) -> Clustering:
+    """Cluster documents by their sketches."""
+    check_asked(threshold, measure, common, cluster, pairs)
+    held = Collection(ids, tokens, Keys(sketch.values, sketch.offsets), sketch)
+    judge = Judge("sketch", measure, threshold)  # type: ignore[arg-type]
+    return cluster_held(held, judge, common=common, cluster=cluster, pairs=pairs, resources=resources or Resources())
+
+
+def cluster_held(
+    held: Collection,
+    judge: Judge,
+    *,
+    common: int,
+    cluster: str,
+    pairs: str,
+    resources: Resources,
     full: Sketch | None = None,
 ) -> Clustering:
-    """Cluster documents by their sketches; the longest stays, then the first by id. With `full` scores are exact."""
-    check_asked(threshold, measure, common, cluster)
+    """Cluster documents; the longest stays, then the first by id. A judge on text needs the `full` shingle sets."""
+    by_id = sorted_ids(held.ids)
+    rank = ranked(held.tokens, by_id)
+    scored = {"keys": None, "sketch": held.sketch, "text": full}[judge.on]
+    if held.equal is not None:
+        first = resolution.first_of(held.equal, rank)
+    else:
+        alike = held.sketch if scored is None else scored  # where scores are exact, only equal sets are equivalent
+        first = np.arange(len(held.ids)) if alike is None else resolution.equivalent(alike, rank)
+    found = resolve_held(
+        held.keys, judge, Facts(scored, held.tokens, held.days), rank=rank, first=first,
+        work=resolution.work_of(resources), common=common, linked=cluster == "components",
+        every_pair=pairs == "all",
+    )  # fmt: skip
+    empty = int(resolution.without_key(held.keys).sum())
+    return as_tables(held.ids, by_id, found, first, scored, exact=judge.on == "text", empty=empty)
+
+
+def check_asked(threshold: float, measure: str, common: int, cluster: str, pairs: str) -> None:
+    """Refuse what makes no sense, all of it at once."""
+    checks.refuse(
+        [
+            *checks.threshold(threshold),
+            *checks.one_of("measure", measure, MEASURES),
+            *checks.one_of("cluster", cluster, CLUSTERINGS),
+            *checks.common(common),
+            *checks.one_of("pairs", pairs, PAIRS_KEPT),
+        ]
+    )
+
+
+def sorted_ids(ids: pa.Array) -> Ints:
+    """The documents in the order of their ids, which must differ."""
     counted = pc.value_counts(ids)
     twice = counted.filter(pc.greater(counted.field("counts"), 1))
     if len(twice):
         raise DuplicateIds(f"{len(twice):,} ids stand there more than once, {twice[0]['values'].as_py()!r} for one")
-    by_id = pc.sort_indices(ids).to_numpy().astype(np.int64)
-    place = np.empty(len(ids), np.int64)
-    place[by_id] = np.arange(len(ids))
-    rank = np.lexsort((place, -tokens))
-    found = stars(
-        sketch, rank, measure=measure, threshold=threshold, common=common, components=cluster == "components", full=full
-    )
-    scored = sketch if full is None else full
-    return Clustering(_documents(ids, found, scored, by_id), _pairs(ids, found, scored), _counts(found))
+    order: Ints = pc.sort_indices(ids).to_numpy().astype(np.int64)
+    return order
 
 
-def check_asked(threshold: float, measure: str, common: int, cluster: str) -> None:
-    """Refuse what makes no sense, all of it at once."""
-    problems = []
-    if not 0 < threshold <= 1:
-        problems.append(f"threshold must be above 0 and at most 1, not {threshold!r}")
-    if measure not in MEASURES:
-        problems.append(f"measure must be one of {', '.join(MEASURES)}, not {measure!r}")
-    if cluster not in CLUSTERINGS:
-        problems.append(f"cluster must be one of {', '.join(CLUSTERINGS)}, not {cluster!r}")
-    if common < 2:
-        problems.append(f"common must be a whole number from 2, not {common!r}")
-    if problems:
-        raise SettingsError(*problems)
+def ranked(tokens: Ints, by_id: Ints) -> Ints:
+    """The documents in order of rank: the longest first, then by id."""
+    place = np.empty(len(by_id), np.int64)
+    place[by_id] = np.arange(len(by_id))
+    return resolution.longest_first(tokens, place)
 
 
-def _documents(ids: pa.Array, found: Stars, sketch: Sketch, by_id: Ints) -> pa.Table:
+def as_tables(
+    ids: pa.Array, by_id: Ints, found: Verdict, first: Ints, scored: Sketch | None, *, exact: bool, empty: int
+) -> Clustering:
+    """What was found as tables; without `scored`, nothing was measured."""
     columns = [ids, ids.take(pa.array(found.root)), pa.array(found.kept), ids.take(pa.array(found.witness))]
-    own = np.arange(len(ids))
-    scores = _scores(sketch, own, found.witness)
-    table = pa.Table.from_arrays([*columns, *scores], schema=DOCUMENTS)
-    return table.take(pa.array(by_id))
-
-
-def _pairs(ids: pa.Array, found: Stars, sketch: Sketch) -> pa.Table:
+    scores = _scores(scored, np.arange(len(ids)), found.witness, first)
+    documents = pa.Table.from_arrays([*columns, *scores], schema=DOCUMENTS).take(pa.array(by_id))
     left, right = np.ascontiguousarray(found.pairs[:, 0]), np.ascontiguousarray(found.pairs[:, 1])
-    columns = [ids.take(pa.array(left)), ids.take(pa.array(right)), *_scores(sketch, left, right)]
-    return pa.Table.from_arrays(columns, schema=PAIRS).sort_by([("left_id", "ascending"), ("right_id", "ascending")])
-
-
-def _scores(sketch: Sketch, left: Ints, right: Ints) -> list[pa.Array]:
-    found = estimate(sketch, left, right)
-    same = left == right  # a document wholly resembles itself, sampled or not
-    values = [np.where(same, 1.0, found.resemblance), np.where(same, 0.0, found.resemblance_error)]
-    values += [np.where(same, 1.0, found.containment), np.where(same, 1.0, found.contained_in)]
-    return [pa.array(value, from_pandas=True) for value in values]
-
-
-def _counts(found: Stars) -> dict[str, Any]:
+    columns = [ids.take(pa.array(left)), ids.take(pa.array(right)), *_scores(scored, left, right, first)]
+    pairs = pa.Table.from_arrays(columns, schema=PAIRS)
     kept = int(found.kept.sum())
-    return {
-        "documents": len(found.kept), "kept": kept, "removed": len(found.kept) - kept, "pairs": len(found.pairs),
-        "compared": found.compared, "equivalent": found.equivalent, "common": found.common, "empty": found.empty,
+    counts = {
+        "documents": len(ids), "kept": kept, "removed": len(ids) - kept, "pairs": len(found.pairs),
+        "compared": found.compared, "equivalent": int((first != np.arange(len(ids))).sum()), "common": found.common,
+        "empty": empty,
     }  # fmt: skip
+    return Clustering(
+        documents, pairs.sort_by([("left_id", "ascending"), ("right_id", "ascending")]), counts,
+        "none" if scored is None else "exact" if exact else "estimated",
+    )  # fmt: skip
+
+
+def _scores(scored: Sketch | None, left: Ints, right: Ints, first: Ints) -> list[pa.Array]:
+    """Resemblance, its error and both containments; a document wholly resembles itself, sampled or not."""
+    if scored is None:
+        same, found = first[left] == first[right], [np.full(len(left), np.nan)] * 4
+    else:
+        same, guess = left == right, estimate(scored, left, right)
+        found = [guess.resemblance, guess.resemblance_error, guess.containment, guess.contained_in]
+    values = (np.where(same, own, value) for own, value in zip((1.0, 0.0, 1.0, 1.0), found, strict=True))
+    return [pa.array(value, from_pandas=True) for value in values]

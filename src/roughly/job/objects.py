@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from roughly import checks
 from roughly.errors import SettingsError
 from roughly.features.custom import hash_features, read_features
 from roughly.features.sampling import Sampling
 from roughly.job.clustering import Clustering, cluster_sketches
-from roughly.methods.shingles import COMMON, check_shingle_size
+from roughly.methods.shingles import COMMON
 
 
 def cluster_features(
@@ -28,6 +29,7 @@ def cluster_features(
     groups: Sequence[Sequence[float]] = (),
     common: int = COMMON,
     cluster: str = "star",
+    pairs: str = "evidence",
     id_column: str = "id",
     features_column: str = "features",
 ) -> Clustering:
@@ -40,9 +42,7 @@ def cluster_features(
     >>> found.clusters
     {'a': ['a', 'b']}
     """
-    problems = list(check_shingle_size(shingle_size))
-    if problems:
-        raise SettingsError(*problems)
+    checks.refuse(checks.shingle_size(shingle_size))
     if features is None:
         if not isinstance(ids, str | os.PathLike):
             raise SettingsError("give ids and features, or the path of a Parquet file with both")
@@ -54,5 +54,5 @@ def cluster_features(
     sketched = Sampling.parse(sketch, groups).apply(tokens, shingle_size)
     return cluster_sketches(
         names.cast(pa.string()), np.diff(tokens.offsets), sketched, threshold=threshold, measure=measure,
-        common=common, cluster=cluster,
+        common=common, cluster=cluster, pairs=pairs,
     )  # fmt: skip

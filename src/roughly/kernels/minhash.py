@@ -36,7 +36,7 @@ def signatures(tokens: Hashes, offsets: Offsets, size: int, multipliers: Words, 
     tokens = frozen(tokens, np.uint64, "tokens")
     offsets = frozen_offsets(offsets, len(tokens))
     check_size(size)
-    multipliers, increments = _permutations(multipliers, increments)
+    multipliers, increments = check_permutations(multipliers, increments)
     out = np.empty((len(offsets) - 1, len(multipliers)), np.uint32)
     room = int(np.diff(offsets).max(initial=0)) + 1
     values, x = np.empty(room, np.uint64), np.empty(room, np.uint32)
@@ -57,7 +57,8 @@ def band_keys(
     return out
 
 
-def _permutations(multipliers: Words, increments: Words) -> tuple[Words, Words]:
+def check_permutations(multipliers: Words, increments: Words) -> tuple[Words, Words]:
+    """Orderings x → a·x + b mod 2^32 as the kernels take them; refused where they are none."""
     multipliers = frozen(multipliers, np.uint32, "multipliers")
     increments = frozen(increments, np.uint32, "increments")
     if len(multipliers) != len(increments):

@@ -16,7 +16,7 @@ import numpy as np
 from roughly.kernels import jit_inner
 from roughly.kernels.arrays import Hashes, Offsets, Words, frozen, frozen_offsets
 from roughly.kernels.hashing import SEED, absorb, mix
-from roughly.kernels.minhash import _permutations as check_permutations
+from roughly.kernels.minhash import check_permutations
 from roughly.kernels.sorting import MOST_BITS, put_distinct, sort_hashes
 
 _0, _1, _32 = (np.uint64(i) for i in (0, 1, 32))

@@ -19,7 +19,7 @@ Broder 1997; trials are ranges of the hash and not remainders; ratios are powers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,17 +27,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.estimated import Buckets, buckets, chosen, equivalent
+from roughly.cluster.candidates import Candidates
+from roughly.cluster.held import candidates_of, equivalent, longest_first, work_of
+from roughly.cluster.scoring import slice_of
 from roughly.errors import InputError
 from roughly.features.sampling import Groups, Sampling
 from roughly.features.sketch import Ints, Sketch, estimate, reduce
+from roughly.methods.method import Keys
+from roughly.settings import Resources
 
 LEVELS = 6
 """The finest ratio is 1/2^6."""
 LEAST = 5
 """True pairs that a group must have for its precision to mean something."""
 THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
-_PAIRS_AT_ONCE = 1_000_000
 
 Floats = npt.NDArray[np.float64]
 
@@ -145,7 +148,8 @@ class Sample:
 
     sets: Sketch
     tokens: Ints
-    buckets: Buckets
+    sharing: Ints  # the documents that share a shingle which is not too common
+    candidates: Candidates
     collapsed: int
 
     @classmethod
@@ -153,23 +157,17 @@ class Sample:
         """From full shingle sets, one a document."""
         if len(tokens) < 2:
             raise InputError("a sample of fewer than two documents has no pairs to learn from; give more documents")
-        rank = np.lexsort((np.arange(len(tokens)), -tokens))
-        first = equivalent(sets, rank)
+        first = equivalent(sets, longest_first(tokens))
         leaders = np.flatnonzero((first == np.arange(len(tokens))) & (np.diff(sets.offsets) > 0))
-        held = chosen(sets, leaders)
-        return cls(
-            held, tokens[leaders], buckets(held.values, held.offsets, common), len(tokens) - len(leaders)
-        )  # fmt: skip
+        held = slice_of(sets, leaders)
+        sharing, candidates, _ = candidates_of(
+            Keys(held.values, held.offsets), np.arange(len(leaders)), common=common, work=work_of(Resources())
+        )
+        return cls(held, tokens[leaders], sharing, candidates, len(tokens) - len(leaders))
 
-    def pairs(self) -> Any:
+    def pairs(self) -> Iterator[Ints]:
         """Batches of pairs (document, other) that share a shingle which is not too common."""
-        from roughly.kernels.stars import pairs_sharing
-
-        by_bucket = self.buckets.by_bucket()
-        d = 0
-        while d < len(self.tokens):
-            found, d = pairs_sharing(d, self.buckets.doc_offsets, self.buckets.doc_buckets, *by_bucket, _PAIRS_AT_ONCE)
-            yield found
+        return (self.sharing[found] for found in self.candidates.pairs())
 
     def group_of(self, pairs: Ints, bounds: Sequence[int]) -> Ints:
         """The group of each pair: that of its longer document."""

@@ -7,16 +7,16 @@ A detector is made of a method (`by_method`); any function of the same shape wil
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.cluster.held import Facts, first_of, longest_first, resolve_held, without_key, work_of
 from roughly.features.shingles import shingle_sets
-from roughly.features.sketch import Sketch
-from roughly.methods.method import Keys, Method
-from roughly.signatures.grouping import Facts, group
+from roughly.methods.method import Method
+from roughly.settings import Resources
 from roughly.text.filters import Filters
 
 
@@ -60,23 +60,15 @@ def by_method(method: Method) -> Detector:
         keys = method.keys(tokens)
         if keys is None:
             raise TypeError(f"{method.name} has no keys; it is no detector")
-        judge = method.judge()
-        days = np.full(len(texts), np.iinfo(np.int64).min)
-        sketch = method.sketch(tokens)
+        judge = replace(method.judge(), dates=None)
+        lengths = np.diff(tokens.offsets)
+        sets = method.sketch(tokens)
         if judge.on == "text":
             sets = shingle_sets(tokens, method.shingle_size)  # type: ignore[attr-defined]
-            sketch = Sketch(sets.values, sets.offsets)
-        most = getattr(method, "common", None)  # keys in more documents form no pairs (Broder 1997, §5.1)
-        found = group(keys, judge, Facts(np.diff(tokens.offsets), days, sketch), most_documents=most)
-        return Groups(found, without_key(keys))
+        found = resolve_held(
+            keys, judge, Facts(sets, lengths), rank=longest_first(lengths), work=work_of(Resources()),
+            common=method.common, linked=True,
+        )  # fmt: skip
+        return Groups(first_of(found.root, np.arange(len(lengths))), without_key(keys))
 
     return find
-
-
-def without_key(keys: Keys) -> npt.NDArray[np.bool_]:
-    """Documents that have no key."""
-    if keys.offsets is not None:
-        keyless: npt.NDArray[np.bool_] = np.diff(keys.offsets) == 0
-        return keyless
-    none: npt.NDArray[np.bool_] = (keys.values == 0).all(axis=1)
-    return none

@@ -17,6 +17,8 @@ from roughly.lab.setup import Setup, lexicon_of
 from roughly.lab.table import Cell, Column, Table
 from roughly.lexicon import Lexicon
 from roughly.methods.imatch import IMatch
+from roughly.methods.shingles import Shingles
+from roughly.methods.super_shingles import SuperShingles
 from roughly.methods.syntactic import Syntactic
 from roughly.methods.term_filters import TABLE_IX, TermFilter
 from roughly.text.canonical import tokenise
@@ -56,8 +58,14 @@ def table_ii(setup: Setup) -> list[Table]:
 
 
 def detectors(lexicon: Lexicon) -> dict[str, Detector]:
-    """The methods of Tables III and IV by their names there. Add to this list to compare others."""
+    """The methods of Tables III and IV by their names there. Add to this list to compare others.
+
+    DSC-SS leaves out documents with too few sampled shingles, as the paper's did (§4.4).
+    """
     return {
+        "DSC": by_method(Shingles()),
+        "DSC-SS-2": by_method(SuperShingles(2, short="keep")),
+        "DSC-SS-4": by_method(SuperShingles(4, short="keep")),
         "DOC-L-90": by_method(IMatch(lexicon=lexicon, filter="Doc-L-90", norm=NORM)),
         "IDF-L-10": by_method(IMatch(lexicon=lexicon, filter="IDF-L-10", norm=NORM)),
         "IDF-L-10 + 10": by_method(IMatch(lexicon=lexicon, filter="IDF-L-10", norm=NORM, lexicons=10)),

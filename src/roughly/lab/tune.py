@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from roughly.errors import InputMissing, SettingsError
+from roughly import checks
+from roughly.errors import InputMissing
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import joined
 from roughly.features.sketch_store import SketchFacts
@@ -21,7 +22,7 @@ from roughly.meter import Listener, Meter
 from roughly.methods.shingles import COMMON
 from roughly.model import Reject
 from roughly.settings import Resources
-from roughly.sources import open_parts, parts_from_objects
+from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
 
 
@@ -39,20 +40,15 @@ class Asked:
 
     def __post_init__(self) -> None:
         problems = [
-            f"{name} must be above 0 and at most 1, not {value!r}"
-            for name, value in (("precision", self.precision), ("threshold", self.threshold))
-            if not 0 < value <= 1
+            *checks.above_zero("precision", self.precision),
+            *checks.share("recall", self.recall),
+            *checks.threshold(self.threshold),
+            *checks.shingle_size(self.shingle_size),
+            *checks.common(self.common),
         ]
-        if not 0 <= self.recall <= 1:
-            problems.append(f"recall must be from 0 to 1, not {self.recall!r}")
-        if not 1 <= self.shingle_size <= 64:
-            problems.append(f"shingle_size must be a whole number from 1 to 64, not {self.shingle_size!r}")
-        if self.common < 2:
-            problems.append(f"common must be a whole number from 2, not {self.common!r}")
         if list(self.bounds) != sorted(set(self.bounds)) or any(bound < 1 for bound in self.bounds):
             problems.append(f"groups must be rising numbers of tokens, not {list(self.bounds)}")
-        if problems:
-            raise SettingsError(*problems)
+        checks.refuse(problems)
 
 
 @dataclass(frozen=True)
@@ -124,11 +120,7 @@ def tune(
     done = Sketched(Path(), facts)
     meter = Meter(listener)
     with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
-        spool = Path(name)
-        if paths is None:
-            parts = parts_from_objects(data, reading, spool)
-        else:
-            parts = open_parts([os.fspath(path) for path in paths], reading, spool)
+        parts = open_data(data, paths, reading, Path(name))
         batches = list(sketch_parts(parts, facts, resources.threads, done, meter))
     if not done.documents:
         raise InputMissing(

@@ -1,32 +1,15 @@
-"""Checks that several methods make of what they are given."""
+"""Checks that several methods make of what they are given: those of `roughly.checks`, and of a lexicon."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from roughly.errors import SettingsError
+from roughly.checks import above_zero, common, one_of, refuse, share, shingle_size, threshold, whole
 from roughly.lexicon.lexicon import Lexicon
 from roughly.text.filters import Filters
 
-
-def whole(name: str, value: Any, least: int, most: int) -> Iterator[str]:
-    """A complaint unless the value is a whole number in a range."""
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        yield f"{name} must be a whole number from {least} to {most}, not {value!r}"
-
-
-def share(name: str, value: Any, *, most: float = 1.0) -> Iterator[str]:
-    """A complaint unless the value is a number from 0 to `most`."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= most:
-        yield f"{name} must be a number from 0 to {most:g}, not {value!r}"
-
-
-def one_of(name: str, value: Any, allowed: Iterable[str]) -> Iterator[str]:
-    """A complaint unless the value is one of several."""
-    listed = list(allowed)
-    if value not in listed:
-        yield f"{name} must be one of {', '.join(listed)}, not {value!r}"
+__all__ = ["above_zero", "common", "lexicon", "one_of", "refuse", "share", "shingle_size", "threshold", "whole"]
 
 
 def lexicon(value: Any, filters: Filters | None) -> Iterator[str]:
@@ -42,10 +25,3 @@ def lexicon(value: Any, filters: Filters | None) -> Iterator[str]:
             f"{value.name} holds {states[built]}, and the filters leave {states[asked]}; "
             f"{'add' if built else 'leave out'} the filter stem, or take a lexicon {'of' if asked else 'without'} stems"
         )
-
-
-def refuse(problems: Iterable[str]) -> None:
-    """Raise all complaints together, if there are any."""
-    found = list(problems)
-    if found:
-        raise SettingsError(*found)

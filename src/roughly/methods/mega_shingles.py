@@ -31,12 +31,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from roughly.errors import SettingsError
+from roughly import checks
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
 from roughly.methods import permutations
 from roughly.methods.method import Judge, Keys
-from roughly.methods.shingles import check_shingle_size, check_threshold
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 
@@ -58,15 +57,14 @@ class MegaShingles:
     filters: ClassVar[Filters | None] = None
 
     def __post_init__(self) -> None:
-        problems = list(check_shingle_size(self.shingle_size))
+        problems = list(checks.shingle_size(self.shingle_size))
         if self.threshold is not None:
-            problems += check_threshold(self.threshold)
+            problems += checks.threshold(self.threshold)
         if not 2 <= self.groups <= 64:
             problems.append(f"mega shingles are made of 2 to 64 groups of samples, not {self.groups!r}")
         if not 1 <= self.samples <= 256:
             problems.append(f"a group has 1 to 256 samples, not {self.samples!r}")
-        if problems:
-            raise SettingsError(*problems)
+        checks.refuse(problems)
 
     def keys(self, tokens: Tokens) -> Keys:
         """Every two super shingles of each document; none for a document without tokens."""

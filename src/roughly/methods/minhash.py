@@ -18,10 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from roughly.methods import bands as banding
+from roughly.methods import permutations
 from roughly.methods.method import Judge, Keys
 from roughly.text.canonical import Tokens
 
@@ -53,12 +51,8 @@ class MinHash:
         )
 
     @cached_property
-    def _permutations(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        count = self.bands * self.rows
-        words = np.random.Philox(key=self.seed).random_raw(2 * count)
-        return (words[:count] >> np.uint64(32)).astype(np.uint32) | np.uint32(1), (
-            words[count:] >> np.uint64(32)
-        ).astype(np.uint32)
+    def _permutations(self) -> tuple[permutations.Words, permutations.Words]:
+        return permutations.draw(self.bands * self.rows, self.seed)
 
     def sketch(self, tokens: Tokens) -> None:
         """None: pairs are judged on the text."""

@@ -27,14 +27,14 @@ Citation: A. Z. Broder, S. C. Glassman, M. S. Manasse, G. Zweig: Syntactic clust
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from roughly.errors import SettingsError
+from roughly import checks
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
 from roughly.methods.method import Judge, Keys
+from roughly.settings import MEASURES
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 
@@ -62,13 +62,14 @@ class Shingles:
     filters: ClassVar[Filters | None] = None
 
     def __post_init__(self) -> None:
-        problems = [*check_threshold(self.threshold), *check_shingle_size(self.shingle_size)]
-        if self.measure not in ("resemblance", "containment"):
-            problems.append(f"measure must be one of resemblance, containment, not {self.measure!r}")
-        if self.common < 2:
-            problems.append(f"common must be a whole number from 2, not {self.common!r}: two documents make a pair")
-        if problems:
-            raise SettingsError(*problems)
+        checks.refuse(
+            [
+                *checks.threshold(self.threshold),
+                *checks.shingle_size(self.shingle_size),
+                *checks.one_of("measure", self.measure, MEASURES),
+                *checks.common(self.common),
+            ]
+        )
 
     def keys(self, tokens: Tokens) -> Keys:
         """The sampled shingles of each document."""
@@ -109,15 +110,3 @@ def one_of(chance: float, tries: float) -> float:
     if chance >= 1:
         return 1.0 if tries > 0 else 0.0
     return -math.expm1(tries * math.log1p(-chance))
-
-
-def check_threshold(threshold: float) -> Iterable[str]:
-    """What is wrong with a threshold."""
-    if not 0 < threshold <= 1:
-        yield f"threshold must be above 0 and at most 1, not {threshold!r}"
-
-
-def check_shingle_size(size: int) -> Iterable[str]:
-    """What is wrong with the size of shingles."""
-    if not 1 <= size <= 64:
-        yield f"shingle_size must be a whole number from 1 to 64, not {size!r}"

@@ -40,11 +40,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from roughly.errors import SettingsError
+from roughly import checks
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, limits_of
 from roughly.methods.method import Judge, Keys
-from roughly.methods.shingles import TYPICAL, check_shingle_size, check_threshold
+from roughly.methods.shingles import TYPICAL
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 
@@ -69,15 +69,13 @@ class SuperShingles:
     filters: ClassVar[Filters | None] = None
 
     def __post_init__(self) -> None:
-        problems = list(check_shingle_size(self.shingle_size))
+        problems = list(checks.shingle_size(self.shingle_size))
         if self.threshold is not None:
-            problems += check_threshold(self.threshold)
+            problems += checks.threshold(self.threshold)
         if not 2 <= self.size <= 64:
             problems.append(f"a super shingle has 2 to 64 shingles, not {self.size!r}")
-        if self.short not in SHORT:
-            problems.append(f"short must be one of {', '.join(SHORT)}, not {self.short!r}")
-        if problems:
-            raise SettingsError(*problems)
+        problems += checks.one_of("short", self.short, SHORT)
+        checks.refuse(problems)
 
     def keys(self, tokens: Tokens) -> Keys:
         """The meta-sketch of each document."""

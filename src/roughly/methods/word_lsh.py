@@ -32,12 +32,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from roughly.errors import SettingsError
+from roughly import checks
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
 from roughly.methods import permutations
 from roughly.methods.method import Judge, Keys
-from roughly.methods.shingles import check_threshold, one_of
+from roughly.methods.shingles import one_of
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 
@@ -58,13 +58,12 @@ class WordLSH:
     common: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        problems = [] if self.threshold is None else list(check_threshold(self.threshold))
+        problems = [] if self.threshold is None else list(checks.threshold(self.threshold))
         if not 1 <= self.words <= 64:
             problems.append(f"a signature is made of 1 to 64 words, not {self.words!r}")
         if not 1 <= self.signatures <= 1024:
             problems.append(f"a document has 1 to 1024 signatures, not {self.signatures!r}")
-        if problems:
-            raise SettingsError(*problems)
+        checks.refuse(problems)
 
     def keys(self, tokens: Tokens) -> Keys:
         """One signature an ordering for every document that has words."""

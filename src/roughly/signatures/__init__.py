@@ -1,5 +1,5 @@
-"""Signatures as data: what a method keeps of documents in one Parquet file, and clusters made of nothing else.
+"""Signatures as data: what a method keeps of documents in one Parquet file.
 
-A search engine or a database may store them, compare them and throw the texts away. `sign` makes them, `cluster` groups
-them; `grouping` is the same in memory, for the lab too.
+A search engine or a database may store them, compare them and throw the texts away. `sign` makes them; `roughly
+cluster` groups them as it groups sketches (`job/stored.py`).
 """

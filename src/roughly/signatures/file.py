@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import DuplicateIds, InputError, InputMissing, OutputError, OutputExists
+from roughly.features.metadata import read_metadata
 from roughly.features.sketch import Sketch
 from roughly.lexicon.format import FORM
 from roughly.methods.method import Judge, Keys, Method
@@ -148,12 +149,7 @@ def read_signatures(paths: Sequence[str | Path]) -> Signatures:
 
 def read_made(path: str | Path) -> Made:
     """With what a file's signatures were made."""
-    try:
-        held = (pq.read_schema(path).metadata or {}).get(METADATA)
-    except FileNotFoundError as problem:
-        raise InputMissing(f"no such file: {path}; make signatures with `roughly sign`") from problem
-    except (OSError, pa.ArrowException) as problem:
-        raise InputError(f"{path} is no Parquet file of signatures; make one with `roughly sign`") from problem
+    held = read_metadata(Path(path), "signatures", "`roughly sign`").get(METADATA)
     if held is None:
         raise InputError(f"{path} holds no signatures; make some with `roughly sign`")
     values = json.loads(held)

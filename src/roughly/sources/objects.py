@@ -6,6 +6,7 @@ be read only once is stored in `spool` first.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,21 @@ from typing import Any
 import pyarrow as pa
 
 from roughly.errors import InputError
+from roughly.sources.open import open_parts
 from roughly.sources.part import Part, ReadOptions
 from roughly.sources.spool import spool_batches, spool_records
 from roughly.sources.table import MemoryTable, SpooledTable
 
 _FILE = "table.parquet"
+
+
+def open_data(
+    data: Any, paths: Iterable[str | os.PathLike[str]] | None, options: ReadOptions, spool: Path
+) -> list[Part]:
+    """Parts of paths where there are any, and of objects otherwise."""
+    if paths is None:
+        return parts_from_objects(data, options, spool)
+    return open_parts([os.fspath(path) for path in paths], options, spool)
 
 
 def parts_from_objects(data: Any, options: ReadOptions, spool: Path) -> list[Part]:

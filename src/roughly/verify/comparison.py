@@ -10,10 +10,11 @@ import dataclasses
 from functools import cached_property
 from typing import Any
 
+from roughly import checks
 from roughly.verify.diff import Segment, diff_readings
 from roughly.verify.kinds import kinds_of_tokens
 from roughly.verify.passages import Passage, passages_of_readings
-from roughly.verify.reading import Reading, check_shingle_size, check_threshold
+from roughly.verify.reading import Reading
 from roughly.verify.scores import Scores, score_readings, score_texts
 
 KIN = 0.05  # with less than this share of either document in the other, there is no kind of duplicate to name
@@ -69,7 +70,7 @@ class Comparison:
 
 def compare(left: str, right: str, *, shingle_size: int = 5) -> Comparison:
     """Compare two texts exactly."""
-    check_shingle_size(shingle_size)
+    checks.refuse(checks.shingle_size(shingle_size))
     return Comparison(Reading(left, "left"), Reading(right, "right"), shingle_size)
 
 
@@ -85,13 +86,13 @@ def containment(left: str, right: str, *, shingle_size: int = 5) -> float:
 
 def same(left: str, right: str, threshold: float = 0.8, *, shingle_size: int = 5) -> bool:
     """Whether two texts are roughly the same: their resemblance reaches the threshold."""
-    check_threshold(threshold)
+    checks.refuse(checks.threshold(threshold))
     return resemblance(left, right, shingle_size=shingle_size) >= threshold
 
 
 def contains(container: str, contained: str, threshold: float = 0.9, *, shingle_size: int = 5) -> bool:
     """Whether `container` roughly contains `contained`: the containment of the second in the first is high enough."""
-    check_threshold(threshold)
+    checks.refuse(checks.threshold(threshold))
     return (
         score_readings(Reading(contained, "contained"), Reading(container, "container"), shingle_size).containment
         >= threshold

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from roughly import checks
 from roughly.kernels.align import shared_runs
-from roughly.verify.reading import Reading, check_count, check_shingle_size
+from roughly.verify.reading import Reading, check_count
 
 LEAST = 10
 
@@ -46,7 +47,7 @@ def passages_of_readings(
     left: Reading, right: Reading, shingle_size: int = 5, least: int = LEAST, gap: int | None = None
 ) -> list[Passage]:
     """The passages of two texts already read."""
-    check_shingle_size(shingle_size)
+    checks.refuse(checks.shingle_size(shingle_size))
     check_count("least", least)
     gap = shingle_size if gap is None else gap
     check_count("gap", gap)

@@ -73,19 +73,6 @@ def _quick_spans(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def check_shingle_size(shingle_size: int) -> None:
-    """Refuse a shingle size that makes no sense."""
-    if not isinstance(shingle_size, int) or isinstance(shingle_size, bool) or not 1 <= shingle_size <= 64:
-        raise SettingsError(f"shingle_size must be a whole number from 1 to 64, not {shingle_size!r}")
-
-
-def check_threshold(threshold: float) -> None:
-    """Refuse a threshold that makes no sense."""
-    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
-    if not number or not 0 < threshold <= 1:
-        raise SettingsError(f"threshold must be above 0 and at most 1, not {threshold!r}")
-
-
 def check_count(name: str, value: int) -> None:
     """Refuse a count below 0."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from roughly import checks
 from roughly.errors import InputError
 from roughly.features.shingles import shingle_sets
-from roughly.verify.reading import Reading, check_shingle_size
+from roughly.verify.reading import Reading
 
 Shingles = npt.NDArray[np.uint64]
 
@@ -58,7 +59,7 @@ def score_texts(left: str, right: str, shingle_size: int = 5) -> Scores:
 
 def score_readings(left: Reading, right: Reading, shingle_size: int = 5) -> Scores:
     """The scores of two texts already read."""
-    check_shingle_size(shingle_size)
+    checks.refuse(checks.shingle_size(shingle_size))
     return score_sets(shingle_sets(left.tokens, shingle_size).values, shingle_sets(right.tokens, shingle_size).values)
 
 

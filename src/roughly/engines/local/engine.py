@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from roughly import model
 from roughly.cluster import grouping
 from roughly.cluster.candidates import NO_DAY, Candidates, Gates, Ints, SetLoader
+from roughly.cluster.evidence import together, witnesses
 from roughly.cluster.scoring import Rows, Work
 from roughly.cluster.star import overhead
 from roughly.engines.local import verdicts
@@ -322,10 +323,10 @@ class LocalEngine:
 
     def _tables(self, decision: Decision) -> tuple[dict[str, pa.Table], dict[str, int]]:
         resolution, ranks, judge = decision.resolution, self.ranks, decision.judge
-        pairs = verdicts.all_links(decision)
+        pairs = together(resolution.pairs, decision.links)
         tables = verdicts.empty_tables()
         tables["links"] = verdicts.links_table(pairs, ranks, judge, self._kinds(pairs))
-        best = verdicts.witnesses(pairs, resolution, judge)
+        best = witnesses(pairs, resolution.kept, judge.measure)
         tables["decided"] = tables["links"].take(pa.array(best)).rename_columns(tables["decided"].column_names)
         if self.settings.cluster == "components":
             tables["clustered"] = pa.table({"rank": ranks, "cluster": ranks[decision.cluster]})

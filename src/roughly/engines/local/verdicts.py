@@ -11,11 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.cluster.candidates import Ints
-from roughly.cluster.scoring import Rows, scores_of
-from roughly.cluster.star import Resolution
+from roughly.cluster.scoring import Rows
 from roughly.methods import Judge
-from roughly.pipeline import Decision
 
 VERDICTS = """
     SELECT r.*, coalesce(d.witness, r.rep) AS kept_rank,
@@ -137,27 +134,6 @@ def links_table(pairs: Rows, ranks: Ranks, judge: Judge, kinds: pa.Array | None)
             "kind": pa.nulls(len(pairs), pa.string()) if kinds is None else kinds,
         }
     )
-
-
-def all_links(decision: Decision) -> Rows:
-    """The star's pairs and those found beyond them; none twice."""
-    if not len(decision.links):
-        return decision.resolution.pairs
-    pairs = np.concatenate((decision.resolution.pairs, decision.links))
-    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    return pairs[np.r_[True, (pairs[1:, :2] != pairs[:-1, :2]).any(axis=1)]]
-
-
-def witnesses(pairs: Rows, resolution: Resolution, judge: Judge) -> Ints:
-    """Positions in `pairs` of each removed document's witness: the kept document it is most like."""
-    from roughly.kernels.judging import MEASURES
-
-    kept = resolution.kept
-    usable = np.flatnonzero(~kept[pairs[:, 0]] & kept[pairs[:, 1]])
-    score = scores_of(pairs[usable], MEASURES[judge.measure])
-    order = usable[np.lexsort((pairs[usable, 1], -score, pairs[usable, 0]))]
-    first = np.r_[True, pairs[order[1:], 0] != pairs[order[:-1], 0]] if len(order) else np.empty(0, np.bool_)
-    return order[first]
 
 
 def empty_tables() -> dict[str, pa.Table]:
