@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import TextIO
 
-from roughly.errors import DiskFull, Interrupted, OutputError, OutputExists, RoughlyError
+from roughly.errors import DiskFull, Interrupted, MemoryTooSmall, OutputError, OutputExists, RoughlyError
 
 
 class Place:
@@ -73,7 +73,9 @@ class Place:
         self.release()
         if self.scratch is not None:
             shutil.rmtree(self.scratch, ignore_errors=True)
-        same_again = isinstance(problem, RoughlyError) and not isinstance(problem, DiskFull | Interrupted)
+        same_again = isinstance(problem, RoughlyError) and not isinstance(
+            problem, DiskFull | Interrupted | MemoryTooSmall
+        )
         if self.partial is not None and (not self.resumable or (same_again and not self.resume)):
             shutil.rmtree(self.partial, ignore_errors=True)
 

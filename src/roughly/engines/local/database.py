@@ -19,18 +19,43 @@ ROW_GROUP = 100_000
 
 
 class Database:
-    """An in-memory database with a spill folder."""
+    """Views of Parquet files, and a spill folder. It holds no data, so it can be put to rest and woken at any time."""
 
     def __init__(self, *, memory: int, threads: int, spill: Path) -> None:
         spill.mkdir(parents=True, exist_ok=True)
-        self.connection = duckdb.connect()
-        self.allow(memory)
-        self.connection.execute(f"SET threads = {threads}")
-        self.connection.execute(f"SET temp_directory = '{_quoted(spill)}'")
-        self.connection.execute("SET preserve_insertion_order = false")
-        self.connection.execute("SET enable_progress_bar = false")
-        self.connection.execute("SET enable_external_file_cache = false")  # it would hold files in our memory
-        self.connection.execute("SET TimeZone = 'UTC'")  # a date must not depend on where the machine stands
+        self.memory, self._threads, self._spill = memory, threads, spill
+        self._views: dict[str, str] = {}
+        self._awake: duckdb.DuckDBPyConnection | None = None
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The database, woken where it rests."""
+        if self._awake is None:
+            self._awake = duckdb.connect()
+            for setting in (
+                f"memory_limit = '{self.memory >> 20}MiB'",
+                f"threads = {self._threads}",
+                f"temp_directory = '{_quoted(self._spill)}'",
+                "preserve_insertion_order = false",
+                "enable_progress_bar = false",
+                "enable_external_file_cache = false",  # it would hold files in our memory
+                "TimeZone = 'UTC'",  # a date must not depend on where the machine stands
+            ):
+                self._awake.execute(f"SET {setting}")
+            for name, sql in self._views.items():
+                self._awake.execute(f"CREATE VIEW {name} AS {sql}")
+        return self._awake
+
+    def view(self, name: str, sql: str) -> None:
+        """Make the result of a query visible under a name."""
+        self._views[name] = sql
+        self.run(f"CREATE OR REPLACE VIEW {name} AS {sql}")
+
+    def rest(self) -> None:
+        """Give back all memory: a database that is open keeps some of what its queries took."""
+        if self._awake is not None:
+            self._awake.close()
+            self._awake = None
 
     def allow(self, memory: int) -> None:
         """Set the memory for what comes next."""
@@ -68,10 +93,6 @@ class Database:
         with plain_errors(self.memory), pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for table in _regrouped(self.batches(sql, ROW_GROUP), schema):
                 writer.write_table(table, row_group_size=ROW_GROUP)
-
-    def close(self) -> None:
-        """Give everything back."""
-        self.connection.close()
 
     @contextmanager
     def _tables(self, tables: dict[str, pa.Table]) -> Iterator[None]:

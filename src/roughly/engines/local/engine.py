@@ -106,11 +106,10 @@ class LocalEngine:
         self.documents = self.segments.cursor.documents
         self.counts |= self.segments.cursor.counts
         files = self.segments.files("facts.parquet")
-        if files:
-            self.database.run(f"CREATE VIEW read_facts AS SELECT * FROM {parquet(files)}")
-        else:
-            empty = pa.schema([pa.field("doc", pa.uint32()), *FACTS]).empty_table()
-            self.database.run("CREATE TABLE read_facts AS SELECT * FROM empty_facts", empty_facts=empty)
+        if not files:
+            files = [self.workspace.path("no-facts.parquet")]
+            pq.write_table(pa.schema([pa.field("doc", pa.uint32()), *FACTS]).empty_table(), files[0])
+        self.database.view("read_facts", f"SELECT * FROM {parquet(files)}")
         self._settle_ids()
         return self.documents
 
@@ -119,19 +118,23 @@ class LocalEngine:
             "SELECT count(*) FROM (SELECT 1 FROM read_facts GROUP BY doc_id HAVING count(*) > 1)"
         )
         if not twice:
-            self.database.run("CREATE VIEW facts AS SELECT * FROM read_facts")
+            self.database.view("facts", "SELECT * FROM read_facts")
             return
         if self.settings.on_duplicate_id != "number":
             raise DuplicateIds(self._name_twins(twice))
-        self.database.run(
+        self._keep(
+            "renamed",
             """
-            CREATE TABLE renamed AS SELECT doc, doc_id || '#' || n AS new_id FROM (
+            SELECT doc, doc_id || '#' || n AS new_id FROM (
                 SELECT doc, doc_id, row_number() OVER (PARTITION BY doc_id ORDER BY doc) AS n FROM read_facts
                 WHERE doc_id IN (SELECT doc_id FROM read_facts GROUP BY doc_id HAVING count(*) > 1)
-            ) WHERE n > 1;
-            CREATE VIEW facts AS SELECT f.* REPLACE (coalesce(r.new_id, f.doc_id) AS doc_id)
-            FROM read_facts f LEFT JOIN renamed r ON f.doc = r.doc
-            """
+            ) WHERE n > 1
+            """,
+        )
+        self.database.view(
+            "facts",
+            "SELECT f.* REPLACE (coalesce(r.new_id, f.doc_id) AS doc_id) FROM read_facts f "
+            "LEFT JOIN renamed r ON f.doc = r.doc",
         )
         if self.database.value("SELECT count(*) FROM (SELECT 1 FROM facts GROUP BY doc_id HAVING count(*) > 1)"):
             raise DuplicateIds("numbering duplicate ids (a, a#2, …) meets ids of that form; rename them in the input")
@@ -174,7 +177,7 @@ class LocalEngine:
         if self.workspace.found(name) is None:
             self.database.save(sql, path, **tables)
             self.workspace.commit(name, [path], {})
-        self.database.run(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {parquet([path])}")
+        self.database.view(name, f"SELECT * FROM {parquet([path])}")
 
     def group(self, common: int, once: bool) -> Candidates:
         """Documents that share a key."""
@@ -222,6 +225,8 @@ class LocalEngine:
             """,
             numbers=numbers,
         )
+        if not self.database.value(f"SELECT count(*) FROM facts WHERE ({_PUBLISHED}) IS NOT NULL"):
+            judge = dataclasses.replace(judge, dates=None)  # where no document has a date, the window does not apply
         days = rows["day"].to_numpy() if judge.dates is not None else np.empty(0, np.int32)
         lengths = rows["tokens"].to_numpy() if judge.lengths is not None else np.empty(0, np.int64)
         return Gates(days, judge.dates or 0, lengths, 1.0 - (judge.lengths or 0.0))
@@ -286,6 +291,7 @@ class LocalEngine:
         What the process held before the run counts only as far as it was set aside for it: a caller may hold large
         tables of his own.
         """
+        self.database.rest()
         give_back()
         grown = max(0, _resident() - self._before)
         return self.given - min(self._before, self.given - self.budget) - grown - _SLACK
@@ -303,7 +309,7 @@ class LocalEngine:
         self.counts |= self.workspace.info("decision")["counts"]
         for name in _DECISION:
             path = self.workspace.path(f"{name}.parquet")
-            self.database.run(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {parquet([path])}")
+            self.database.view(name, f"SELECT * FROM {parquet([path])}")
         self._relational()
         self.workspace.discard("verdicts")
         self._keep("verdicts", verdicts.VERDICTS)
@@ -385,4 +391,4 @@ class LocalEngine:
         """Give the memory back."""
         if self.store is not None:
             self.store.close()
-        self.database.close()
+        self.database.rest()
