@@ -21,7 +21,7 @@ from roughly.cluster.scoring import Work, blocks
 from roughly.cluster.spool import Spool
 from roughly.features.shingles import Sets
 
-_SLOTS = 1 << 24
+_SLOTS = 1 << 22
 
 
 def relieve(

@@ -58,7 +58,8 @@ class Resolution:
 def overhead(candidates: Candidates, threads: int) -> int:
     """Bytes that resolution takes besides the candidates, sets and bitmaps."""
     entries, buckets = len(candidates.doc_buckets), candidates.buckets
-    return 4 * entries + 16 * buckets + (16 + 4 * threads) * candidates.documents
+    relief = 16 * entries  # while crowded buckets are dissolved
+    return 4 * entries + relief + 16 * buckets + (16 + 4 * threads) * candidates.documents
 
 
 def resolve(
