@@ -79,6 +79,9 @@ def kill(
                 stages[_reached(partial)] += 1
                 if chance.random() < 0.2:
                     damaged += _damage(partial, chance)
+                if out.exists():  # killed while it was leaving: the result stands already
+                    shutil.rmtree(partial, ignore_errors=True)
+                    break
                 again = partial.exists()
                 continue
             if run.returncode:
