@@ -30,6 +30,7 @@ from roughly.cluster.candidates import NO_ASKS, Candidates, Gates, Ints, SetLoad
 from roughly.cluster.relief import relieve
 from roughly.cluster.scoring import NO_ROWS, Rows, Scorer, Work, blocks, held_of, scores_of, slice_of
 from roughly.features.shingles import Sets
+from roughly.meter import give_back
 
 CROWD = 200
 RUN = 1024
@@ -222,6 +223,7 @@ class _Pass:
                 draw(block.values, block.offsets, self.documents.maps, lo)
                 pairs.append(self._in_order(np.concatenate([NO_ROWS, *self._block(lo, hi, block)])))
                 del block  # before the next one is loaded
+                give_back()
                 self.work.advance(hi)
         return Resolution(
             self.documents.kept.astype(np.bool_),
