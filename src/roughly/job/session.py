@@ -30,6 +30,8 @@ BASE_MEMORY = 384 << 20
 
 
 _NONE = np.empty(0, np.int64)
+_COPY_MEMORY = 512 << 20
+"""What copying a file may take: a row group as it was read, and one to be written."""
 LEAST_MEMORY = 640 << 20
 """Below this the interpreter, its libraries and a batch a thread do not fit."""
 
@@ -156,7 +158,8 @@ class Session:
             keep[rows] = True
             part.copy(keep, folder)
 
-        for done, _ in enumerate(in_order(copy, self._kept_by_part(), self.resources.threads), 1):
+        threads = max(1, min(self.resources.threads, self.budget // _COPY_MEMORY))
+        for done, _ in enumerate(in_order(copy, self._kept_by_part(), threads), 1):
             self.meter.advance(stage, done)
 
     def _kept_by_part(self) -> Iterator[tuple[Part, npt.NDArray[np.int64]]]:
