@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Candidates, Gates, Ints, SetLoader
 from roughly.cluster.components import components
+from roughly.cluster.held import without_key
 from roughly.cluster.keep import order_by
 from roughly.cluster.scoring import NO_ROWS, Rows, Work
 from roughly.cluster.star import Resolution, resolve
@@ -253,8 +254,7 @@ def sign(number: int, part: Part, index: int, chunk: Chunk, method: Method, sett
 
 def unsigned(keys: Keys, tokens: Tokens) -> int:
     """How many documents have words and no key: nothing of them was left, or too little."""
-    none = (keys.values == 0).all(axis=1) if keys.offsets is None else np.diff(keys.offsets) == 0
-    return int((none & (np.diff(tokens.offsets) > 0)).sum())
+    return int((without_key(keys) & (np.diff(tokens.offsets) > 0)).sum())
 
 
 def fetch_all(
