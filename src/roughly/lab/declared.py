@@ -13,6 +13,8 @@
     file = "reuters21578.parquet"                   # in the folder that --corpora names
     stands_for = "18,232 articles of the LA Times"
     documents = 2000                                # drawn at random; all of them if not said
+    label_column = "label"
+    whole = true                                    # draw labels, with all their documents
 
     [[methods]]                                     # rows; settings are those of `roughly dedupe`
     name = "DSC-SS-{super_size}"
@@ -51,7 +53,7 @@ from roughly.lab.setup import Row
 from roughly.lab.shapes import Shape
 
 _TOP = {"title", "paper", "about", "protocol", "parameters", "corpus", "methods", "tables", "expected", "remarks"}
-_CORPUS = {"role", "file", "stands_for", "documents", "seed", "label_column", "labels"}
+_CORPUS = {"role", "file", "stands_for", "documents", "seed", "label_column", "labels", "whole", "worded"}
 _TABLE = {"of", "title", "columns", "paper", "paper_of", "figure", "only"}
 _FIGURE = {"kind", "x", "y", "x_label", "y_label", "log", "title"}
 KINDS = ("lines", "bars")
@@ -68,6 +70,8 @@ class Part:
     seed: int = 0
     label_column: str | None = None
     labels: tuple[str, ...] = ()  # only documents with one of these
+    worded: bool = False  # documents without a word are left out
+    whole: bool = False  # documents of one label are drawn together, so that those alike stay together
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ def parse_experiment(name: str, text: str) -> Experiment:
     protocol = PROTOCOLS[values["protocol"]]
     parts = tuple(_parts(name, values["corpus"], problems))
     rows = tuple(_rows(name, protocol, values.get("methods", ()), problems))
-    tables = tuple(_tables(name, protocol, values["tables"], problems))
+    tables = tuple(_tables(name, protocol, values["tables"], [part.role for part in parts], problems))
     known = {shown.of for shown in tables}
     expected = tuple(_expected(name, values["expected"], known, problems))
     parameters: dict[str, Any] = {}
@@ -214,7 +218,7 @@ def _expanded(name: str, entry: Mapping[str, Any], problems: list[str]) -> Itera
 
 
 def _tables(
-    name: str, protocol: Protocol, given: Sequence[Mapping[str, Any]], problems: list[str]
+    name: str, protocol: Protocol, given: Sequence[Mapping[str, Any]], roles: list[str], problems: list[str]
 ) -> Iterator[Shown]:
     for entry in given:
         problems += _unknown(f"{name}, tables", entry, _TABLE)
@@ -223,8 +227,8 @@ def _tables(
             problems.append(f"{name}: {protocol.name} gives no table {of!r}; it gives {', '.join(protocol.tables)}")
         columns = tuple(entry.get("columns", ()))
         if protocol.columns:
-            plain = [column.split(", ")[0] for column in columns]
-            unknown = [column for column in plain if column not in protocol.columns]
+            measured = {*protocol.columns, *(f"{own}, {role}" for own in protocol.columns for role in roles)}
+            unknown = [column for column in columns if column not in measured]
             known = ", ".join(protocol.columns)
             problems += [f"{name}: {protocol.name} measures no {column!r}; it measures {known}" for column in unknown]
         yield Shown(

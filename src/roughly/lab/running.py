@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from roughly.errors import InputMissing, SettingsError
 from roughly.lab.corpus import Corpus, read_corpus
 from roughly.lab.declared import Experiment, Figure, Part, Shown
@@ -20,6 +22,7 @@ from roughly.lab.setup import Case, Outcome
 from roughly.lab.shapes import Held
 from roughly.lab.table import Cell, Column, Table
 from roughly.lexicon import Lexicon
+from roughly.text.canonical import tokenise
 
 IN_PAPER = ", in the paper"
 
@@ -141,7 +144,7 @@ class Runner:
     def _outcome(self, experiment: Experiment, case: Case) -> Outcome:
         parts = {role: (corpus.name, len(corpus)) for role, corpus in case.corpora.items()}
         rows = [(row.name, dict(row.settings)) for row in case.rows]
-        draws = [(part.seed, part.documents, part.labels) for part in experiment.parts]
+        draws = [(part.seed, part.documents, part.labels, part.worded, part.whole) for part in experiment.parts]
         key = json.dumps(
             [experiment.protocol.name, parts, rows, dict(case.parameters), sorted(case.columns), draws], default=str
         )
@@ -158,10 +161,12 @@ class Runner:
         corpus = self._corpora[key]
         if part.labels and not self.files:
             corpus = corpus.take([i for i, label in enumerate(corpus.labels) if label in part.labels])
+        if part.worded:
+            lengths = np.diff(tokenise(corpus.texts).offsets)
+            corpus = corpus.take(np.flatnonzero(lengths > 0).tolist())
         most = self.sample or (0 if self.files else part.documents)
         if most and most < len(corpus):
-            drawn = random.Random(part.seed).sample(range(len(corpus)), most)
-            corpus = corpus.take(sorted(drawn))
+            corpus = corpus.take(_drawn(corpus, most, part))
         return corpus
 
     def _paths(self, experiment: Experiment, place: int, part: Part) -> list[str]:
@@ -184,6 +189,23 @@ class Runner:
                 f"{part.file}"
             )
         return [str(self.folder / part.file)]
+
+
+def _drawn(corpus: Corpus, most: int, part: Part) -> list[int]:
+    """So many documents at random; or labels at random, with all their documents, until there are so many."""
+    dice = random.Random(part.seed)
+    if not part.whole:
+        return sorted(dice.sample(range(len(corpus)), most))
+    owners: dict[str, list[int]] = {}
+    for place, label in enumerate(corpus.labels):
+        owners.setdefault(label or "", []).append(place)
+    labels = sorted(owners)
+    dice.shuffle(labels)
+    chosen: list[int] = []
+    for label in labels:
+        if len(chosen) + len(owners[label]) <= most:
+            chosen += owners[label]
+    return sorted(chosen or dice.sample(range(len(corpus)), most))
 
 
 def _shared(experiment: Experiment, shown: Shown, outcome: Outcome) -> Shared:

@@ -4,15 +4,16 @@
 |---|---|
 | `rises = C` | the values of column C never fall from one row to the next by more than `slack` |
 | `falls = C` | they never rise by more than `slack` |
+| `slows = C` | C rises less from the middle row to the last than from the first to the middle |
 | `above = [a, b]`, `column = C` | row a has more in C than row b |
+| `level = [a, b]`, `column = C` | rows a and b differ in C by no more than `slack` |
 | `beside = [C, D]` | C is at least D, in every row or in row `row` |
 | `within = [low, high]`, `column = C` | C lies between, in every row or in row `row` |
 | `near = tolerance`, `column = C` | C is no further than this from what the paper prints, in every row that it prints |
 | `most = a`, `column = C` | no row has more in C than row a |
 
 Rows are named by their first cell. Cells that hold nothing (None) are passed over, but a shape that meets nothing at
-all, or names a row or column that is not there, is an error: it says nothing. `known = "…"` says beforehand that a shape
-does not hold here and why; it is checked all the same.
+all, or names a row or column that is not there, is an error: it says nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 from roughly.errors import SettingsError
 from roughly.lab.table import Cell, Table
 
-KINDS = ("rises", "falls", "above", "beside", "within", "near", "most")
+KINDS = ("rises", "falls", "slows", "above", "level", "beside", "within", "near", "most")
 _ENTRIES = {*KINDS, "says", "table", "column", "row", "slack", "rows"}
 
 
@@ -63,11 +64,11 @@ class Shape:
         if problems:
             raise SettingsError(*problems)
         kind, value = kinds[0], entry[kinds[0]]
-        pairs = kind in ("above", "beside", "within")
+        pairs = kind in ("above", "level", "beside", "within")
         if pairs and not (isinstance(value, list) and len(value) == 2):
             raise SettingsError(f"{where}, expected: {kind} takes a list of two, not {value!r}")
-        column = value if kind in ("rises", "falls") else entry.get("column", "")
-        if kind in ("above", "within", "near", "most") and not column:
+        column = value if kind in ("rises", "falls", "slows") else entry.get("column", "")
+        if kind in ("above", "level", "within", "near", "most") and not column:
             raise SettingsError(f"{where}, expected: {kind} needs a column")
         return cls(
             entry["says"], kind, value, entry.get("table", ""), column, entry.get("row", ""),
@@ -116,10 +117,24 @@ class Shape:
     def _falls(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
         return self._steps(table, place, -1)
 
+    def _slows(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+        found = self._column(table, self.column, place)
+        if len(found) < 3:
+            raise SettingsError(f"{place} cannot be checked: {self.column} holds fewer than three values")
+        first, middle, last = (found[at][1] for at in (0, len(found) // 2, -1))
+        column = table.columns[table.place(self.column, place)]
+        shown = " → ".join(column.shown(value) for value in (first, middle, last))
+        return last - middle < middle - first, shown
+
     def _above(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
         left, right = (self._one(table, row, place) for row in self.value)
         column = table.columns[table.place(self.column, place)]
         return left > right - self.slack, f"{column.shown(left)} against {column.shown(right)}"
+
+    def _level(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+        left, right = (self._one(table, row, place) for row in self.value)
+        column = table.columns[table.place(self.column, place)]
+        return abs(left - right) <= self.slack + 1e-12, f"{column.shown(left)} against {column.shown(right)}"
 
     def _beside(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
         left, right = (dict(self._column(table, name, place)) for name in self.value)

@@ -31,6 +31,8 @@ class Column:
             return cell.replace("|", "\\|")
         if isinstance(cell, int) and self.kind == "number":
             return f"{cell:,}"
+        if isinstance(cell, float) and self.kind == "number" and abs(cell) >= 1e9:
+            return f"{cell:.3g}"
         if isinstance(cell, float) and self.kind == "count":
             return f"{cell:,.0f}"
         return {"percent": f"{100 * cell:.1f}%", "share": f"{cell:.3f}", "number": f"{cell:,.2f}", "fine": f"{cell:.4f}"}.get(

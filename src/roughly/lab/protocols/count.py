@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.features.shingles import shingle_sets
+from roughly.lab.blanks import Blanks
 from roughly.lab.corpus import Corpus
 from roughly.lab.detectors import Groups, by_method
 from roughly.lab.protocols.protocol import Protocol
@@ -25,6 +26,7 @@ from roughly.lab.table import Cell, Column, Kind, Table
 from roughly.methods.method import Method
 from roughly.options import COLLECTION
 from roughly.text.canonical import Tokens, tokenise
+from roughly.text.filters import Filters
 
 Ints = npt.NDArray[np.int64]
 
@@ -39,6 +41,11 @@ class Collection:
     def tokens(self) -> Tokens:
         """Its canonical tokens."""
         return tokenise(self.corpus.texts)
+
+    @cached_property
+    def blanks(self) -> Blanks:
+        """Its texts as sets of tokens that are cut at blanks."""
+        return Blanks(self.corpus.texts)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -115,6 +122,8 @@ def _average(values: Ints) -> int:
 
 MEASURES: dict[str, tuple[Kind, Callable[[Run], Any]]] = {
     "Percentage of Original Lexicon": ("percent", Run.lexicon_left),
+    "Lexicon, cut at blanks": ("percent", lambda run: run.collection.blanks.left(run.method.filters or Filters())),
+    "Found, cut at blanks": ("percent", lambda run: run.collection.blanks.duplicates(run.method.filters or Filters())),
     "Percent Found as Duplicates": ("percent", lambda run: run.duplicates / run.documents),
     "Unique Documents Found in Collection": ("count", lambda run: run.documents - run.duplicates),
     "Post Doc Num": ("count", lambda run: int(run.left.sum())),
@@ -142,9 +151,8 @@ MEASURES: dict[str, tuple[Kind, Callable[[Run], Any]]] = {
 
 def run(case: Case) -> Outcome:
     """The table."""
-    asked = [
-        name for name in MEASURES if not case.columns or any(name == c.split(", ")[0] for c in case.columns)
-    ]  # fmt: skip
+    ends = [behind for _, _, behind in case.named()]
+    asked = [name for name in MEASURES if not case.columns or {name + behind for behind in ends} & case.columns]
     columns, cells, seconds = [Column("Method")], {row.name: [] for row in case.rows}, {}  # type: ignore[var-annotated]
     notes = []
     for role, corpus, behind in case.named():
