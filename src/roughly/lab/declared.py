@@ -53,7 +53,7 @@ from roughly.lab.setup import Row
 from roughly.lab.shapes import Shape
 
 _TOP = {"title", "paper", "about", "protocol", "parameters", "corpus", "methods", "tables", "expected", "remarks"}
-_CORPUS = {"role", "file", "stands_for", "documents", "seed", "label_column", "labels", "whole", "worded"}
+_CORPUS = {"role", "file", "stands_for", "documents", "seed", "label_column", "labels", "whole", "fewest_words"}
 _TABLE = {"of", "title", "columns", "paper", "paper_of", "figure", "only"}
 _FIGURE = {"kind", "x", "y", "x_label", "y_label", "log", "title"}
 KINDS = ("lines", "bars")
@@ -70,7 +70,7 @@ class Part:
     seed: int = 0
     label_column: str | None = None
     labels: tuple[str, ...] = ()  # only documents with one of these
-    worded: bool = False  # documents without a word are left out
+    fewest_words: int = 0  # shorter documents are left out
     whole: bool = False  # documents of one label are drawn together, so that those alike stay together
 
 

@@ -144,7 +144,7 @@ class Runner:
     def _outcome(self, experiment: Experiment, case: Case) -> Outcome:
         parts = {role: (corpus.name, len(corpus)) for role, corpus in case.corpora.items()}
         rows = [(row.name, dict(row.settings)) for row in case.rows]
-        draws = [(part.seed, part.documents, part.labels, part.worded, part.whole) for part in experiment.parts]
+        draws = [(part.seed, part.documents, part.labels, part.fewest_words, part.whole) for part in experiment.parts]
         key = json.dumps(
             [experiment.protocol.name, parts, rows, dict(case.parameters), sorted(case.columns), draws], default=str
         )
@@ -161,9 +161,9 @@ class Runner:
         corpus = self._corpora[key]
         if part.labels and not self.files:
             corpus = corpus.take([i for i, label in enumerate(corpus.labels) if label in part.labels])
-        if part.worded:
+        if part.fewest_words:
             lengths = np.diff(tokenise(corpus.texts).offsets)
-            corpus = corpus.take(np.flatnonzero(lengths > 0).tolist())
+            corpus = corpus.take(np.flatnonzero(lengths >= part.fewest_words).tolist())
         most = self.sample or (0 if self.files else part.documents)
         if most and most < len(corpus):
             corpus = corpus.take(_drawn(corpus, most, part))
@@ -213,7 +213,8 @@ def _shared(experiment: Experiment, shown: Shown, outcome: Outcome) -> Shared:
     paper: dict[str, dict[str, float]] = {}
     for entry in shown.paper:
         cells = {name: value for name, value in entry.items() if name != "row"}
-        paper[str(entry["row"])] = {name: value / shown.paper_of.get(name, 1) for name, value in cells.items()}
+        divisors = shown.paper_of
+        paper[str(entry["row"])] = {n: value / divisors[n] if n in divisors else value for n, value in cells.items()}
     if shown.figure is not None:
         for name in (shown.figure.x, *shown.figure.y):
             table.place(name, f"{experiment.name}, figure")

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from roughly.cluster.held import Facts, longest_first, resolve_held, work_of
+from roughly.cluster.held import Facts, longest_first, resolve_held, without_key, work_of
 from roughly.errors import InputError
 from roughly.lab.corpus import Corpus
 from roughly.lab.cosine import term_matrix
@@ -47,6 +47,10 @@ CATEGORIES = {
     "exact": "1. exact", "excerpt": "2. excerpt", "elaboration": "3. elaboration", "insertion": "4. insertion",
     "rewrite": "5. focus (rewrite)", "revision": "6. revision",
 }  # fmt: skip
+REASONS = (
+    "too few terms for a signature", "lengths too far apart", "dates too far apart or not known",
+    "too few terms in common",
+)  # fmt: skip
 SIZES = {2: "Pairs", 3: "Triples", 4: "Quadruplets", 5: "Quintuplets", 6: "Sextuplets"}
 
 Sets = list[frozenset[int]]
@@ -117,22 +121,22 @@ def run(case: Case) -> Outcome:
     tables = {"kinds": _kinds(rounds, notes), "sizes": _sizes(rounds, notes)}
     if case.rows:
         method = case.rows[0].make(case.lexicon)
-        tables["agreement"] = _agreement(rounds, method, notes)
+        tables["agreement"], tables["misses"] = _agreement(rounds, method, notes)
     return Outcome(tables)
 
 
 def _kinds(rounds: dict[str, Lists], notes: list[str]) -> Table:
-    """Table 2: a set is of the kind that most of its documents are to the longest of them."""
+    """Table 2: a set is of the kind that most of its documents are to the oldest of them."""
     columns, cells = [Column("Category")], {kind: [] for kind in CATEGORIES}  # type: ignore[var-annotated]
     for name, one in rounds.items():
         sets: Counter[str] = Counter()
         documents: Counter[str] = Counter()
         tokens = tokenise(one.corpus.texts)
-        lengths = np.diff(tokens.offsets)
+        days = days_of(one.corpus.dates)
         for own in one.sets:
-            longest = min(own, key=lambda i: (-int(lengths[i]), i))
-            others = sorted(own - {longest})
-            codes = kinds_of_pairs(tokens, np.array(others), np.full(len(others), longest))
+            oldest = min(own, key=lambda i: (int(days[i]), i))
+            others = sorted(own - {oldest})
+            codes = kinds_of_pairs(tokens, np.array(others), np.full(len(others), oldest))
             counted = Counter(KINDS[code] for code in codes.tolist())
             kind = max(KINDS, key=lambda k: counted[k])
             sets[kind] += 1
@@ -153,28 +157,58 @@ def _sizes(rounds: dict[str, Lists], notes: list[str]) -> Table:
     return Table("Duplicate sets by size", [Column("Set size"), *(Column(n, "count") for n in counted)], rows, notes)
 
 
-def _agreement(rounds: dict[str, Lists], method: Method, notes: list[str]) -> Table:
-    """Table 8: sets that the method finds as they are, in part, not at all; and sets that are none."""
+def _agreement(rounds: dict[str, Lists], method: Method, notes: list[str]) -> tuple[Table, Table]:
+    """Table 8: sets that the method finds as they are, in part, not at all, and sets that are none; why it missed."""
     cells: list[list[int]] = []
+    reasons: list[Counter[str]] = []
     for one in rounds.values():
         same = partly = missed = over = total = 0
+        why: Counter[str] = Counter()
         for best, true in zip(one.lists, one.true, strict=True):
             found = _found(method, one.corpus, best)
             total += len(true)
             for own in true:
-                same += own in found
-                shares = own not in found and any(len(own & other) >= 2 for other in found)
-                partly += shares
-                missed += own not in found and not shares
+                if own in found:
+                    same += 1
+                elif any(len(own & other) >= 2 for other in found):
+                    partly += 1
+                else:
+                    missed += 1
+                    why[_reason(method, one.corpus, sorted(own))] += 1
             over += sum(all(len(other & own) < 2 for own in true) for other in found)
         cells.append([same, partly, missed, over, total])
+        reasons.append(why)
     names = (
         "Agreement, the same set", "Agreement in part", "Misses (False Negatives)",
         "Over-Identification (False Positives)", "Sets to find",
     )  # fmt: skip
     rows: list[list[Cell]] = [[name, *(own[place] for own in cells)] for place, name in enumerate(names)]
     rows.append(["Share recognised", *((own[0] + own[1]) / own[4] if own[4] else None for own in cells)])
-    return Table("Agreement", [Column("Performance"), *(Column(name, "number") for name in rounds)], rows, notes)
+    columns = [Column("Performance"), *(Column(name, "number") for name in rounds)]
+    missing: list[list[Cell]] = [[reason, *(own[reason] for own in reasons)] for reason in REASONS]
+    return (
+        Table("Agreement", columns, rows, notes),
+        Table("Sets missed, and why", [Column("Reason"), *columns[1:]], missing, ["The first reason that fits a set."]),
+    )
+
+
+def _reason(method: Method, corpus: Corpus, members: list[int]) -> str:
+    """Why no two documents of a set were found together."""
+    own = corpus.take(members)
+    tokens = tokenise(own.texts)
+    keys, judge = method.keys(tokens), method.judge()
+    signed = [int(i) for i in np.flatnonzero(~without_key(keys))] if keys is not None else []
+    if len(signed) < 2:
+        return REASONS[0]
+    lengths, days = np.diff(tokens.offsets), days_of(own.dates)
+    pairs = list(combinations(signed, 2))
+    if judge.lengths is not None:
+        pairs = [(i, j) for i, j in pairs if min(lengths[[i, j]]) >= (1 - judge.lengths) * max(lengths[[i, j]])]
+    if not pairs:
+        return REASONS[1]
+    if judge.dates is not None:
+        pairs = [(i, j) for i, j in pairs if abs(int(days[i]) - int(days[j])) <= judge.dates]
+    return REASONS[2] if not pairs else REASONS[3]
 
 
 def _found(method: Method, corpus: Corpus, best: list[int]) -> Sets:
@@ -212,7 +246,7 @@ def _components(members: list[int], links: list[tuple[int, int]]) -> Sets:
 
 PROTOCOL = Protocol(
     "results", "duplicates in the lists that queries find: kinds, sizes of sets, and a method's agreement", run,
-    ("kinds", "sizes", "agreement"),
+    ("kinds", "sizes", "agreement", "misses"),
     {"seed": 0, "queries": 50, "rounds": [""], "measure": "overlap", "similar": 0.8},
     takes_methods=True, needs_methods=False, takes_lexicon=True,
 )  # fmt: skip
