@@ -12,7 +12,7 @@ import numpy.typing as npt
 from roughly.lab.contrived import Contrived, contrive
 from roughly.lab.corpus import Corpus
 from roughly.lab.detectors import Detector, Groups, by_method
-from roughly.lab.scores import score_family
+from roughly.lab.metrics import score_family
 from roughly.lab.setup import Setup, lexicon_of
 from roughly.lab.table import Cell, Column, Table
 from roughly.lexicon import Lexicon

@@ -13,7 +13,7 @@ import pyarrow as pa
 from roughly import lexicon as lexicons
 from roughly.lab.corpus import Corpus
 from roughly.lab.cosine import cosine_neighbours
-from roughly.lab.scores import score_queries
+from roughly.lab.metrics import score_queries
 from roughly.lab.setup import Setup, lexicon_of
 from roughly.lab.table import Cell, Column, Table
 from roughly.methods.imatch import IMatch
