@@ -114,9 +114,9 @@ def test_a_split_campaign_has_a_few_versions() -> None:
 
 
 def test_a_frame_belongs_to_its_site() -> None:
-    copies = list(perturb(CORPUS, Asked(kinds=("boilerplate",), copies=60, alpha=7)))
-    heads = Counter(words(copy.text)[0:8][0] for copy in copies)
-    assert len(copies) == 2400 and len({" ".join(words(c.text)[:8]) for c in copies}) <= 40 and heads
+    copies = list(perturb(CORPUS, Asked(kinds=("boilerplate",), copies=10, alpha=7)))
+    heads = {" ".join(copy.text.split()[:8]) for copy in copies}
+    assert len(copies) == 400 and 20 < len(heads) <= 40  # a head is the beginning of one of forty documents
 
 
 def test_scripts_without_spaces_and_empty_documents() -> None:
@@ -154,7 +154,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(SettingsError, match="no kind of copy is named"):
         Asked(kinds=())
     twice = corpus_of(TEXTS[:2], ["a", "a+ocr1"])
-    with pytest.raises(InputError, match="'a\\+ocr1', the name of a copy"):
+    with pytest.raises(InputError, match="'a\\+ocr1', as a copy would be called"):
         list(perturb(twice, Asked(kinds=("ocr",))))
 
 
