@@ -18,11 +18,12 @@ import pytest
 
 from roughly.errors import InputError, OutputExists, SettingsError
 from roughly.lab import experiments, imatch, kolcz
-from roughly.lab.contrived import changed, contrive
+from roughly.lab.contrived import contrive
 from roughly.lab.corpus import Corpus, read_corpus
 from roughly.lab.cosine import cosine_neighbours
 from roughly.lab.detectors import Groups, by_method
-from roughly.lab.scores import score_family, score_queries
+from roughly.lab.metrics import score_family, score_queries
+from roughly.lab.perturb.words import changed
 from roughly.lab.setup import Options, Setup, lexicon_of
 from roughly.lab.table import Column, Table
 from roughly.methods import IMatch, MinHash, RareTerms, TermVector

@@ -10,7 +10,7 @@ import numpy as np
 from roughly.lab.contrived import Contrived, contrive
 from roughly.lab.detectors import Detector, by_method
 from roughly.lab.protocols.protocol import Protocol
-from roughly.lab.scores import FamilyScore, score_family
+from roughly.lab.metrics import FamilyScore, score_family
 from roughly.lab.setup import Case, Outcome, lexicon_of
 from roughly.lab.table import Cell, Column, Table
 

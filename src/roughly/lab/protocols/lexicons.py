@@ -11,7 +11,7 @@ from roughly import lexicon as lexicons
 from roughly.lab.cosine import cosine_neighbours
 from roughly.lab.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
 from roughly.lab.protocols.protocol import Protocol
-from roughly.lab.scores import score_queries
+from roughly.lab.metrics import score_queries
 from roughly.lab.setup import Case, Outcome, lexicon_of
 from roughly.lab.table import Cell, Column, Table
 from roughly.methods.imatch import IMatch
