@@ -47,7 +47,9 @@ def show(
 @app.command()
 def run(
     name: Annotated[str, typer.Argument(help="An experiment; `roughly lab list` names them. `all`: every one.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to; `all`: one folder in it for each.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder to write to; `all`: one folder in it for each.")
+    ],
     corpus: Annotated[
         list[str] | None,
         typer.Option("--corpus", help="File of documents; where an experiment has several collections, one for each."),

@@ -181,9 +181,7 @@ def _parts(name: str, given: Sequence[Mapping[str, Any]], problems: list[str]) -
             yield Part(**values | {"labels": tuple(entry.get("labels", ()))})
 
 
-def _rows(
-    name: str, protocol: Protocol, given: Sequence[Mapping[str, Any]], problems: list[str]
-) -> Iterator[Row]:
+def _rows(name: str, protocol: Protocol, given: Sequence[Mapping[str, Any]], problems: list[str]) -> Iterator[Row]:
     if given and not protocol.takes_methods:
         problems.append(f"{name}: {protocol.name} takes no methods")
     if not given and protocol.takes_methods and protocol.needs_methods:
@@ -252,9 +250,7 @@ def _figure(name: str, given: Mapping[str, Any] | None, problems: list[str]) -> 
     return Figure(**known | {"y": tuple(given["y"])})
 
 
-def _expected(
-    name: str, given: Sequence[Mapping[str, Any]], tables: set[str], problems: list[str]
-) -> Iterator[Shape]:
+def _expected(name: str, given: Sequence[Mapping[str, Any]], tables: set[str], problems: list[str]) -> Iterator[Shape]:
     for entry in given:
         try:
             shape = Shape.parse(entry, name)

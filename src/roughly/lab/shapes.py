@@ -12,8 +12,10 @@
 | `near = tolerance`, `column = C` | C is no further than this from what the paper prints, in every row that it prints |
 | `most = a`, `column = C` | no row has more in C than row a |
 
-Rows are named by their first cell. Cells that hold nothing (None) are passed over, but a shape that meets nothing at
-all, or names a row or column that is not there, is an error: it says nothing.
+Rows are named by their first cell. A shape that names a row or column that is not there is an error. Cells that hold
+nothing (None) are passed over; where nothing is left, as when a collection has no long documents, it cannot be told
+whether the shape holds, and that is said. (The page of the docs refuses such shapes: on their own collections all can
+be told.)
 """
 
 from __future__ import annotations
@@ -30,13 +32,22 @@ KINDS = ("rises", "falls", "slows", "above", "level", "beside", "within", "near"
 _ENTRIES = {*KINDS, "says", "table", "column", "row", "slack", "rows"}
 
 
+class Untold(SettingsError):
+    """There is nothing in the table to tell a shape by."""
+
+
 @dataclass(frozen=True)
 class Held:
-    """A shape, and whether it held on a result."""
+    """A shape, and whether it held on a result; None where it cannot be told."""
 
     says: str
-    held: bool
-    seen: str  # the figures that decided
+    held: bool | None
+    seen: str  # the figures that decided, or why none did
+
+    @property
+    def word(self) -> str:
+        """For people."""
+        return {True: "holds", False: "does not hold", None: "cannot be told"}[self.held]
 
 
 @dataclass(frozen=True)
@@ -78,7 +89,10 @@ class Shape:
     def check(self, table: Table, paper: Mapping[str, Mapping[str, Any]], where: str) -> Held:
         """Whether it holds on a table; `paper` has what the paper prints, by row and column."""
         place = f"{where}: the shape “{self.says}”"
-        held, seen = getattr(self, f"_{self.kind}")(table, paper, place)
+        try:
+            held, seen = getattr(self, f"_{self.kind}")(table, paper, place)
+        except Untold as problem:
+            return Held(self.says, None, str(problem))
         return Held(self.says, held, seen)
 
     def _column(self, table: Table, name: str, place: str) -> list[tuple[str, float]]:
@@ -92,7 +106,7 @@ class Shape:
         found = [(row, _number(cells[row], place)) for row in chosen]
         kept = [(row, value) for row, value in found if value is not None]
         if not kept:
-            raise SettingsError(f"{place} cannot be checked: {name} holds nothing in {', '.join(chosen)}")
+            raise Untold(f"{name} holds nothing in {', '.join(chosen)}")
         return kept
 
     def _one(self, table: Table, row: str, place: str) -> float:
@@ -104,7 +118,7 @@ class Shape:
     def _steps(self, table: Table, place: str, sign: int) -> tuple[bool, str]:
         found = self._column(table, self.column, place)
         if len(found) < 2:
-            raise SettingsError(f"{place} cannot be checked: {self.column} holds one value only")
+            raise Untold(f"{self.column} holds one value only")
         shown = _path(table, self.column, found, place)
         for (_, a), (row, b) in itertools.pairwise(found):
             if sign * (b - a) < -self.slack:
@@ -120,7 +134,7 @@ class Shape:
     def _slows(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
         found = self._column(table, self.column, place)
         if len(found) < 3:
-            raise SettingsError(f"{place} cannot be checked: {self.column} holds fewer than three values")
+            raise Untold(f"{self.column} holds fewer than three values")
         first, middle, last = (found[at][1] for at in (0, len(found) // 2, -1))
         column = table.columns[table.place(self.column, place)]
         shown = " → ".join(column.shown(value) for value in (first, middle, last))
@@ -140,7 +154,7 @@ class Shape:
         left, right = (dict(self._column(table, name, place)) for name in self.value)
         both = [row for row in left if row in right]
         if not both:
-            raise SettingsError(f"{place} cannot be checked: no row has both {self.value[0]} and {self.value[1]}")
+            raise Untold(f"no row has both {self.value[0]} and {self.value[1]}")
         column = table.columns[table.place(self.value[0], place)]
         failing = [row for row in both if left[row] < right[row] - self.slack]
         row = failing[0] if failing else both[-1]
@@ -169,8 +183,9 @@ class Shape:
 
     def _most(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
         found = dict(self._column(table, self.column, place))
+        self._one(table, self.value, place)
         if self.value not in found:
-            raise SettingsError(f"{place} names the row {self.value!r}; rows are {', '.join(found)}")
+            raise Untold(f"{self.column} holds nothing in {self.value}")
         best = max(found, key=lambda row: (found[row], row == self.value))
         column = table.columns[table.place(self.column, place)]
         return best == self.value, f"{best}: {column.shown(found[best])}"

@@ -35,9 +35,12 @@ class Column:
             return f"{cell:.3g}"
         if isinstance(cell, float) and self.kind == "count":
             return f"{cell:,.0f}"
-        return {"percent": f"{100 * cell:.1f}%", "share": f"{cell:.3f}", "number": f"{cell:,.2f}", "fine": f"{cell:.4f}"}.get(
-            self.kind, f"{cell:,}"
-        )
+        return {
+            "percent": f"{100 * cell:.1f}%",
+            "share": f"{cell:.3f}",
+            "number": f"{cell:,.2f}",
+            "fine": f"{cell:.4f}",
+        }.get(self.kind, f"{cell:,}")
 
 
 @dataclass(frozen=True)

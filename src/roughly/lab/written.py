@@ -77,7 +77,7 @@ def markdown(result: Result, drawn: list[str]) -> str:
 
 def expected(result: Result) -> str:
     """The shapes, and whether they held."""
-    lines = [f"- {'holds' if held.held else '**does not hold**'}: {held.says} ({held.seen})" for held in result.held]
+    lines = [f"- {held.word if held.held else f'**{held.word}**'}: {held.says} ({held.seen})" for held in result.held]
     return "\n".join(lines) + "\n"
 
 
@@ -89,7 +89,7 @@ def html(result: Result, drawn: list[str]) -> str:
     body += [f'<p><img src="{escape(name)}" alt=""></p>' for name in drawn]
     body.append("<h2>Expected</h2><ul>")
     for held in result.held:
-        word = "holds" if held.held else '<b class="no">does not hold</b>'
+        word = held.word if held.held else f'<b class="no">{held.word}</b>'
         body.append(f"<li>{word}: {escape(held.says)} ({escape(held.seen)})</li>")
     head = f'<meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
     return "\n".join(["<!doctype html>", f'<html lang="en"><head>{head}</head><body>', *body, "</ul></body></html>\n"])

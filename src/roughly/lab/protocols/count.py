@@ -137,7 +137,9 @@ MEASURES: dict[str, tuple[Kind, Callable[[Run], Any]]] = {
     "Post Doc Size": ("count", lambda run: _average(run.collection.sizes[run.left])),
     "Post Doc Size against Pre": (
         "number",
-        lambda run: float(run.collection.sizes[run.left].mean() / run.collection.sizes.mean()) if run.left.any() else None,
+        lambda run: (
+            float(run.collection.sizes[run.left].mean() / run.collection.sizes.mean()) if run.left.any() else None
+        ),
     ),
     "Dup Hash": ("count", lambda run: run.duplicates - run.same_title),
     "Dup Title": ("count", lambda run: run.same_title),
@@ -166,7 +168,9 @@ def run(case: Case) -> Outcome:
             cells[row.name] += [MEASURES[name][1](own) for name in asked]
             seconds[row.name + behind] = time.process_time() - start
         about = f"{role}: " if behind else ""
-        notes.append(f"{about}{corpus.name}, {len(corpus):,} documents of {_average(collection.sizes):,} tokens on average.")
+        notes.append(
+            f"{about}{corpus.name}, {len(corpus):,} documents of {_average(collection.sizes):,} tokens on average."
+        )
     rows: list[list[Cell]] = [[name, *values] for name, values in cells.items()]
     return Outcome({"counts": Table("Counts", columns, rows, notes)}, seconds)
 

@@ -49,7 +49,9 @@ def run(case: Case) -> Outcome:
     prints = hash_sequences(tokens.hashes, tokens.offsets)
     first = np.where(lengths == 0, np.arange(len(corpus)), first_of(prints, longest_first(lengths)))
     leaders = np.flatnonzero(first == np.arange(len(corpus)))
-    rows.append(["Duplicate elimination", "documents", len(corpus), "documents left", len(leaders), NUMBER * len(leaders)])
+    rows.append(
+        ["Duplicate elimination", "documents", len(corpus), "documents left", len(leaders), NUMBER * len(leaders)]
+    )
     start = _note(seconds, "Duplicate elimination", start)
 
     shingles, owners = _rows(sketch, leaders)
@@ -58,7 +60,9 @@ def run(case: Case) -> Outcome:
     )  # fmt: skip
     start = _note(seconds, "Shingle merging", start)
 
-    bounds = np.flatnonzero(np.r_[True, shingles[1:] != shingles[:-1], True]) if len(shingles) else np.zeros(1, np.int64)
+    bounds = (
+        np.flatnonzero(np.r_[True, shingles[1:] != shingles[:-1], True]) if len(shingles) else np.zeros(1, np.int64)
+    )
     sizes = np.diff(bounds)
     common = sizes > case.number("common")
     usable = (sizes > 1) & ~common
@@ -67,7 +71,9 @@ def run(case: Case) -> Outcome:
         raise TooManyPairs(f"{formed:,} triples would be formed, more than {MOST:,}; say less with --set common=…")
     pairs, counts, merging = _pairs(owners, bounds[:-1][usable], sizes[usable])
     forming = time.process_time() - start - merging
-    rows.append(["ID-ID pair formation", "shingles in two or more", int(usable.sum()), "⟨ID, ID, 1⟩", formed, TRIPLE * formed])
+    rows.append(
+        ["ID-ID pair formation", "shingles in two or more", int(usable.sum()), "⟨ID, ID, 1⟩", formed, TRIPLE * formed]
+    )
     rows.append(["ID-ID merging", "⟨ID, ID, 1⟩", formed, "⟨ID, ID, count⟩", len(pairs), TRIPLE * len(pairs)])
     seconds["ID-ID pair formation"], seconds["ID-ID merging"] = max(forming, 0.0), merging
     start = time.process_time()

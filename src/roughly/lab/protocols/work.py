@@ -82,9 +82,7 @@ def run(case: Case) -> Outcome:
         Column("Key bytes", "count"), Column("Pairs compared", "count"),
     ]  # fmt: skip
     terms, tokens = rows[0][2], len(plain.hashes)
-    notes = [
-        f"{corpus.name}, {len(corpus):,} documents; {terms:,} distinct terms in documents and {tokens:,} tokens."
-    ]
+    notes = [f"{corpus.name}, {len(corpus):,} documents; {terms:,} distinct terms in documents and {tokens:,} tokens."]
     return Outcome({"work": Table("Work", columns, rows, notes)}, seconds)
 
 
