@@ -3,8 +3,8 @@
     python docs/make_reproduction.py CORPORA [EXPERIMENT …]
 
 CORPORA is the folder that holds the collections that the experiments name. It takes some minutes. With experiments
-named, only those are run and printed, and nothing is written: to look at one while its remarks are being written. A test
-fails while a file of an experiment has changed and the page has not.
+named, only those are run and printed, and nothing is written: to look at one while its remarks are being written. A
+test fails while a file of an experiment has changed and the page has not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from roughly.lab.experiments import names, named
+from roughly.lab.experiments import named, names
 from roughly.lab.page import page, write_page
 from roughly.lab.running import Runner
 

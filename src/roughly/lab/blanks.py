@@ -1,8 +1,9 @@
 """Syntactic filters on tokens that are cut at blanks only, as I-Match 2002 has them in Table II.
 
-Canonical tokens hold no special characters, so a filter that drops terms with such characters finds none. The paper cut at
-blanks: `end.`, `/usr/bin` and `2002-04` are terms there, and are most of its lexicon. This counts the same 32 rows on such
-tokens, to tell what the tokens do from what the filters do. For the lab only: the product has one canonical form.
+Canonical tokens hold no special characters, so a filter that drops terms with such characters finds none. The paper
+cut at blanks: `end.`, `/usr/bin` and `2002-04` are terms there, and are most of its lexicon. This counts the same 32
+rows on such tokens, to tell what the tokens do from what the filters do. For the lab only: the product has one
+canonical form.
 """
 
 from __future__ import annotations

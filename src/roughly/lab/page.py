@@ -1,7 +1,8 @@
 """`docs/reproduction.md`: every experiment run on its default collections, on one page, made by one command.
 
-The page carries a digest of each experiment's file, so a test can tell when a file has changed and the page has not. What is
-said under "where we differ, and why" stands in the files as `remarks`; its figures are filled in from the run.
+The page carries a digest of each experiment's file, so a test can tell when a file has changed and the page has not.
+What is said under "where we differ, and why" stands in the files as `remarks`; its figures are filled in from the
+run.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from roughly.lab.running import Result, Shared
 from roughly.lab.written import expected, pictures
 
 PAPERS = {
-    "Broder 1997": "A. Z. Broder, S. C. Glassman, M. S. Manasse, G. Zweig: Syntactic clustering of the Web. WWW6, 1997.",
+    "Broder 1997": "A. Z. Broder, S. C. Glassman, M. S. Manasse, G. Zweig: Syntactic clustering of the Web. WWW6, "
+    "1997.",
     "I-Match 2002": "A. Chowdhury, O. Frieder, D. Grossman, M. C. McCabe: Collection statistics for fast duplicate "
     "document detection. ACM TOIS 20(2), 2002.",
-    "Conrad 2003": "J. G. Conrad, X. S. Guo, C. P. Schriber: Online duplicate document detection: signature reliability "
-    "in a dynamic retrieval environment. CIKM 2003.",
+    "Conrad 2003": "J. G. Conrad, X. S. Guo, C. P. Schriber: Online duplicate document detection: signature "
+    "reliability in a dynamic retrieval environment. CIKM 2003.",
     "Ye 2008": "S. Ye, J.-R. Wen, W.-Y. Ma: A systematic study on parameter correlations in large-scale duplicate "
     "document detection. Knowledge and Information Systems, 2008.",
     "Kołcz 2008": "A. Kołcz, A. Chowdhury: Lexicon randomization for near-duplicate detection with I-Match. J. "
@@ -29,11 +31,11 @@ PAPERS = {
 }
 _INTRO = """# Reproduction
 
-Every table and figure of five papers, run on collections of today. Written by `python docs/make_reproduction.py`, which runs
-all experiments of [`roughly lab`](lab.md) on their default collections; what stands here comes from that run, and the tables are
-the same whenever it is run again. The papers' own collections cannot be had (or not by us); each section says what stands in
-for what. So figures are not expected to be equal. What is expected is the *shape*: who is ahead of whom, what rises and what
-falls. Each shape is stated in the experiment's file, and checked.
+Every table and figure of five papers, run on collections of today. Written by `python docs/make_reproduction.py`,
+which runs all experiments of [`roughly lab`](lab.md) on their default collections; what stands here comes from that
+run, and the tables are the same whenever it is run again. The papers' own collections cannot be had (or not by us);
+each section says what stands in for what. So figures are not expected to be equal. What is expected is the *shape*:
+who is ahead of whom, what rises and what falls. Each shape is stated in the experiment's file, and checked.
 """
 
 
@@ -78,16 +80,16 @@ def _summary(results: Sequence[Result]) -> str:
     held = sum(own.held is True for result in results for own in result.held)
     count = sum(len(result.held) for result in results)
     lines = [
-        f"Of {count} shapes expected in {len(results)} experiments, **{held} hold**. Those that do not are marked below, each "
-        "with what was measured or supposed about the reason.\n",
+        f"Of {count} shapes expected in {len(results)} experiments, **{held} hold**. Those that do not are marked, "
+        "each with what was measured or supposed about the reason.\n",
         "| experiment | what | shapes that hold |", "|---|---|---:|",
     ]  # fmt: skip
     for result in results:
         own = [shape.held is True for shape in result.held]
         title = _heading(result)
         lines.append(
-            f"| [`{result.experiment.name}`](#{anchor(title)}) | {result.experiment.paper}: {result.experiment.about} | "
-            f"{sum(own)} of {len(own)} |"
+            f"| [`{result.experiment.name}`](#{anchor(title)}) | {result.experiment.paper}: {result.experiment.about} "
+            f"| {sum(own)} of {len(own)} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -118,8 +120,8 @@ def _seconds(results: Sequence[Result]) -> str:
     lines = [
         "## Seconds, measured once",
         "",
-        "Processor seconds of the run that made this page, on one machine, others busy beside it. They differ from run to run,"
-        " and stand in no table above.",
+        "Processor seconds of the run that made this page, on one machine, others busy beside it. They differ from run "
+        "to run, and stand in no table above.",
         "",
         "| experiment | what | s |",
         "|---|---|---:|",

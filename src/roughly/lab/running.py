@@ -138,8 +138,8 @@ class Runner:
         tables = tuple(_shared(experiment, shown, outcome) for shown in experiment.tables)
         return Result(
             experiment, parameters, {role: (corpus.name, len(corpus)) for role, corpus in corpora.items()},
-            self.lexicon.fingerprint if self.lexicon else None, tables, _checked(experiment, tables, bool(self.changed)),
-            outcome.seconds,
+            self.lexicon.fingerprint if self.lexicon else None, tables,
+            _checked(experiment, tables, bool(self.changed)), outcome.seconds,
         )  # fmt: skip
 
     def _outcome(self, experiment: Experiment, case: Case) -> Outcome:
@@ -179,8 +179,8 @@ class Runner:
         if self.files and len(self.files) != parts:
             roles = ", ".join(own.role for own in experiment.parts)
             raise SettingsError(
-                f"{experiment.name} has {parts} collections ({roles}): give one file for each with --corpus, or one for "
-                f"all, not {len(self.files)}"
+                f"{experiment.name} has {parts} collections ({roles}): give one file for each with --corpus, or one "
+                f"for all, not {len(self.files)}"
             )
         if self.files:
             return [self.files[place]]

@@ -17,7 +17,8 @@ from roughly.lab.table import Table
 SECONDS = "seconds.json"
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#222}"
-    "table{border-collapse:collapse;margin:1rem 0;font-size:13px}td,th{border-bottom:1px solid #ddd;padding:.2rem .6rem}"
+    "table{border-collapse:collapse;margin:1rem 0;font-size:13px}"
+    "td,th{border-bottom:1px solid #ddd;padding:.2rem .6rem}"
     "td.n{text-align:right;font-variant-numeric:tabular-nums}.paper{color:#777}img{max-width:100%}"
     ".no{color:#b45309}"
 )

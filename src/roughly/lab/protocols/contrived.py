@@ -9,8 +9,8 @@ import numpy as np
 
 from roughly.lab.contrived import Contrived, contrive
 from roughly.lab.detectors import Detector, by_method
-from roughly.lab.protocols.protocol import Protocol
 from roughly.lab.metrics import FamilyScore, score_family
+from roughly.lab.protocols.protocol import Protocol
 from roughly.lab.setup import Case, Outcome, lexicon_of
 from roughly.lab.table import Cell, Column, Table
 
@@ -71,8 +71,8 @@ def _own(case: Case, made: Contrived, scored: Mapping[str, list[FamilyScore]]) -
         for name, s in scored.items()
     ]  # fmt: skip
     notes = [
-        f"{case.corpus.name}, {len(case.corpus):,} documents; {len(ids)} of average length, {len(made.copies[0])} copies "
-        f"of each. Something happens at every {case.number('every')}th word if a draw from 1 to 10 is above "
+        f"{case.corpus.name}, {len(case.corpus):,} documents; {len(ids)} of average length, {len(made.copies[0])} "
+        f"copies of each. Something happens at every {case.number('every')}th word if a draw from 1 to 10 is above "
         f"{case.number('alpha')}; words are added from the {NAMES[case.number('added')]}; seed {case.number('seed')}."
     ]
     heads = [Column(name, "percent") for name in scored]

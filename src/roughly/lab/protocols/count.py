@@ -1,8 +1,8 @@
 """Each method run over a collection: what it leaves out, and what it finds (I-Match 2002, Tables II, V, VI, IX, XI).
 
 Rows are methods, columns are measures; only the measures that are asked for are computed. A lexicon `collection` is
-that of the collection itself (the two passes of §3), unless another is given. With several collections every measure has
-a column for each.
+that of the collection itself (the two passes of §3), unless another is given. With several collections every measure
+has a column for each.
 """
 
 from __future__ import annotations

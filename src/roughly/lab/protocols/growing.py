@@ -53,8 +53,8 @@ def run(case: Case) -> Outcome:
     kept = {role: _kept(case, *found, lexicons) for role, found in ordered.items()}
     longest = case.number("lengths")
     notes.append(
-        f"{case.number('documents'):,} documents of the first month of each domain are signed; those of fewer terms than "
-        f"a signature has are left out. Seed {case.number('seed')}."
+        f"{case.number('documents'):,} documents of the first month of each domain are signed; those of fewer terms "
+        f"than a signature has are left out. Seed {case.number('seed')}."
     )
     whole = [_together(same) for same in zip(*kept.values(), strict=True)]
     tables = {"all": _stability("Signatures kept, all domains", whole, longest, notes)}

@@ -1,4 +1,4 @@
-"""Recall, precision and pure clusters by lexicons, with the collection's own and another (Kołcz 2008, Figures 3 and 4)."""
+"""Recall, precision and pure clusters by lexicons, own and another's (Kołcz 2008, Figures 3 and 4)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from roughly import lexicon as lexicons
 from roughly.lab.cosine import cosine_neighbours
+from roughly.lab.metrics import score_queries
 from roughly.lab.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
 from roughly.lab.protocols.protocol import Protocol
-from roughly.lab.metrics import score_queries
 from roughly.lab.setup import Case, Outcome, lexicon_of
 from roughly.lab.table import Cell, Column, Table
 from roughly.methods.imatch import IMatch
@@ -54,9 +54,9 @@ def run(case: Case) -> Outcome:
     heads = [Column(f"{what}, {name} lexicon", "share") for name in named for what in ("Recall", "Precision", "Pure")]
     notes = [
         f"{corpus.name}: {len(corpus):,} documents after preparation (§6.3), {count:,} of them asked for, "
-        f"{len(queries):,} with another of cosine ≥ {case.number('cosine')}. {chosen}, at least {FEWEST_WORDS} terms; the "
-        f"other lexicon is of {other.documents:,} documents. Pure: share of the queries with a result that had true "
-        f"duplicates only. Seed {case.number('seed')}."
+        f"{len(queries):,} with another of cosine ≥ {case.number('cosine')}. {chosen}, {FEWEST_WORDS} terms or more; "
+        f"the other lexicon is of {other.documents:,} documents. Pure: share of the queries with a result that had "
+        f"true duplicates only. Seed {case.number('seed')}."
     ]
     columns = [Column("Lexicon count"), Column("Randomised lexicons", "count"), *heads]
     table = Table("Recall by lexicons", columns, rows, notes)
@@ -64,7 +64,8 @@ def run(case: Case) -> Outcome:
 
 
 PROTOCOL = Protocol(
-    "lexicons", "documents asked for, by the number of randomised lexicons and by whose lexicon it is", run, ("recall",),
+    "lexicons", "documents asked for, by the number of randomised lexicons and by whose lexicon it is", run,
+    ("recall",),
     {"seed": 0, "queries": 0.5, "lexicons": [0, 1, 2, 3, 5, 7, 10], "filter": "IDFR-I-20-80", "cosine": 0.9},
     takes_lexicon=True,
 )  # fmt: skip

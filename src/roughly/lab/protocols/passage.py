@@ -1,9 +1,9 @@
 """Documents that differ in one small portion (I-Match 2002, §4.3, Figure 3).
 
-The paper's picture shows two documents that match but for a name and an address, and its text says which methods would
-see through that. Here it is measured: of some documents, a run of k words from the middle is exchanged for k others, and
-it is counted how many of these pairs a method brings together. `filling` says what is put there: terms that stand in few
-documents of the collection (`rare`: names), or running text of another document (`text`).
+The paper's picture shows two documents that match but for a name and an address, and its text says which methods
+would see through that. Here it is measured: of some documents, a run of k words from the middle is exchanged for k
+others, and it is counted how many of these pairs a method brings together. `filling` says what is put there: terms
+that stand in few documents of the collection (`rare`: names), or running text of another document (`text`).
 """
 
 from __future__ import annotations

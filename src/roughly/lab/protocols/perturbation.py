@@ -1,8 +1,8 @@
 """Changes of n terms, and how many randomised lexicons it takes for a signature to outlast them (Kołcz 2008, §4, §7.4).
 
-The arithmetic stands in `methods.stability`; here it meets documents. Of documents that have enough terms of the lexicon,
-n of these are removed, and the document is signed before and after by K randomised lexicons. With p the share of terms
-that a lexicon drops:
+The arithmetic stands in `methods.stability`; here it meets documents. Of documents that have enough terms of the
+lexicon, n of these are removed, and the document is signed before and after by K randomised lexicons. With p the
+share of terms that a lexicon drops:
 
     share of lexicons whose signature stays     pⁿ                     (eq. 1: all n terms are missing from it)
                                                 (1 − p)ⁿ               (eq. 6: none is)
@@ -129,7 +129,8 @@ def _changed(
             if len(before) == wanted:
                 return pa.array(before, pa.large_string()), pa.array(after, pa.large_string())
     raise InputError(
-        f"{corpus.name} has {len(before)} documents of {2 * changes + 4} terms that {filter_} keeps; {wanted} are needed"
+        f"{corpus.name} has {len(before)} documents of {2 * changes + 4} terms that {filter_} keeps; {wanted} are "
+        "needed"
     )
 
 

@@ -55,9 +55,8 @@ def run(case: Case) -> Outcome:
     start = _note(seconds, "Duplicate elimination", start)
 
     shingles, owners = _rows(sketch, leaders)
-    rows.append(
-        ["Shingle merging", "⟨shingle, ID⟩", len(shingles), "sorted rows", len(shingles), (SHINGLE + NUMBER) * len(shingles)]
-    )  # fmt: skip
+    pairs_in = len(shingles)
+    rows.append(["Shingle merging", "⟨shingle, ID⟩", pairs_in, "sorted rows", pairs_in, (SHINGLE + NUMBER) * pairs_in])
     start = _note(seconds, "Shingle merging", start)
 
     bounds = (
@@ -89,8 +88,9 @@ def run(case: Case) -> Outcome:
         Column("Bytes", "count"),
     ]  # fmt: skip
     notes = [
-        f"{corpus.name}: {len(corpus):,} documents; shingles of {case.number('shingle_size')}, {case.number('sketch')}; "
-        f"{int(common.sum()):,} shingles are in more than {case.number('common'):,} documents and form no pairs."
+        f"{corpus.name}: {len(corpus):,} documents; shingles of {case.number('shingle_size')}, "
+        f"{case.number('sketch')}; {int(common.sum()):,} of them are in more than {case.number('common'):,} documents "
+        "and form no pairs."
     ]
     return Outcome(
         {"phases": Table("Phases", columns, rows, notes), "clusters": _clusters(root, first, notes)}, seconds

@@ -35,9 +35,9 @@ def run(case: Case) -> Outcome:
     bounds = case.number("bounds")
     found = study(sample, bounds, tuple(sorted({*case.number("thresholds"), *case.number("share_thresholds")})), LEVELS)
     notes = [
-        f"{case.corpus.name}: {len(case.corpus):,} documents, {found.collapsed:,} exact duplicates collapsed; shingles of "
-        f"{case.number('shingle_size')}; {found.pairs:,} pairs share a shingle that no more than {case.number('common'):,} "
-        "documents have."
+        f"{case.corpus.name}: {len(case.corpus):,} documents, {found.collapsed:,} exact duplicates collapsed; shingles "
+        f"of {case.number('shingle_size')}; {found.pairs:,} pairs share a shingle that no more than "
+        f"{case.number('common'):,} documents have."
     ]
     tables = {"ranks": _ranks(sample, notes), "groups": _groups(found, notes)}
     for level in SHOWN:

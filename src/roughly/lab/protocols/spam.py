@@ -1,4 +1,4 @@
-"""Spam asked for among spam and legitimate mail, by the number of randomised lexicons (Kołcz 2008, Tables 2, 3, Fig. 6).
+"""Spam asked for among spam and legitimate mail, by randomised lexicons (Kołcz 2008, Tables 2 and 3, Figure 6).
 
 The collection in the role `lexicon` supplies the lexicon; all others are mail, labelled `spam` and `ham`. Truth is the
 cosine of unique terms (§6.4).
@@ -14,9 +14,9 @@ import numpy as np
 from roughly import lexicon as lexicons
 from roughly.lab.corpus import Corpus
 from roughly.lab.cosine import cosine_neighbours
+from roughly.lab.metrics import score_queries
 from roughly.lab.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
 from roughly.lab.protocols.protocol import Protocol
-from roughly.lab.metrics import score_queries
 from roughly.lab.setup import Case, Outcome, lexicon_of
 from roughly.lab.table import Cell, Column, Table
 from roughly.lexicon import Lexicon
@@ -74,8 +74,8 @@ def _scores(case: Case, given: Corpus, lexicon: Lexicon) -> tuple[list[list[Cell
     signed = int((keys[:, 0] != 0).sum())
     note = (
         f"{corpus.name}: {int(spam.sum()):,} spam and {int((~spam).sum()):,} legitimate messages after preparation "
-        f"(§6.3); {count:,} queries, {scores.queries:,} of them with a message of cosine ≥ {case.number('cosine')} among "
-        f"the others. Lexicon of {lexicon.documents:,} documents, {chosen}; {signed:,} messages are signed; seed "
+        f"(§6.3); {count:,} queries, {scores.queries:,} of them with a message of cosine ≥ {case.number('cosine')} "
+        f"among the others. Lexicon of {lexicon.documents:,} documents, {chosen}; {signed:,} messages are signed; seed "
         f"{case.number('seed')}."
     )
     return rows, note

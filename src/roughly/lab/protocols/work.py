@@ -1,11 +1,11 @@
 """What each method has to do for a collection (I-Match 2002, §4.5, Tables VII and VIII).
 
-The paper's tables are seconds of one machine. What never differs between two runs is the work that the seconds go into,
-and the paper's own explanation of them is in those terms: "the faster speed of the I-Match algorithm suite is due to the
-processing of fewer tokens". Counted are
+The paper's tables are seconds of one machine. What never differs between two runs is the work that the seconds go
+into, and the paper's own explanation of them is in those terms: "the faster speed of the I-Match algorithm suite is
+due to the processing of fewer tokens". Counted are
 
     tokens read     tokens of the canonical form, of all documents
-    units hashed    what a method hashes one by one: distinct terms (I-Match), shingles (DSC, DSC-SS), tokens (syntactic)
+    units hashed    what a method hashes one by one: distinct terms, or shingles (DSC, DSC-SS)
     keys            what is stored of all documents to be matched
     key bytes       eight for each key and four for the number of its document
     pairs compared  pairs that share a key and are judged
@@ -65,10 +65,9 @@ def run(case: Case) -> Outcome:
         count = int((keys.values != 0).sum()) if keys.offsets is None else len(keys.values)
         hashed = units(method, filtered)
         first = first or (hashed, count)
+        against = hashed / max(first[0], 1), count / max(first[1], 1)
         rows.append(
-            [
-                row.name, len(plain.hashes), hashed, hashed / first[0], count, count / first[1], _BYTES * count, compared,
-            ]
+            [row.name, len(plain.hashes), hashed, against[0], count, against[1], _BYTES * count, compared]
         )  # fmt: skip
         seconds[f"{row.name}, mean"] = statistics.mean(times)
         seconds[f"{row.name}, median"] = statistics.median(times)
