@@ -35,7 +35,9 @@ Every table and figure of five papers, run on collections of today. Written by `
 which runs all experiments of [`roughly lab`](lab.md) on their default collections; what stands here comes from that
 run, and the tables are the same whenever it is run again. The papers' own collections cannot be had (or not by us);
 each section says what stands in for what. So figures are not expected to be equal. What is expected is the *shape*:
-who is ahead of whom, what rises and what falls. Each shape is stated in the experiment's file, and checked.
+who is ahead of whom, what rises and what falls. Each shape is stated in the experiment's file, and checked. Columns
+marked *in the paper* hold what it prints, or what follows from that by division (shares of its collection, ratios of
+its times and lengths). *Conjecture* marks what was not measured.
 """
 
 
@@ -97,9 +99,11 @@ def _summary(results: Sequence[Result]) -> str:
 def _section(result: Result, images: str) -> str:
     experiment = result.experiment
     lines = [f"### {_heading(result)}", "", f"<!-- {experiment.name} {digest(experiment.name)} -->", ""]
+    parts = []
     for part in experiment.parts:
         name, count = result.corpora[part.role]
-        lines += [f"*{experiment.paper}.* `{name}` ({count:,} documents) in place of {part.stands_for}.", ""]
+        parts.append(f"`{name}` ({count:,} documents) in place of {part.stands_for}")
+    lines += [f"*{experiment.paper}.* {'; '.join(parts)}.", ""]
     for shared in result.tables:
         if shared.only:
             continue

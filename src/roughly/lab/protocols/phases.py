@@ -3,7 +3,10 @@
 The paper's table says how many processor days each phase took for 30 million pages. What every run repeats is what each
 phase is given, what it hands on, and how many bytes that takes in the paper's own formats: 5 bytes a shingle, 4 bytes a
 document number, 12 bytes a triple. The phases are done here as the paper describes them, one after the other; seconds
-are measured once, and kept apart. (`roughly dedupe --preset broder-1997` finds the same pairs without forming triples.)
+are measured once, and kept apart. (`roughly dedupe --preset broder-1997` finds pairs without forming triples.)
+
+A shingle in more than `common` documents forms no triples (§5.1) and so is not among what two documents are found to
+share; it still counts in the size of both.
 """
 
 from __future__ import annotations
