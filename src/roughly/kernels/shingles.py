@@ -4,8 +4,8 @@ The hash of a shingle t₁ … t_w rolls from one shingle to the next without a 
 
     p = rotl(t₁, w − 1) ⊕ rotl(t₂, w − 2) ⊕ … ⊕ t_w          shingle = mix(p)
 
-Rotations make the order count. Equal tokens in one shingle would cancel if they were 64 apart, so the settings allow w up
-to 64. The values of a sample are distinct and sorted: shingles of those (super shingles) may have 128.
+Rotations make the order count. Equal tokens in one shingle would cancel if they were 64 apart, so the settings allow w
+up to 64. The values of a sample are distinct and sorted: shingles of those (super shingles) may have 128.
 Tokens must be uniform hashes, as those of `tokenise` are: small numbers would cancel each other.
 
 A document of fewer than w tokens is one shingle of all of them (where such documents were left out, a quarter of a
