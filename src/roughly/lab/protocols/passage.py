@@ -36,7 +36,10 @@ def run(case: Case) -> Outcome:
     listed = {place: words(corpus.texts[place].as_py()) for place in range(len(corpus))}
     fit = [place for place, own in listed.items() if len(own) >= 4 * longest]
     if len(fit) < wanted:
-        raise InputError(f"{corpus.name} has {len(fit)} documents of {4 * longest} words or more; {wanted} are needed")
+        raise InputError(
+            f"{corpus.name} has {len(fit)} documents of {4 * longest} words or more; {wanted} are needed, or say fewer "
+            "with --set documents=…"
+        )
     chosen = sorted(random.Random(seed).sample(fit, wanted))
     lexicon = case.lexicon or lexicon_of(corpus)
     stock = _rare(corpus) if case.number("filling") == "rare" else []

@@ -130,7 +130,7 @@ def _changed(
                 return pa.array(before, pa.large_string()), pa.array(after, pa.large_string())
     raise InputError(
         f"{corpus.name} has {len(before)} documents of {2 * changes + 4} terms that {filter_} keeps; {wanted} are "
-        "needed"
+        "needed, or say fewer with --set documents=…"
     )
 
 

@@ -76,7 +76,7 @@ def ask(corpus: Corpus, queries: int, seed: str, measure: str, similar: float) -
     if len(titled) < queries or len(corpus) < FOUND:
         raise InputError(
             f"{corpus.name} has {len(titled)} documents with a title of {FEWEST_WORDS} words; {queries} are needed, "
-            f"and {FOUND} documents"
+            f"or say fewer with --set queries=…; and there must be {FOUND} documents"
         )
     drawn = random.Random(f"{seed} {corpus.name}").sample(titled, queries)
     asked = pa.array([corpus.titles[i] for i in drawn], pa.large_string())
