@@ -9,7 +9,7 @@ from test_docs_reference import rows, section
 
 from roughly.lab.declared import parse_experiment
 from roughly.lab.experiments import every, names
-from roughly.lab.page import anchor, digest
+from roughly.lab.page import anchor, digest, page
 from roughly.lab.protocols import PROTOCOLS
 from roughly.lab.shapes import KINDS
 
@@ -23,6 +23,10 @@ def test_every_experiment_has_its_section_made_from_its_file() -> None:
     assert list(found) == list(names())
     stale = [name for name in names() if found[name] != digest(name)]
     assert stale == [], "run python docs/make_reproduction.py: these files have changed since"
+
+
+def test_parts_that_are_not_run_again_stay_as_they_are() -> None:
+    assert page([], "images/reproduction", PAGE) == PAGE
 
 
 def test_every_section_has_its_tables_pictures_and_verdicts() -> None:

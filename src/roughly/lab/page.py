@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from roughly.errors import SettingsError
-from roughly.lab.experiments import text_of
+from roughly.lab.declared import Experiment
+from roughly.lab.experiments import every, text_of
 from roughly.lab.running import Result, Shared
 from roughly.lab.written import expected, pictures
 
@@ -39,6 +40,17 @@ who is ahead of whom, what rises and what falls. Each shape is stated in the exp
 marked *in the paper* hold what it prints, or what follows from that by division (shares of its collection, ratios of
 its times and lengths). *Conjecture* marks what was not measured.
 """
+_TIMES = """## Seconds, measured once
+
+Processor seconds of the run that made each part of this page, on one machine, others busy beside it. They differ from
+run to run, and stand in no table above.
+
+| experiment | what | s |
+|---|---|---:|
+"""
+_TIMED = ("work", "phases")
+_SECTION = re.compile(r"^(### ([a-z0-9-]+): .*?)(?=^##)", re.MULTILINE | re.DOTALL)
+_SECONDS = re.compile(r"^(\| `([a-z0-9-]+)` \| .* \| [0-9.]+ \|\n)", re.MULTILINE)
 
 
 def digest(name: str) -> str:
@@ -52,19 +64,27 @@ def anchor(title: str) -> str:
     return re.sub(r"[-\s]+", "-", plain)
 
 
-def page(results: Sequence[Result], images: str) -> str:
-    """The whole page; pictures are in the folder `images`."""
+def page(results: Sequence[Result], images: str, old: str = "") -> str:
+    """The whole page; pictures are in the folder `images`. Experiments that were not run keep their part of `old`."""
     untold = [f"{r.experiment.name}: {own.says}: {own.seen}" for r in results for own in r.held if own.held is None]
     if untold:
         raise SettingsError(*untold)
-    parts = [_INTRO, _summary(results)]
+    sections = {name: text for text, name in _SECTION.findall(old)} | {
+        r.experiment.name: _section(r, images) for r in results
+    }
+    seconds: dict[str, str] = {}
+    for line, name in _SECONDS.findall(old):
+        seconds[name] = seconds.get(name, "") + line
+    seconds |= {r.experiment.name: _seconds(r) for r in results if r.experiment.protocol.name in _TIMED}
+    shown = [experiment for experiment in every() if experiment.name in sections]
+    parts = [_INTRO, _summary(shown, sections)]
     for paper, citation in PAPERS.items():
-        own = [result for result in results if result.experiment.paper.startswith(paper)]
+        own = [experiment for experiment in shown if experiment.paper.startswith(paper)]
         if own:
             parts.append(f"## {paper}\n\n{citation}\n")
-            parts += [_section(result, images) for result in own]
-    parts.append(_seconds(results))
-    return "\n".join(parts)
+            parts += [sections[experiment.name].rstrip("\n") + "\n" for experiment in own]
+    timed = [seconds[experiment.name] for experiment in shown if experiment.name in seconds]
+    return "\n".join(parts) + "\n" + _TIMES + "".join(timed)
 
 
 def picture_names(result: Result) -> dict[str, Shared]:
@@ -73,32 +93,30 @@ def picture_names(result: Result) -> dict[str, Shared]:
     return {file.replace("figure", name, 1): shared for file, shared in pictures(result).items()}
 
 
-def _heading(result: Result) -> str:
-    experiment = result.experiment
+def _heading(experiment: Experiment) -> str:
     return f"{experiment.name}: {experiment.about}"
 
 
-def _summary(results: Sequence[Result]) -> str:
-    held = sum(own.held is True for result in results for own in result.held)
-    count = sum(len(result.held) for result in results)
+def _summary(shown: Sequence[Experiment], sections: Mapping[str, str]) -> str:
+    held = {name: text.count("\n- holds: ") for name, text in sections.items()}
+    count = sum(len(experiment.expected) for experiment in shown)
+    total = sum(held[experiment.name] for experiment in shown)
     lines = [
-        f"Of {count} shapes expected in {len(results)} experiments, **{held} hold**. Those that do not are marked, "
-        "each with what was measured or supposed about the reason.\n",
+        f"Of {count} shapes expected in {len(shown)} experiments, **{total} hold**. Those that do not are marked, each "
+        "with what was measured or supposed about the reason.\n",
         "| experiment | what | shapes that hold |", "|---|---|---:|",
     ]  # fmt: skip
-    for result in results:
-        own = [shape.held is True for shape in result.held]
-        title = _heading(result)
+    for experiment in shown:
         lines.append(
-            f"| [`{result.experiment.name}`](#{anchor(title)}) | {result.experiment.paper}: {result.experiment.about} "
-            f"| {sum(own)} of {len(own)} |"
+            f"| [`{experiment.name}`](#{anchor(_heading(experiment))}) | {experiment.paper}: {experiment.about} "
+            f"| {held[experiment.name]} of {len(experiment.expected)} |"
         )
     return "\n".join(lines) + "\n"
 
 
 def _section(result: Result, images: str) -> str:
     experiment = result.experiment
-    lines = [f"### {_heading(result)}", "", f"<!-- {experiment.name} {digest(experiment.name)} -->", ""]
+    lines = [f"### {_heading(experiment)}", "", f"<!-- {experiment.name} {digest(experiment.name)} -->", ""]
     parts = []
     for part in experiment.parts:
         name, count = result.corpora[part.role]
@@ -119,23 +137,10 @@ def _section(result: Result, images: str) -> str:
     return "\n".join(lines)
 
 
-def _seconds(results: Sequence[Result]) -> str:
+def _seconds(result: Result) -> str:
     """Measured once, on one machine: the one part of the page that another run would not repeat."""
-    lines = [
-        "## Seconds, measured once",
-        "",
-        "Processor seconds of the run that made this page, on one machine, others busy beside it. They differ from run "
-        "to run, and stand in no table above.",
-        "",
-        "| experiment | what | s |",
-        "|---|---|---:|",
-    ]
-    for result in results:
-        if result.experiment.protocol.name in ("work", "phases"):
-            lines += [
-                f"| `{result.experiment.name}` | {name} | {value:.3f} |" for name, value in result.seconds.items()
-            ]
-    return "\n".join(lines) + "\n"
+    name = result.experiment.name
+    return "".join(f"| `{name}` | {what} | {value:.3f} |\n" for what, value in result.seconds.items())
 
 
 def write_page(results: Sequence[Result], file: Path, images: Path) -> Mapping[str, Path]:
@@ -148,5 +153,6 @@ def write_page(results: Sequence[Result], file: Path, images: Path) -> Mapping[s
         for name, shared in picture_names(result).items():
             draw(shared, images / name)
             drawn[name] = images / name
-    file.write_text(page(results, images.relative_to(file.parent).as_posix()), encoding="utf-8")
+    old = file.read_text(encoding="utf-8") if file.exists() else ""
+    file.write_text(page(results, images.relative_to(file.parent).as_posix(), old), encoding="utf-8")
     return drawn

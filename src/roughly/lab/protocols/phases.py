@@ -5,8 +5,8 @@ phase is given, what it hands on, and how many bytes that takes in the paper's o
 document number, 12 bytes a triple. The phases are done here as the paper describes them, one after the other; seconds
 are measured once, and kept apart. (`roughly dedupe --preset broder-1997` finds pairs without forming triples.)
 
-A shingle in more than `common` documents forms no triples (§5.1) and so is not among what two documents are found to
-share; it still counts in the size of both.
+A shingle in more than `common` documents is ignored altogether (§5.1): it forms no triples, and counts in no size.
+(In `methods.shingles` it counts in the estimate.)
 """
 
 from __future__ import annotations
@@ -80,9 +80,10 @@ def run(case: Case) -> Outcome:
     seconds["ID-ID pair formation"], seconds["ID-ID merging"] = max(forming, 0.0), merging
     start = time.process_time()
 
-    sizes = np.diff(sketch.offsets)
+    ignored = np.bincount(np.repeat(common, sizes) * (owners + 1), minlength=len(corpus) + 1)[1:]
+    counted = np.diff(sketch.offsets) - ignored
     left, right = pairs >> 32, pairs & 0xFFFFFFFF
-    near = counts >= case.number("threshold") * (sizes[left] + sizes[right] - counts)
+    near = counts >= case.number("threshold") * (counted[left] + counted[right] - counts)
     root = _components(left[near], right[near], first)
     rows.append(["Cluster formation", "⟨ID, ID, count⟩", len(pairs), "links", int(near.sum()), NUMBER * len(corpus)])
     _note(seconds, "Cluster formation", start)
