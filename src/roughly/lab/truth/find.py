@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from roughly.cluster.scoring import Work
 from roughly.errors import DuplicateIds, InputMissing
 from roughly.lab.truth.asked import Asked, Counted
 from roughly.lab.truth.collection import Collection
-from roughly.lab.truth.expand import COSINE, SETS, Families, set_columns, table_of
+from roughly.lab.truth.expand import CosineScores, Families, Pairs, Scores, SetScores
 from roughly.lab.truth.sets import join_sets
 from roughly.lab.truth.vectors import join_vectors, vectors_of
 from roughly.meter import Meter
@@ -37,7 +37,6 @@ class Found:
     """Every pair, and what it took to find them."""
 
     asked: Asked
-    table: pa.Table
     counted: Counted
     rejects: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -65,9 +64,13 @@ def find_pairs(
     resources: Resources,
     scratch: Path,
     meter: Meter,
+    take: Callable[[pa.Table], None],
     sides: Sequence[bool] | None = None,
 ) -> Found:
-    """Every pair of documents at or above the threshold; with the side of each part, only pairs across."""
+    """Every pair of documents at or above the threshold; with the side of each part, only pairs across.
+
+    `take` gets the pairs, sorted, a table at a time.
+    """
     weighted = asked.measure == "cosine"
     memory = max(64 << 20, resources.memory - _OURS)
     counted, rejects, ids, side = Counted(), [], [], []
@@ -93,39 +96,40 @@ def find_pairs(
             np.concatenate(side) if sides else None,
         )  # fmt: skip
         with meter.stage("join", len(collection.leaders), "documents") as stage:
-            work = Work(memory // 2, resources.threads, scratch, lambda done: meter.advance(stage, done))
-            table = _joined(collection, asked, work, counted, families, names, by_id)
+            left = memory - (collection.nbytes if collection.in_memory else 0)
+            work = Work(left, resources.threads, scratch, lambda done: meter.advance(stage, done))
+            pairs = _joined(collection, asked, work, counted, families, names, by_id)
+    with meter.stage("write", len(pairs), "pairs") as stage:
+        for table in pairs.tables():
+            take(table)
+            meter.advance(stage, stage.done + len(table))
     counted.pairs = families.pairs
-    return Found(asked, table, counted, rejects, sorted({note for part in parts for note in part.notes}), meter)
+    return Found(asked, counted, rejects, sorted({note for part in parts for note in part.notes}), meter)
 
 
 def _joined(
     collection: Collection, asked: Asked, work: Work, counted: Counted, families: Families, names: pa.Array, by_id: Ints
-) -> pa.Table:
+) -> Pairs:
     left, right = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    columns: list[list[npt.NDArray[np.float64]]] = []
+    scores: Scores
     if asked.measure == "cosine":
-        schema = COSINE
+        cosines = [np.empty(0)]
         for one, other, cosine in join_vectors(collection, asked, work, counted):
             families.took(one, other)
             left.append(one)
             right.append(other)
-            columns.append([cosine])
+            cosines.append(cosine)
+        scores = CosineScores(np.concatenate(cosines))
     else:
-        schema = SETS
+        counts = [np.empty((0, 3), np.int32)]
         for rows in join_sets(collection, asked, work, counted):
             one, other = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
             families.took(one, other)
             left.append(one)
             right.append(other)
-            columns.append(list(set_columns(rows)))
-    width = len(schema) - 2
-    scores = [np.concatenate([np.empty(0), *(some[i] for some in columns)]) for i in range(width)]
-    one, other, row = families.across(np.concatenate(left), np.concatenate(right))
-    equal_one, equal_other = families.equal()
-    values = [np.concatenate((score[row], np.ones(len(equal_one)))) for score in scores]
-    pairs = np.concatenate((one, equal_one)), np.concatenate((other, equal_other))
-    return table_of(names, by_id, *pairs, values, schema)
+            counts.append(rows[:, 2:])
+        scores = SetScores(np.concatenate(counts))
+    return Pairs(names, by_id, families, np.concatenate(left), np.concatenate(right), scores)
 
 
 def _read(
