@@ -61,6 +61,13 @@ class Families:
                 "them: n copies have n·(n − 1)/2); raise --threshold or --pairs-limit, or remove copies first"
             )
 
+    def useful(self, pairs: npt.NDArray[np.int32]) -> Flags:
+        """Which pairs of leaders stand for any pair of documents."""
+        found = np.zeros(len(pairs), np.bool_)
+        for one, other in self._roads:
+            found |= (one.sizes[pairs[:, 0]] > 0) & (other.sizes[pairs[:, 1]] > 0)
+        return found
+
     def took(self, left: Ints, right: Ints) -> None:
         """Note pairs of leaders."""
         self.counted(sum(int((one.sizes[left] * other.sizes[right]).sum()) for one, other in self._roads))

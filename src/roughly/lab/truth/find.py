@@ -38,6 +38,10 @@ class Found:
 
     asked: Asked
     counted: Counted
+    ids: pa.Array  # in the order of reading
+    titles: pa.Array
+    part: npt.NDArray[np.int32]  # where each document stands: the part and its row there
+    row: Ints
     rejects: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     meter: Meter = field(default_factory=Meter)
@@ -66,22 +70,28 @@ def find_pairs(
     meter: Meter,
     take: Callable[[pa.Table], None],
     sides: Sequence[bool] | None = None,
+    prefixes: tuple[str, str] = ("", ""),
 ) -> Found:
-    """Every pair of documents at or above the threshold; with the side of each part, only pairs across.
+    """Every pair of documents at or above the threshold; with the side of each part, only pairs across, and ids begin
+    with the prefix of their side.
 
     `take` gets the pairs, sorted, a table at a time.
     """
     weighted = asked.measure == "cosine"
     memory = max(64 << 20, resources.memory - _OURS)
-    counted, rejects, ids, side = Counted(), [], [], []
+    counted, rejects = Counted(), []
+    ids, titles, part_of, row_of = [], [], [], []
     with Collection(scratch, weighted) as collection:
-        for part, names, features, refused in _read(parts, asked, resources.threads, meter):
-            values, offsets, weights, prints = features
-            collection.add(values, offsets, weights, prints)
-            ids.append(names)
-            rejects += refused
+        for part, batch, features, refused in _read(parts, asked, resources.threads, meter):
+            collection.add(*features)
+            names = batch.column("doc_id").cast(pa.string())
             if sides is not None:
-                side.append(np.full(len(names), sides[part]))
+                names = pc.binary_join_element_wise(prefixes[sides[part]], names, "")
+            ids.append(names)
+            titles.append(batch.column("title").cast(pa.string()))
+            part_of.append(np.full(len(names), part, np.int32))
+            row_of.append(batch.column("row").to_numpy())
+            rejects += refused
         if not ids or not sum(map(len, ids)):
             raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}: nothing to join")
         names = pa.concat_arrays(ids)
@@ -93,7 +103,7 @@ def find_pairs(
         use = np.ones(len(names), np.bool_) if asked.empty else collection.sizes > 0
         families = Families(
             collection.leader_of, len(collection.leaders), asked.pairs_limit, use,
-            np.concatenate(side) if sides else None,
+            None if sides is None else np.array(sides)[np.concatenate(part_of)],
         )  # fmt: skip
         with meter.stage("join", len(collection.leaders), "documents") as stage:
             left = memory - (collection.nbytes if collection.in_memory else 0)
@@ -104,7 +114,10 @@ def find_pairs(
             take(table)
             meter.advance(stage, stage.done + len(table))
     counted.pairs = families.pairs
-    return Found(asked, counted, rejects, sorted({note for part in parts for note in part.notes}), meter)
+    return Found(
+        asked, counted, names, pa.concat_arrays(titles), np.concatenate(part_of), np.concatenate(row_of), rejects,
+        sorted({note for part in parts for note in part.notes}), meter,
+    )  # fmt: skip
 
 
 def _joined(
@@ -122,7 +135,7 @@ def _joined(
         scores = CosineScores(np.concatenate(cosines))
     else:
         counts = [np.empty((0, 3), np.int32)]
-        for rows in join_sets(collection, asked, work, counted):
+        for rows in join_sets(collection, asked, work, counted, families.useful):
             one, other = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
             families.took(one, other)
             left.append(one)
@@ -134,23 +147,24 @@ def _joined(
 
 def _read(
     parts: Sequence[Part], asked: Asked, threads: int, meter: Meter
-) -> Iterator[tuple[int, pa.Array, Features, list[Reject]]]:
-    """(part, ids, features, rejects) of each chunk of documents, in order."""
+) -> Iterator[tuple[int, pa.RecordBatch, Features, list[Reject]]]:
+    """(part, documents without their texts, features, rejects) of each chunk of documents, in order."""
     from roughly.text.canonical import tokenise
     from roughly.text.markup import strip_column
 
-    def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.Array, Features, list[Reject], int]:
+    def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.RecordBatch, Features, list[Reject], int]:
         number, part, chunk = item
         parsed = part.parse(chunk)
         texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), asked.main_text)
-        return number, parsed.batch.column("doc_id"), features_of(tokenise(texts), asked), parsed.rejects, chunk.nbytes
+        facts = parsed.batch.select(["doc_id", "title", "row"])
+        return number, facts, features_of(tokenise(texts), asked), parsed.rejects, chunk.nbytes
 
     items = ((number, part, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
     with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
-        for number, names, features, rejects, nbytes in in_order(make, items, threads):
+        for number, facts, features, rejects, nbytes in in_order(make, items, threads):
             stage.bytes += nbytes
             meter.advance(stage, stage.bytes)
-            yield number, names.cast(pa.string()), features, rejects
+            yield number, facts, features, rejects
 
 
 def features_of(tokens: Any, asked: Asked) -> Features:

@@ -10,7 +10,7 @@ memory changes what is found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,8 +37,14 @@ _AT_ONCE = 4_000_000
 """Pairs that are compared at once where the sets are on disk."""
 
 
-def join_sets(collection: Collection, asked: Asked, work: Work, counted: Counted) -> Iterator[Rows]:
-    """Rows (d, k, c, m, n) of leaders at or above the threshold, batch by batch, in order of d."""
+def join_sets(
+    collection: Collection,
+    asked: Asked,
+    work: Work,
+    counted: Counted,
+    useful: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]],
+) -> Iterator[Rows]:
+    """Rows (d, k, c, m, n) of leaders at or above the threshold, batch by batch; only pairs that are `useful`."""
     from roughly.kernels import resolve
     from roughly.kernels.judging import MEASURES
 
@@ -46,7 +52,7 @@ def join_sets(collection: Collection, asked: Asked, work: Work, counted: Counted
     rule = resolve.Rule(MEASURES[asked.measure], asked.threshold, 0, 0.0)
     with Spool(work.scratch) as rows:
         _spool(rows, maps, collection, asked, work)
-        met = _met(rows, collection, maps, asked, work, counted)
+        met = (pairs[useful(pairs)] for pairs in _met(rows, collection, maps, asked, work, counted))
         if collection.in_memory:
             yield from _compared_in_memory(met, collection, rule, asked, work, counted)
             return
