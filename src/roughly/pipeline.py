@@ -33,6 +33,9 @@ from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
 from roughly.threads import as_they_come, in_order
 
+FORESEEN = 10_000
+"""Documents that are read before it is said how many there will be."""
+
 # What is known of every document after reading. The text itself is not kept.
 FACTS = pa.schema(
     [
@@ -94,6 +97,9 @@ class Engine(Protocol):
     def take(self, signed: Signed) -> None:
         """Keep one chunk."""
 
+    def foresee(self, documents: int) -> None:
+        """About so many documents are to come: refuse at the start what cannot be done with them."""
+
     def finish_reading(self) -> int:
         """Everything was read; returns the number of documents."""
 
@@ -135,10 +141,14 @@ def run(
     size = sum(part.size or 0 for part in parts)
     with meter.stage("read", size, "bytes") as stage:
         stage.reused = engine.resume_at() != (0, 0)
+        documents = 0
         for signed in sign_all(parts, method, settings, threads, engine.resume_at()):
             engine.take(signed)
             stage.bytes += signed.nbytes
             meter.advance(stage, stage.bytes)
+            before, documents = documents, documents + signed.facts.num_rows
+            if before < FORESEEN <= documents:
+                engine.foresee(round(documents * size / max(1, stage.bytes)))
         engine.finish_reading()
     with meter.stage("rank"):
         engine.rank(order_by(settings.keep, settings.measure), method.collapse)
