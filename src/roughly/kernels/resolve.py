@@ -111,7 +111,7 @@ def _too_unlike(documents: Documents, d: int, k: int, rule: Rule, floor: float) 
 def _soon(documents: Documents, stamp: Ints, k: int) -> None:
     """Document k will be met soon."""
     words = documents.maps.shape[1]
-    soon(stamp, k)
+    soon(stamp, k)  # type: ignore[call-arg]
     soon(documents.sizes, k)
     for word in range(0, words, 8):
         soon(documents.maps, k * words + word)
