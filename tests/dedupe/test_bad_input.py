@@ -140,6 +140,15 @@ def test_too_little_memory_for_so_many_documents_is_refused_at_the_start(tmp_pat
     fails(done, "640MB is too little for about 8.0 million documents", "680MB is the least")
 
 
+def test_a_document_too_large_for_the_memory_is_refused_by_name(
+    tmp_path: Path, roughly: Callable, jsonl: Callable
+) -> None:
+    path = jsonl([{"text": TEXT}, {"text": "word " * 2_500_000}])
+    done = roughly("dedupe", path, "-o", tmp_path / "out", "--memory", "640MB", "--threads", 2)
+    fails(done, f"{path.name} line 2: a document of 11 MB", "10 MB is the most", "--threads")
+    assert not (tmp_path / "out").exists()
+
+
 def test_too_little_memory_names_the_least(tmp_path: Path, roughly: Callable, jsonl: Callable) -> None:
     fails(roughly("dedupe", jsonl([{"text": TEXT}]), "-o", tmp_path / "out", "--memory", "100MB"), "640MB")
 

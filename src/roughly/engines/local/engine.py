@@ -92,6 +92,11 @@ class LocalEngine:
         self.store: TokenStore | None = None
         self.candidates: Candidates | None = None
 
+    @property
+    def memory(self) -> int:
+        """Bytes there are for the work."""
+        return self.budget
+
     # ------------------------------------------------------------------ reading
 
     def resume_at(self) -> tuple[int, int]:
