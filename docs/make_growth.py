@@ -24,6 +24,7 @@ WIDTH, HEIGHT = 640, 380
 LEFT, RIGHT, TOP, BOTTOM = 64, 520, 24, 320
 CURVES = (
     ("seconds", "seconds", 1.0, "#3f51b5"),
+    ("cpu", "CPU seconds", 1.0, "#6b7280"),
     ("peak", "peak memory, MB", 2.0**20, "#c2410c"),
     ("disk", "disk, MB", 1e6, "#0f766e"),
 )
@@ -48,15 +49,15 @@ def exponent(rows: list[dict[str, Any]], name: str) -> float:
 def table(rows: list[dict[str, Any]]) -> str:
     """As Markdown."""
     lines = [
-        "| documents | text | `--memory` | seconds | MB/s | peak memory | disk | recall | removed | planned |",
-        "|---:|---:|---|---:|---:|---:|---:|---:|---:|---|",
+        "| documents | text | `--memory` | seconds | MB/s | CPU s | peak memory | disk | recall | removed | planned |",
+        "|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     for row in rows:
         plan = row.get("plan")
         planned = f"{plan['seconds']:.0f} s, {plan['memory'] / 2**20:,.0f} MB" if plan else ""
         lines.append(
             f"| {row['documents']:,} | {row['bytes'] / 1e9:.2f} GB | {row['memory']} | {row['seconds']:.0f} "
-            f"| {row['bytes'] / 1e6 / row['seconds']:.0f} | {row['peak'] / 2**20:,.0f} MB | {row['disk'] / 1e9:.1f} GB "
+            f"| {row['bytes'] / 1e6 / row['seconds']:.0f} | {row['cpu']:,.0f} | {row['peak'] / 2**20:,.0f} MB | {row['disk'] / 1e9:.1f} GB "
             f"| {row['recall']:.4f} | {row['counts']['removed']:,} | {planned} |"
         )
     shown = growth(rows)
