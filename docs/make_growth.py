@@ -57,7 +57,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         planned = f"{plan['seconds']:.0f} s, {plan['memory'] / 2**20:,.0f} MB" if plan else ""
         lines.append(
             f"| {row['documents']:,} | {row['bytes'] / 1e9:.2f} GB | {row['memory']} | {row['seconds']:.0f} "
-            f"| {row['bytes'] / 1e6 / row['seconds']:.0f} | {row['cpu']:,.0f} | {row['peak'] / 2**20:,.0f} MB | {row['disk'] / 1e9:.1f} GB "
+            f"| {row['bytes'] / 1e6 / row['seconds']:.0f} | {row['cpu']:,.0f} "
+            f"| {row['peak'] / 2**20:,.0f} MB | {row['disk'] / 1e9:.1f} GB "
             f"| {row['recall']:.4f} | {row['counts']['removed']:,} | {planned} |"
         )
     shown = growth(rows)
