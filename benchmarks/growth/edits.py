@@ -1,31 +1,25 @@
-"""The ways in which real copies differ from what they were copied from, each a small function.
+"""Copies of passages by the edits of `roughly.lab.perturb`, with the hashes of their tokens.
 
-An edit takes a parent passage, the stock to take foreign words from, a random stream and the resemblance to
-aim at, and gives the child's text and token hashes. It aims by the arithmetic of 5-token shingles (appending
-a share f leaves J = 1 / (1 + f), changing a word spoils five shingles …); what it hits is counted exactly.
-
-`template` and `form` are not duplicates although they look it: pages of one site that share a frame around
-different bodies, and one form filled in differently, in which nine words of ten agree but J stays below 0.8.
+An edit gives a recipe; here it is carried out on bytes, and the child's hashes are put together from its pieces without
+reading its text again. Which edits there are, and how often each is drawn, is said here; how each is made, there.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from random import Random
 
 import numpy as np
 
 from benchmarks.growth.passages import Hashes, Passage, read_passage
 from benchmarks.growth.stock import Stock
-from benchmarks.tokens import SHINGLE_SIZE
+from roughly.lab.perturb import edits
+from roughly.lab.perturb.edits import FRAME_TOKENS
+from roughly.lab.perturb.recipe import Foreign, Ground, Own, Recipe, Respaced, Rewritten, Spliced
 
 FRAMES = 500  # sites: a frame is shared by all pages that were put into it
-FRAME_TOKENS = 600
-
-_CONFUSED = dict(zip("loemihsunt", ("1", "0", "c", "rn", "l", "b", "5", "v", "ri", "f"), strict=True))
 
 
 @dataclass(slots=True)
@@ -38,146 +32,61 @@ class Child:
 
 @dataclass(slots=True)
 class Task:
-    """What an edit needs: the parent, foreign text, chance, and the resemblance to aim at."""
+    """What an edit sees: the parent, foreign text, chance, and the resemblance to aim at (`recipe.Ground`)."""
 
     parent: Passage
     stock: Stock
     chance: Random
     aim: float
 
-    def foreign(self, tokens: int) -> Passage:
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def sentences(self) -> list[int]:
+        """The tokens that begin a sentence or a line."""
+        found: list[int] = np.flatnonzero(self.parent.breaks()).tolist()
+        return found
+
+    def spelled(self, places: list[int]) -> list[str]:
+        """The tokens at these places as they are written."""
+        text = self.parent.text
+        return [text[begin:end].decode() for begin, end in zip(*self.parent.spans(places), strict=True)]
+
+    def foreign(self, tokens: int) -> Foreign:
         """A run of real text from somewhere in the stock."""
         tokens = max(1, min(tokens, self.stock.tokens - 1))
         first = int(self.chance.random() * (self.stock.tokens - tokens))
-        return self.stock.passage(first, first + tokens)
+        return Foreign(None, first, min(first + tokens, self.stock.tokens))
 
-    @property
-    def extra(self) -> int:
-        """How many foreign tokens bring the resemblance down to the aim."""
-        return max(1, round(len(self.parent) * (1 / self.aim - 1)))
+    def donors(self, count: int) -> list[Foreign]:
+        """Single tokens of the stock."""
+        places = [int(self.chance.random() * self.stock.tokens) for _ in range(count)]
+        return [Foreign(None, place, place + 1) for place in places]
 
-    @property
-    def changed_words(self) -> int:
-        """How many single words, changed, bring the resemblance down to the aim."""
-        surviving = 2 * self.aim / (1 + self.aim)
-        return max(1, round(len(self.parent) * (1 - math.pow(surviving, 1 / SHINGLE_SIZE))))
-
-
-def copy(task: Task) -> Child:
-    """The same bytes."""
-    return Child(task.parent.text, task.parent.hashes)
-
-
-def rewrapped(task: Task) -> Child:
-    """The same words, other line breaks: equal in canonical form."""
-    text = task.parent.text
-    if b"\n" in text.rstrip():
-        return Child(text.replace(b"\n", b" \r\n  "), task.parent.hashes)
-    return Child(text.replace(b" ", b"  "), task.parent.hashes)
+    def frame(self, tokens: int) -> tuple[Foreign, Foreign]:
+        """Head and foot, together `tokens` long, of a site drawn by chance; a site's frame never changes."""
+        most = self.stock.tokens
+        first = self.chance.randrange(FRAMES) * 7919 % max(1, most - FRAME_TOKENS)
+        head = max(1, tokens * 2 // 3)
+        foot = min(first + FRAME_TOKENS * 2 // 3, most - 1)
+        return Foreign(None, first, min(first + head, most)), Foreign(
+            None, foot, min(foot + max(1, tokens - head), most)
+        )
 
 
-def appended(task: Task) -> Child:
-    """Foreign text after the end."""
-    return _spliced(task, len(task.parent))
-
-
-def inserted(task: Task) -> Child:
-    """Foreign text somewhere inside."""
-    return _spliced(task, task.chance.randrange(len(task.parent)))
-
-
-def truncated(task: Task) -> Child:
-    """Only the beginning."""
-    return _kept(task.parent, [(0, max(1, round(len(task.parent) * task.aim)))])
-
-
-def deleted(task: Task) -> Child:
-    """One to five stretches of whole sentences or lines left out."""
-    parent, size = task.parent, len(task.parent)
-    begins = np.append(np.flatnonzero(parent.breaks()), size)
-    stretches = task.chance.randint(1, 5)
-    each = max(1, round(size * (1 - task.aim) / stretches))
-    runs, done = [], 0
-    for first in sorted(int(task.chance.random() * size) for _ in range(stretches)):
-        begin, end = begins[np.searchsorted(begins, [first, min(first + each, size)])].tolist()
-        if done < begin < end:
-            runs.append((done, begin))
-            done = end
-    if not runs:  # one sentence all through
-        return truncated(task)
-    return _kept(parent, [*runs, (done, size)])
-
-
-def swapped(task: Task) -> Child:
-    """Paragraphs in another order: cut at a few sentence ends and shuffled."""
-    parent = task.parent
-    breaks = (np.flatnonzero(parent.breaks()[1:]) + 1).tolist()
-    if len(breaks) < 2:
-        breaks = [len(parent) // 3, 2 * len(parent) // 3]
-    cuts = round(len(parent) * (1 - task.aim) / (4 * (1 + task.aim)))
-    edges = [0, *sorted(task.chance.sample(breaks, min(len(breaks), max(2, min(cuts, 12))))), len(parent)]
-    runs = list(pairwise(edges))
-    task.chance.shuffle(runs)
-    return _kept(parent, runs if runs != sorted(runs) else runs[::-1])
-
-
-def substituted(task: Task) -> Child:
-    """Single words replaced by other real words."""
-    parent, stock = task.parent, task.stock
-    places = sorted(task.chance.sample(range(len(parent)), min(task.changed_words, len(parent))))
-    donors = [int(task.chance.random() * stock.tokens) for _ in places]
-    spans = zip(stock.starts[donors].tolist(), stock.ends[donors].tolist(), strict=True)
-    words = [stock.text[begin:end] for begin, end in spans]
-    hashes = parent.hashes.copy()
-    hashes[places] = stock.hashes[donors]
-    return Child(_with_words(parent, places, words), hashes)
-
-
-def noisy(task: Task) -> Child:
-    """Words misread as by character recognition: confused, lost or split letters."""
-    parent = task.parent
-    places = sorted(task.chance.sample(range(len(parent)), min(task.changed_words, len(parent))))
-    read = [parent.text[begin:end].decode() for begin, end in zip(*parent.spans(places), strict=True)]
-    return _with_new_words(parent, places, [_misread(word, task.chance) for word in read])
-
-
-def framed(task: Task) -> Child:
-    """The same body inside the frame (navigation, notices) of some site."""
-    head, foot = _frame(task, min(task.extra, FRAME_TOKENS))
-    parts = (head, task.parent, foot)
-    return Child(b"".join(p.text for p in parts), np.concatenate([p.hashes for p in parts]))
-
-
-def template(task: Task) -> Child:
-    """Not a duplicate: the parent's first and last part around another body."""
-    parent, size = task.parent, len(task.parent)
-    edge = max(1, round(size * (0.1 + 0.3 * task.chance.random())))
-    body = task.foreign(max(5, size - 2 * edge))
-    text = parent.cut(0, edge) + body.text + parent.cut(size - edge, size)
-    return Child(text, np.concatenate([parent.hashes[:edge], body.hashes, parent.hashes[size - edge :]]))
-
-
-def form(task: Task) -> Child:
-    """Not a duplicate: the same form with all its blanks, one word in 6 to 18, filled in differently."""
-    parent = task.parent
-    step = task.chance.randint(6, 18)
-    places = list(range(task.chance.randrange(min(step, len(parent))), len(parent), step))
-    return _with_new_words(parent, places, [str(task.chance.randrange(10**7)) for _ in places])
-
-
-EDITS: dict[str, tuple[Callable[[Task], Child], float]] = {
-    "copy": (copy, 0.22),
-    "rewrapped": (rewrapped, 0.05),
-    "appended": (appended, 0.09),
-    "inserted": (inserted, 0.09),
-    "truncated": (truncated, 0.08),
-    "deleted": (deleted, 0.10),
-    "swapped": (swapped, 0.06),
-    "substituted": (substituted, 0.11),
-    "noisy": (noisy, 0.05),
-    "framed": (framed, 0.06),
-    "template": (template, 0.05),
-    "form": (form, 0.04),
+EDITS: dict[str, tuple[Callable[[Ground], Recipe], float]] = {
+    "copy": (edits.copy, 0.22),
+    "rewrapped": (edits.rewrapped, 0.05),
+    "appended": (edits.appended, 0.09),
+    "inserted": (edits.inserted, 0.09),
+    "truncated": (edits.truncated, 0.08),
+    "deleted": (edits.deleted, 0.10),
+    "swapped": (edits.swapped, 0.06),
+    "substituted": (edits.substituted, 0.11),
+    "noisy": (edits.noisy, 0.05),
+    "framed": (edits.framed, 0.06),
+    "template": (edits.template, 0.05),
+    "form": (edits.form, 0.04),
 }
 SAME = ("copy", "rewrapped")
 _KINDS = list(EDITS)
@@ -187,27 +96,42 @@ _WEIGHTS = list(accumulate(weight for _, weight in EDITS.values()))
 def edit(parent: Passage, stock: Stock, chance: Random) -> tuple[str, Child]:
     """Draw a kind of edit and a resemblance from 0.5 to 1, and make a child of the parent."""
     kind = chance.choices(_KINDS, cum_weights=_WEIGHTS)[0]
-    return kind, EDITS[kind][0](Task(parent, stock, chance, 1 - 0.5 * chance.random()))
+    task = Task(parent, stock, chance, 1 - 0.5 * chance.random())
+    return kind, made(EDITS[kind][0](task), task)
 
 
-def _spliced(task: Task, place: int) -> Child:
-    parent, foreign = task.parent, task.foreign(task.extra)
-    text = parent.cut(0, place) + foreign.text + parent.cut(place, len(parent))
-    return Child(text, np.concatenate([parent.hashes[:place], foreign.hashes, parent.hashes[place:]]))
+def made(recipe: Recipe, task: Task) -> Child:
+    """The child that a recipe says."""
+    parent, stock = task.parent, task.stock
+    if isinstance(recipe, Spliced):
+        return _spliced(recipe, parent, stock)
+    if isinstance(recipe, Rewritten):
+        return _with_new_words(parent, recipe.places, recipe.words)
+    if isinstance(recipe, Respaced):
+        return Child(_respaced(parent.text), parent.hashes)
+    donors = [donor.first for donor in recipe.donors]
+    spans = zip(stock.starts[donors].tolist(), stock.ends[donors].tolist(), strict=True)
+    hashes = parent.hashes.copy()
+    hashes[recipe.places] = stock.hashes[donors]
+    return Child(_with_words(parent, recipe.places, [stock.text[begin:end] for begin, end in spans]), hashes)
 
 
-def _kept(parent: Passage, runs: list[tuple[int, int]]) -> Child:
-    text = b"".join(parent.cut(first, last) for first, last in runs)
-    return Child(text, np.concatenate([parent.hashes[first:last] for first, last in runs]))
+def _spliced(recipe: Spliced, parent: Passage, stock: Stock) -> Child:
+    if recipe.pieces == [Own(0, len(parent))]:
+        return Child(parent.text, parent.hashes)
+    texts, hashes = [], []
+    for piece in recipe.pieces:
+        assert isinstance(piece, Own | Foreign)
+        held = parent if isinstance(piece, Own) else stock
+        texts.append(held.cut(piece.first, piece.last))
+        hashes.append(held.hashes[piece.first : piece.last])
+    return Child(b"".join(texts), np.concatenate(hashes))
 
 
-def _frame(task: Task, tokens: int) -> tuple[Passage, Passage]:
-    """Head and foot, together `tokens` long, of a site drawn by chance; a site's frame never changes."""
-    stock = task.stock
-    first = task.chance.randrange(FRAMES) * 7919 % max(1, stock.tokens - FRAME_TOKENS)
-    head = max(1, tokens * 2 // 3)
-    foot = min(first + FRAME_TOKENS * 2 // 3, stock.tokens - 1)
-    return stock.passage(first, first + head), stock.passage(foot, foot + max(1, tokens - head))
+def _respaced(text: bytes) -> bytes:
+    if b"\n" in text.rstrip():
+        return text.replace(b"\n", b" \r\n  ")
+    return text.replace(b" ", b"  ")
 
 
 def _with_words(parent: Passage, places: list[int], words: list[bytes]) -> bytes:
@@ -231,15 +155,3 @@ def _with_new_words(parent: Passage, places: list[int], words: list[str]) -> Chi
         hashes[places] = found[first]
         hashes = np.insert(hashes, np.array(places)[split] + 1, found[first[split] + 1])
     return Child(_with_words(parent, places, [word.encode() for word in words]), hashes)
-
-
-def _misread(word: str, chance: Random) -> str:
-    """One word as a scanner might read it; always another word."""
-    confusable = [place for place, letter in enumerate(word) if letter in _CONFUSED]
-    if confusable and chance.random() < 0.7:
-        place = chance.choice(confusable)
-        return word[:place] + _CONFUSED[word[place]] + word[place + 1 :]
-    place = chance.randrange(len(word))
-    if len(word) > 3 and chance.random() < 0.5:
-        return word[: place or 1] + " " + word[place or 1 :]
-    return word[:place] + word[place + 1 :] if len(word) > 1 else word + "i"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from roughly.job.objects import cluster_features
     from roughly.job.sketching import sketch
     from roughly.job.stored import recluster
+    from roughly.job.truth import truth
     from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
 
@@ -40,11 +41,13 @@ _HOMES = {
     "resemblance": "roughly.verify.comparison",
     "same": "roughly.verify.comparison",
     "sketch": "roughly.job.sketching",
+    "truth": "roughly.job.truth",
 }
 
 __all__ = [
     "Clustering", "Comparison", "Result", "RoughlyError", "Settings", "Sketched",
     "cluster_features", "compare", "containment", "contains", "dedupe", "recluster", "resemblance", "same", "sketch",
+    "truth",
 ]  # fmt: skip
 
 
