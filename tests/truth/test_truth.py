@@ -13,7 +13,7 @@ from truth_twins import Pairs, brute_cosine, brute_sets
 
 import roughly
 from roughly import lexicon as lexicons
-from roughly.errors import DuplicateIds, InputMissing, OutputExists, SettingsError, TooManyPairs
+from roughly.errors import DuplicateIds, InputMissing, MemoryTooSmall, OutputExists, SettingsError, TooManyPairs
 from roughly.job.truth import truth
 from roughly.lab.truth import collection as stored
 from roughly.lab.truth.vectors import idf_of
@@ -35,7 +35,7 @@ def test_sets_equal_brute_force(collection: dict[str, str], measure: str, thresh
     for size in (1, 5):
         found = truth(table_of(collection), measure=measure, threshold=threshold, shingle_size=size)
         expected = brute_sets(collection, measure, threshold, size)
-        assert pairs_of(found.table) == expected and found.counted.pairs == len(expected) > 0
+        assert pairs_of(found.table) == expected and found.counts["pairs"] == len(expected) > 0
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.8, 0.99])
@@ -72,9 +72,34 @@ def test_the_same_bytes_for_any_threads_memory_and_order(
     digests.add(hashlib.sha256((tmp_path / "turned.parquet").read_bytes()).hexdigest())
     finish = stored.Collection.finish
     monkeypatch.setattr(stored.Collection, "finish", lambda self, room: finish(self, 0))  # nothing fits
-    spilt = truth(table_of(collection), measure=measure, threshold=0.6, memory=1, output=tmp_path / "spilt.parquet")
+    spilt = truth(
+        table_of(collection), measure=measure, threshold=0.6, memory="640MB", output=tmp_path / "spilt.parquet"
+    )
     digests.add(hashlib.sha256((tmp_path / "spilt.parquet").read_bytes()).hexdigest())
-    assert len(digests) == 1 and spilt.counted.pairs > 100
+    assert len(digests) == 1 and spilt.counts["pairs"] > 100
+
+
+@pytest.mark.parametrize("measure", ["resemblance", "containment"])
+def test_values_are_taken_by_halves_where_memory_is_short(
+    collection: dict[str, str], measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from roughly.lab.truth import sets
+
+    whole = truth(table_of(collection), measure=measure, threshold=0.5)
+    grouped, seen = sets._grouped, []
+
+    def scarce(share: sets._Share, *rest: object) -> object:
+        if share.bits < 3 - share.number % 2:
+            raise MemoryTooSmall("scarce")
+        seen.append((share.number, share.bits))
+        return grouped(share, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sets, "_grouped", scarce)
+    assert truth(table_of(collection), measure=measure, threshold=0.5).table.equals(whole.table)
+    assert sum(2.0**-bits for _, bits in seen) == 1.0 and len(seen) == 6
+    monkeypatch.setattr(sets, "_MOST_BITS", 1)
+    with pytest.raises(MemoryTooSmall, match="scarce"):
+        truth(table_of(collection), measure=measure, threshold=0.5)
 
 
 def test_blocks_of_vectors(collection: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +124,7 @@ def test_empty_documents(collection: dict[str, str]) -> None:
     texts = {"a": "", "b": " .", "c": "one two three", "d": "one two three", "e": "!"}
     whole, some = truth(table_of(texts)), truth(table_of(texts), empty=False)
     assert set(pairs_of(whole.table)) == {("a", "b"), ("a", "e"), ("b", "e"), ("c", "d")}
-    assert set(pairs_of(some.table)) == {("c", "d")} and some.counted.empty == 3
+    assert set(pairs_of(some.table)) == {("c", "d")} and some.counts["empty"] == 3
     nothing = truth(table_of({"a": "one", "b": "two"}))
     assert nothing.table.num_rows == 0 and nothing.table.column_names[:2] == ["left_id", "right_id"]
 
@@ -113,12 +138,14 @@ def test_files_and_what_is_refused(tmp_path: Path, collection: dict[str, str]) -
     assert len(lines) == 1 + found.table.num_rows
     with pytest.raises(OutputExists, match="add --overwrite"):
         roughly.truth(tmp_path / "in.parquet", output=out)
-    with pytest.raises(SettingsError, match="must end in .parquet or .csv"):
+    with pytest.raises(SettingsError, match=r"must end in \.parquet or \.csv"):
         roughly.truth(tmp_path / "in.parquet", output=tmp_path / "pairs.txt")
     with pytest.raises(SettingsError, match="measure must be one of resemblance, containment, cosine"):
         roughly.truth(table_of(collection), measure="likeness")
     with pytest.raises(SettingsError, match="a lexicon weighs the terms of --measure cosine"):
         roughly.truth(table_of(collection), lexicon=lexicons.default())
+    with pytest.raises(MemoryTooSmall, match="640MB is the least"):
+        roughly.truth(table_of(collection), memory="100MB")
     with pytest.raises(TooManyPairs, match="more than 5 pairs"):
         roughly.truth(table_of(collection), pairs_limit=5)
     with pytest.raises(DuplicateIds, match="'a' for one"):

@@ -22,6 +22,7 @@ _SAYS = {
     "report": "drawing the report",
     "sketch": "reading and sampling",
     "tune": "measuring",
+    "join": "joining",
 }
 
 

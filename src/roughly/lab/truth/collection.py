@@ -98,7 +98,8 @@ class Collection:
         np.cumsum(self.sizes, out=self.offsets[1:])
         self._collapse()
         columns = [self.values, *([self.weights] if self.weights is not None else [])]
-        self.in_memory = sum(column.nbytes for column in columns) <= room
+        self.nbytes = sum(column.nbytes for column in columns)
+        self.in_memory = self.nbytes <= room
         if self.in_memory:
             for column in columns:
                 column.hold()

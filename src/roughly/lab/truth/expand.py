@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,9 @@ COSINE = pa.schema(
     ]
 )
 
+AT_ONCE = 1 << 20
+"""Pairs in a table."""
+
 
 class Families:
     """The documents that each leader stands for; with `sides`, only pairs of documents of different sides count.
@@ -56,6 +60,13 @@ class Families:
                 f"there are more than {self._limit:,} pairs at or above the threshold (equal documents alone can make "
                 "them: n copies have n·(n − 1)/2); raise --threshold or --pairs-limit, or remove copies first"
             )
+
+    def useful(self, pairs: npt.NDArray[np.int32]) -> Flags:
+        """Which pairs of leaders stand for any pair of documents."""
+        found = np.zeros(len(pairs), np.bool_)
+        for one, other in self._roads:
+            found |= (one.sizes[pairs[:, 0]] > 0) & (other.sizes[pairs[:, 1]] > 0)
+        return found
 
     def took(self, left: Ints, right: Ints) -> None:
         """Note pairs of leaders."""
@@ -110,25 +121,68 @@ def _within(order: Ints, starts: Ints, families: Ints) -> tuple[Ints, Ints]:
     return np.concatenate(left), np.concatenate(right)
 
 
-def set_columns(rows: npt.NDArray[np.int32]) -> tuple[Floats, Floats, Floats]:
+class Pairs:
+    """Pairs of documents in the order of their ids, named and scored a slice at a time, since there may be millions."""
+
+    def __init__(self, ids: pa.Array, by_id: Ints, families: Families, left: Ints, right: Ints, scores: Scores) -> None:
+        self._named, self._scores = ids.take(pa.array(by_id)), scores
+        place = np.empty(len(by_id), np.uint32)
+        place[by_id] = np.arange(len(by_id), dtype=np.uint32)
+        one, other, row = families.across(left, right)
+        equal_one, equal_other = families.equal()
+        row = np.concatenate((row, np.full(len(equal_one), -1)))
+        mine, theirs = place[np.concatenate((one, equal_one))], place[np.concatenate((other, equal_other))]
+        codes = np.minimum(mine, theirs).astype(np.uint64) << np.uint64(32) | np.maximum(mine, theirs)
+        order = np.argsort(codes, kind="stable")
+        self._turned, self._row, self._codes = (mine > theirs)[order], row[order], codes[order]
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Tables sorted by (left_id, right_id), the smaller id on the left; one without rows where there are none."""
+        for first in range(0, max(1, len(self)), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            codes = self._codes[some]
+            ids = [self._named.take(pa.array(side)) for side in (codes >> np.uint64(32), codes & np.uint64(0xFFFFFFFF))]
+            yield pa.Table.from_arrays(
+                [*ids, *map(pa.array, self._scores.of(self._row[some], self._turned[some]))], schema=self._scores.schema
+            )
+
+
+class Scores(Protocol):
+    """What pairs of leaders have in common, by row; −1 stands for equal documents."""
+
+    schema: pa.Schema
+
+    def of(self, row: Ints, turned: Flags) -> list[Floats]:
+        """The columns of some pairs; where `turned`, the documents of a row have changed places."""
+        ...
+
+
+class SetScores:
     """Resemblance and both containments of rows (d, k, c, m, n)."""
-    c, m, n = (rows[:, column].astype(np.float64) for column in (2, 3, 4))
-    return c / (m + n - c), c / m, c / n
+
+    schema = SETS
+
+    def __init__(self, counts: npt.NDArray[np.int32]) -> None:
+        self._counts = np.concatenate((counts, np.ones((1, 3), np.int32)))  # the last row, −1: equal
+
+    def of(self, row: Ints, turned: Flags) -> list[Floats]:
+        """resemblance, containment, contained_in."""
+        c, m, n = self._counts[row].astype(np.float64).T
+        mine, theirs = c / m, c / n
+        return [c / (m + n - c), np.where(turned, theirs, mine), np.where(turned, mine, theirs)]
 
 
-def table_of(
-    ids: pa.Array, by_id: Ints, left: Ints, right: Ints, columns: Iterable[Floats], schema: pa.Schema
-) -> pa.Table:
-    """The pairs sorted by (left_id, right_id), the smaller id on the left."""
-    place = np.empty(len(by_id), np.int64)
-    place[by_id] = np.arange(len(by_id))
-    one, other = place[left], place[right]
-    turned = one > other
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    order = np.lexsort((high, low))
-    values = list(columns)
-    if len(values) == 3:  # containment and contained_in change places with the documents
-        values = [values[0], np.where(turned, values[2], values[1]), np.where(turned, values[1], values[2])]
-    named = ids.take(pa.array(by_id))
-    arrays = [named.take(pa.array(low[order])), named.take(pa.array(high[order]))]
-    return pa.Table.from_arrays([*arrays, *(pa.array(value[order]) for value in values)], schema=schema)
+class CosineScores:
+    """The cosine of each row."""
+
+    schema = COSINE
+
+    def __init__(self, cosine: Floats) -> None:
+        self._cosine = np.append(cosine, 1.0)
+
+    def of(self, row: Ints, turned: Flags) -> list[Floats]:
+        """cosine."""
+        return [self._cosine[row]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from roughly.cluster.scoring import Work
 from roughly.errors import DuplicateIds, InputMissing
 from roughly.lab.truth.asked import Asked, Counted
 from roughly.lab.truth.collection import Collection
-from roughly.lab.truth.expand import COSINE, SETS, Families, set_columns, table_of
+from roughly.lab.truth.expand import CosineScores, Families, Pairs, Scores, SetScores
 from roughly.lab.truth.sets import join_sets
 from roughly.lab.truth.vectors import join_vectors, vectors_of
 from roughly.meter import Meter
@@ -28,7 +28,7 @@ from roughly.threads import in_order
 
 Features = tuple[npt.NDArray[np.uint64], Ints, "npt.NDArray[np.float64] | None", npt.NDArray[np.uint64]]
 
-_OURS = 320 << 20
+_OURS = 360 << 20
 """What the process takes before it has read anything: Python, Arrow, the kernels."""
 
 
@@ -37,8 +37,11 @@ class Found:
     """Every pair, and what it took to find them."""
 
     asked: Asked
-    table: pa.Table
     counted: Counted
+    ids: pa.Array  # in the order of reading
+    titles: pa.Array
+    part: npt.NDArray[np.int32]  # where each document stands: the part and its row there
+    row: Ints
     rejects: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     meter: Meter = field(default_factory=Meter)
@@ -65,20 +68,30 @@ def find_pairs(
     resources: Resources,
     scratch: Path,
     meter: Meter,
+    take: Callable[[pa.Table], None],
     sides: Sequence[bool] | None = None,
+    prefixes: tuple[str, str] = ("", ""),
 ) -> Found:
-    """Every pair of documents at or above the threshold; with the side of each part, only pairs across."""
+    """Every pair of documents at or above the threshold; with the side of each part, only pairs across, and ids begin
+    with the prefix of their side.
+
+    `take` gets the pairs, sorted, a table at a time.
+    """
     weighted = asked.measure == "cosine"
-    memory = max(64 << 20, resources.memory - _OURS)
-    counted, rejects, ids, side = Counted(), [], [], []
+    memory = max(64 << 20, 9 * resources.memory // 10 - _OURS)
+    counted, rejects = Counted(), []
+    ids, titles, part_of, row_of = [], [], [], []
     with Collection(scratch, weighted) as collection:
-        for part, names, features, refused in _read(parts, asked, resources.threads, meter):
-            values, offsets, weights, prints = features
-            collection.add(values, offsets, weights, prints)
-            ids.append(names)
-            rejects += refused
+        for part, batch, features, refused in _read(parts, asked, resources.threads, meter):
+            collection.add(*features)
+            names = batch.column("doc_id").cast(pa.string())
             if sides is not None:
-                side.append(np.full(len(names), sides[part]))
+                names = pc.binary_join_element_wise(prefixes[sides[part]], names, "")
+            ids.append(names)
+            titles.append(batch.column("title").cast(pa.string()))
+            part_of.append(np.full(len(names), part, np.int32))
+            row_of.append(batch.column("row").to_numpy())
+            rejects += refused
         if not ids or not sum(map(len, ids)):
             raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}: nothing to join")
         names = pa.concat_arrays(ids)
@@ -90,63 +103,68 @@ def find_pairs(
         use = np.ones(len(names), np.bool_) if asked.empty else collection.sizes > 0
         families = Families(
             collection.leader_of, len(collection.leaders), asked.pairs_limit, use,
-            np.concatenate(side) if sides else None,
+            None if sides is None else np.array(sides)[np.concatenate(part_of)],
         )  # fmt: skip
         with meter.stage("join", len(collection.leaders), "documents") as stage:
-            work = Work(memory // 2, resources.threads, scratch, lambda done: meter.advance(stage, done))
-            table = _joined(collection, asked, work, counted, families, names, by_id)
+            left = memory - (collection.nbytes if collection.in_memory else 0)
+            work = Work(left, resources.threads, scratch, lambda done: meter.advance(stage, done))
+            pairs = _joined(collection, asked, work, counted, families, names, by_id)
+    with meter.stage("write", len(pairs), "pairs") as stage:
+        for table in pairs.tables():
+            take(table)
+            meter.advance(stage, stage.done + len(table))
     counted.pairs = families.pairs
-    return Found(asked, table, counted, rejects, sorted({note for part in parts for note in part.notes}), meter)
+    return Found(
+        asked, counted, names, pa.concat_arrays(titles), np.concatenate(part_of), np.concatenate(row_of), rejects,
+        sorted({note for part in parts for note in part.notes}), meter,
+    )  # fmt: skip
 
 
 def _joined(
     collection: Collection, asked: Asked, work: Work, counted: Counted, families: Families, names: pa.Array, by_id: Ints
-) -> pa.Table:
+) -> Pairs:
     left, right = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    columns: list[list[npt.NDArray[np.float64]]] = []
+    scores: Scores
     if asked.measure == "cosine":
-        schema = COSINE
+        cosines = [np.empty(0)]
         for one, other, cosine in join_vectors(collection, asked, work, counted):
             families.took(one, other)
             left.append(one)
             right.append(other)
-            columns.append([cosine])
+            cosines.append(cosine)
+        scores = CosineScores(np.concatenate(cosines))
     else:
-        schema = SETS
-        for rows in join_sets(collection, asked, work, counted):
+        counts = [np.empty((0, 3), np.int32)]
+        for rows in join_sets(collection, asked, work, counted, families.useful):
             one, other = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
             families.took(one, other)
             left.append(one)
             right.append(other)
-            columns.append(list(set_columns(rows)))
-    width = len(schema) - 2
-    scores = [np.concatenate([np.empty(0), *(some[i] for some in columns)]) for i in range(width)]
-    one, other, row = families.across(np.concatenate(left), np.concatenate(right))
-    equal_one, equal_other = families.equal()
-    values = [np.concatenate((score[row], np.ones(len(equal_one)))) for score in scores]
-    pairs = np.concatenate((one, equal_one)), np.concatenate((other, equal_other))
-    return table_of(names, by_id, *pairs, values, schema)
+            counts.append(rows[:, 2:])
+        scores = SetScores(np.concatenate(counts))
+    return Pairs(names, by_id, families, np.concatenate(left), np.concatenate(right), scores)
 
 
 def _read(
     parts: Sequence[Part], asked: Asked, threads: int, meter: Meter
-) -> Iterator[tuple[int, pa.Array, Features, list[Reject]]]:
-    """(part, ids, features, rejects) of each chunk of documents, in order."""
+) -> Iterator[tuple[int, pa.RecordBatch, Features, list[Reject]]]:
+    """(part, documents without their texts, features, rejects) of each chunk of documents, in order."""
     from roughly.text.canonical import tokenise
     from roughly.text.markup import strip_column
 
-    def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.Array, Features, list[Reject], int]:
+    def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.RecordBatch, Features, list[Reject], int]:
         number, part, chunk = item
         parsed = part.parse(chunk)
         texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), asked.main_text)
-        return number, parsed.batch.column("doc_id"), features_of(tokenise(texts), asked), parsed.rejects, chunk.nbytes
+        facts = parsed.batch.select(["doc_id", "title", "row"])
+        return number, facts, features_of(tokenise(texts), asked), parsed.rejects, chunk.nbytes
 
     items = ((number, part, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
     with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
-        for number, names, features, rejects, nbytes in in_order(make, items, threads):
+        for number, facts, features, rejects, nbytes in in_order(make, items, threads):
             stage.bytes += nbytes
             meter.advance(stage, stage.bytes)
-            yield number, names.cast(pa.string()), features, rejects
+            yield number, facts, features, rejects
 
 
 def features_of(tokens: Any, asked: Asked) -> Features:

@@ -10,7 +10,8 @@ memory changes what is found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +21,7 @@ from roughly.cluster.candidates import Candidates, Ints
 from roughly.cluster.grouping import group
 from roughly.cluster.scoring import NO_ROWS, Rows, Scorer, Work, held_of
 from roughly.cluster.spool import Spool
+from roughly.errors import MemoryTooSmall
 from roughly.features.shingles import Sets
 from roughly.lab.truth.asked import Asked, Counted
 from roughly.lab.truth.collection import Collection, LeaderSets
@@ -30,32 +32,98 @@ _WORDS = 16
 _LEAST_SLOTS, _MOST_SLOTS = 1 << 16, 1 << 31
 _RANGES = 64
 """For each thread: ranges of documents that are met at once."""
+_MOST_BITS = 10
 _AT_ONCE = 4_000_000
 """Pairs that are compared at once where the sets are on disk."""
 
 
-def join_sets(collection: Collection, asked: Asked, work: Work, counted: Counted) -> Iterator[Rows]:
-    """Rows (d, k, c, m, n) of leaders at or above the threshold, batch by batch, in order of d."""
+def join_sets(
+    collection: Collection,
+    asked: Asked,
+    work: Work,
+    counted: Counted,
+    useful: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]],
+) -> Iterator[Rows]:
+    """Rows (d, k, c, m, n) of leaders at or above the threshold, batch by batch; only pairs that are `useful`."""
     from roughly.kernels import resolve
     from roughly.kernels.judging import MEASURES
 
     maps = np.zeros((len(collection.leaders), _WORDS), np.uint64)
+    rule = resolve.Rule(MEASURES[asked.measure], asked.threshold, 0, 0.0)
     with Spool(work.scratch) as rows:
         _spool(rows, maps, collection, asked, work)
-        found = group([rows], budget=work.budget // 2, threads=work.threads, asking=True)
-    sizes, members, flags = found.rows()
-    candidates = Candidates.from_buckets(sizes, members, flags, len(collection.leaders))
-    del sizes, members, flags
-    rule = resolve.Rule(MEASURES[asked.measure], asked.threshold, 0, 0.0)
-    met = _meet(candidates, collection, maps, asked, work, counted)
-    if collection.in_memory:
-        yield from _compared_in_memory(met, collection, rule, asked, work, counted)
+        met = (pairs[useful(pairs)] for pairs in _met(rows, collection, maps, asked, work, counted))
+        if collection.in_memory:
+            yield from _compared_in_memory(met, collection, rule, asked, work, counted)
+            return
+        scorer = Scorer(LeaderSets(collection), rule, work.budget // 4, work.threads)
+        for pairs in _gathered(met):
+            counted.compared += len(pairs)
+            scored = scorer.score(pairs, asked.threshold)
+            yield scored[np.lexsort((scored[:, 1], scored[:, 0]))]
+
+
+@dataclass(frozen=True)
+class _Share:
+    """The rows whose values end in these bits."""
+
+    rows: Spool
+    number: int = 0
+    bits: int = 0
+
+    @property
+    def count(self) -> int:
+        """About how many."""
+        return self.rows.count >> self.bits
+
+    def __iter__(self) -> Iterator[tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]]:
+        for keys, members in self.rows:
+            if self.bits:
+                use = (keys & np.uint64((1 << self.bits) - 1)) == np.uint64(self.number)
+                keys, members = keys[use], members[use]
+            yield keys, members
+
+    def halves(self) -> list[_Share]:
+        """Two shares that make up this one."""
+        bits = self.bits + 1
+        return [_Share(self.rows, self.number, bits), _Share(self.rows, self.number | 1 << self.bits, bits)]
+
+
+def _met(
+    rows: Spool, collection: Collection, maps: npt.NDArray[np.uint64], asked: Asked, work: Work, counted: Counted
+) -> Iterator[npt.NDArray[np.int32]]:
+    """Pairs that no filter rules out, each once. Where the documents that share values do not fit into memory, half of
+    the
+    values are taken at a time, and so on; pairs that are met twice are then put together on the way."""
+    whole = _Share(rows)
+    try:
+        candidates = _grouped(whole, collection, work)
+    except MemoryTooSmall:
+        leaders = len(collection.leaders)
+        codes = np.empty(0, np.int64)
+        left = whole.halves()
+        while left:
+            share = left.pop()
+            try:
+                candidates = _grouped(share, collection, work)
+            except MemoryTooSmall:
+                if share.bits >= _MOST_BITS:
+                    raise
+                left += share.halves()
+                continue
+            some = [codes]
+            for pairs in _meet(candidates, collection, maps, asked, work, counted):
+                some.append(pairs[:, 0].astype(np.int64) * leaders + pairs[:, 1])
+            codes = np.unique(np.concatenate(some))
+        for first in range(0, len(codes), _AT_ONCE // 16):
+            yield np.column_stack(np.divmod(codes[first : first + _AT_ONCE // 16], leaders)).astype(np.int32)
         return
-    scorer = Scorer(LeaderSets(collection), rule, work.budget // 4, work.threads)
-    for pairs in _gathered(met):
-        counted.compared += len(pairs)
-        scored = scorer.score(pairs, asked.threshold)
-        yield scored[np.lexsort((scored[:, 1], scored[:, 0]))]
+    yield from _meet(candidates, collection, maps, asked, work, counted)
+
+
+def _grouped(share: _Share, collection: Collection, work: Work) -> Candidates:
+    found = group([share], budget=4 * work.budget // 5, threads=work.threads, asking=True)
+    return Candidates.from_buckets(*found.rows(), len(collection.leaders))
 
 
 def _blocks(collection: Collection, work: Work) -> Iterator[tuple[Ints, Sets]]:
