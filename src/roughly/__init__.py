@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from roughly.errors import RoughlyError
     from roughly.features.sketching import Sketched
+    from roughly.index import Index
     from roughly.job import Result, dedupe
     from roughly.job.clustering import Clustering
     from roughly.job.objects import cluster_features
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Clustering": "roughly.job.clustering",
     "Comparison": "roughly.verify.comparison",
+    "Index": "roughly.index",
     "Result": "roughly.job",
     "RoughlyError": "roughly.errors",
     "Settings": "roughly.settings",
@@ -43,7 +45,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "Clustering", "Comparison", "Result", "RoughlyError", "Settings", "Sketched",
+    "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched",
     "cluster_features", "compare", "containment", "contains", "dedupe", "recluster", "resemblance", "same", "sketch",
 ]  # fmt: skip
 
