@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -74,32 +74,52 @@ def first_of_each(verdicts: Verdicts) -> Verdicts:
     return verdicts.of(np.r_[True, owner[1:] != owner[:-1]] if len(owner) else np.empty(0, np.bool_))
 
 
-def earliest(store: Store, connection: Connection, contents: Ints) -> dict[int, Any]:
+def earliest(store: Store, connection: Connection, contents: Ints) -> dict[int, Shown]:
     """The document that has been there longest, of each content, as a row with its cluster."""
     if not len(contents):
         return {}
-    found: list[int] = []
-    for at in range(0, len(contents), 10_000):
-        grouped = (
+    rows = store.ask(
+        connection,
+        "earliest of each",
+        lambda: (
             select(func.min(DOCUMENTS.c.document))
-            .where(store.among(DOCUMENTS.c.content, contents[at : at + 10_000]))
+            .where(store.one_of(DOCUMENTS.c.content))
             .group_by(DOCUMENTS.c.content)
-        )
-        found += connection.scalars(grouped).all()
-    return {row.content: row for row in rows_of(store, connection, np.array(sorted(found), np.int64))}
+        ),
+        asked=store.listed(contents),
+    )
+    found = [row[0] for row in rows]
+    return {row.content: row for row in map(Shown._make, _by_number(store, connection, found))}
 
 
-def rows_of(store: Store, connection: Connection, documents: Ints) -> list[Any]:
-    """Documents by their numbers, each with its cluster."""
-    rows: list[Any] = []
-    for at in range(0, len(documents), 10_000):
-        asked = told().where(store.among(DOCUMENTS.c.document, documents[at : at + 10_000]))
-        rows += connection.execute(asked).all()
-    return rows
+class Shown(NamedTuple):
+    """What answers tell of a document."""
+
+    document: int
+    content: int
+    doc_id: str
+    day: int | None
+    added: int
+    url: str | None
+    date: str | None
+    title: str | None
+    source: str | None
+    cluster: int
+    tokens: int
+    state: int
+
+
+def _by_number(store: Store, connection: Connection, numbers: list[int]) -> list[Any]:
+    return store.ask(
+        connection,
+        "shown by number",
+        lambda: told().where(store.one_of(DOCUMENTS.c.document)),
+        asked=store.listed(np.array(sorted(numbers), np.int64)),
+    )
 
 
 def told() -> Any:
-    """A select of all that answers tell of documents."""
+    """A select of the columns of `Shown`."""
     names = ("document", "content", "doc_id", "day", "added", *_TOLD)
     columns = [DOCUMENTS.c[name] for name in names]
     return select(*columns, CONTENTS.c.cluster, CONTENTS.c.tokens, CONTENTS.c.state).join(
@@ -107,7 +127,7 @@ def told() -> Any:
     )
 
 
-def match_of(row: Any, scores: Scores | None, place: int, shared: int) -> Match:
+def match_of(row: Shown, scores: Scores | None, place: int, shared: int) -> Match:
     """A match with this document; without scores the two are equal."""
     resemblance: float | None = 1.0
     forth: float | None = 1.0

@@ -38,6 +38,7 @@ from roughly.threads import in_order
 
 T = TypeVar("T")
 _REFRESHES = 5  # that may happen while one call is under way
+_GENERATION = "SELECT value FROM meta WHERE name = 'generation'"
 _EXPIRED = 1_000  # documents in one transaction
 MEASURES = ("resemblance", "containment", "contained_in")
 
@@ -323,7 +324,7 @@ class Index:
         def once() -> T:
             bound = self._bound
             with transaction() as connection:
-                generation = connection.execute(select(META.c.value).where(META.c.name == "generation")).scalar()
+                generation = connection.exec_driver_sql(_GENERATION).scalar()
                 if generation is None or int(generation) != bound.generation:
                     raise _Refreshed
                 return work(connection, bound)

@@ -3,8 +3,8 @@
     keys asked for ⋈ keys stored → candidates → windows → sizes and bitmaps → sets loaded → counts → verdict
 
 **Hot keys.** A key that 100,000 texts share makes 100,000 candidates. Their sizes and bitmaps lie in small rows, and
-rule out, for certain, those that are too unlike; only the texts of the rest are loaded. Equal documents are one text, so
-copies cost nothing. Nothing is left out, so the pairs are those that share a key and reach the threshold, all of them.
+rule out, for certain, those that are too unlike; only the texts of the rest are loaded. Equal documents are one
+text, so copies cost nothing. Nothing is left out, so the pairs are those that share a key and reach the threshold, all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, literal_column, select
 
 from roughly.cluster.candidates import NO_DAY, Gates
 from roughly.cluster.scoring import held_of, slice_of
@@ -35,6 +35,7 @@ Row = npt.NDArray[np.int32]
 
 _LOADED = 2_000  # sets in memory at a time
 _EXPANDED = 4_000_000  # pairs in memory at a time
+_ASKS = KEYS.c.member.op("&")(literal_column("1")) == literal_column("1")
 _FEW = 32  # so many candidates are loaded sooner than their bitmaps are
 
 
@@ -131,17 +132,12 @@ class Matcher:
 
     def _stored(self, keys: KeyRows) -> tuple[Ints, Ints]:
         """(keys, members) of all contents that share one, in order."""
-        rows = self.store.fetch(
-            self.connection, (KEYS.c.key, KEYS.c.member), KEYS.c.key, np.unique(keys.keys[keys.asks])
-        )
+        columns = (KEYS.c.key, KEYS.c.member)
+        table = self.store.numbers(self.connection, columns, KEYS.c.key, np.unique(keys.keys[keys.asks]))
         if not keys.asks.all():  # of a key that only answers, those matter who ask
             answers = np.setdiff1d(keys.keys[~keys.asks], keys.keys[keys.asks])
-            for at in range(0, len(answers), 50_000):
-                some = self.store.among(KEYS.c.key, answers[at : at + 50_000])
-                rows += self.connection.execute(
-                    select(KEYS.c.key, KEYS.c.member).where(some, KEYS.c.member % 2 == 1)
-                ).all()  # fmt: skip
-        table = np.array(rows, np.int64).reshape(-1, 2)
+            asking = self.store.numbers(self.connection, columns, KEYS.c.key, answers, _ASKS)
+            table = np.concatenate((table, asking))
         order = np.lexsort((table[:, 1], table[:, 0]))
         return table[order, 0], table[order, 1]
 
@@ -185,11 +181,9 @@ class Matcher:
 
     def _judge(self, asking: Asking, pairs: Pairs) -> Verdicts:
         contents, place = np.unique(pairs.content, return_inverse=True)
-        rows = self.store.fetch(
-            self.connection, (CONTENTS.c.content, CONTENTS.c.tokens, CONTENTS.c.size), CONTENTS.c.content, contents
-        )
+        columns = (CONTENTS.c.content, CONTENTS.c.tokens, CONTENTS.c.size)
+        table = self.store.numbers(self.connection, columns, CONTENTS.c.content, contents)
         facts = np.zeros((len(contents), 2), np.int64)
-        table = np.array(rows, np.int64).reshape(-1, 3)
         facts[np.searchsorted(contents, table[:, 0])] = table[:, 1:]
         lengths, sizes = facts[place, 0], facts[place, 1]
         lower = self._lower(asking, pairs, lengths)

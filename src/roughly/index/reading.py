@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from roughly.index import answers, contents
 from roughly.index.bodies import unpack_texts
@@ -60,7 +60,7 @@ def matches(store: Store, connection: Connection, bound: Bound, signed: Signed, 
     for owner, digest in enumerate(digests):
         if digest in known and known[digest].state != REVOKED:
             shared = answers.shared_with_equal(asking, owner)
-            rows = _documents(connection, known[digest].content, asked, asked.limit)
+            rows = _documents(store, connection, known[digest].content, asked, asked.limit)
             found[owner] += [answers.match_of(row, None, 0, shared) for row in rows]
     together = None
     if len(signed) > 1:  # one statement for all is cheaper than one for each
@@ -71,7 +71,7 @@ def matches(store: Store, connection: Connection, bound: Bound, signed: Signed, 
         if left is not None and left <= 0:
             continue
         if together is None:
-            rows = _documents(connection, content, asked, left)
+            rows = _documents(store, connection, content, asked, left)
         else:
             rows = together.get(content, [])[:left]
         shared = int(verdicts.pairs.shared[place])
@@ -100,26 +100,43 @@ def _order(verdicts: Verdicts, scores: answers.Scores, asked: Asked) -> list[int
     return [int(place) for place in places]
 
 
-def _documents(connection: Connection, content: int, asked: Asked, limit: int | None) -> list[Any]:
+def _documents(store: Store, connection: Connection, content: int, asked: Asked, limit: int | None) -> list[Any]:
     """Documents of a content, the earliest first."""
-    wanted = _windowed(answers.told().where(DOCUMENTS.c.content == content), asked)
-    return list(connection.execute(wanted.order_by(DOCUMENTS.c.document).limit(limit)))
+    limited = answers.told().where(DOCUMENTS.c.content == bindparam("content")).order_by(DOCUMENTS.c.document)
+    given = {"content": content, "most": 2**62 if limit is None else limit}
+    days = {name: day for name, day in (("since", asked.since), ("until", asked.until)) if day is not None}
+    rows = store.ask(
+        connection,
+        ("shown of a content", *days),
+        lambda: _windowed(limited, days).limit(bindparam("most")),
+        **given,
+        **days,
+    )
+    return list(map(answers.Shown._make, rows))
 
 
 def _all_documents(store: Store, connection: Connection, texts: Ints, asked: Asked) -> dict[int, list[Any]]:
     found: dict[int, list[Any]] = {}
-    for at in range(0, len(texts), 10_000):
-        wanted = answers.told().where(store.among(DOCUMENTS.c.content, texts[at : at + 10_000]))
-        for row in connection.execute(_windowed(wanted, asked).order_by(DOCUMENTS.c.document)):
-            found.setdefault(row.content, []).append(row)
+    days = {name: day for name, day in (("since", asked.since), ("until", asked.until)) if day is not None}
+    rows = store.ask(
+        connection,
+        ("shown of contents", *days),
+        lambda: (
+            _windowed(answers.told(), days).where(store.one_of(DOCUMENTS.c.content)).order_by(DOCUMENTS.c.document)
+        ),
+        asked=store.listed(texts),
+        **days,
+    )
+    for row in map(answers.Shown._make, rows):
+        found.setdefault(row.content, []).append(row)
     return found
 
 
-def _windowed(wanted: Any, asked: Asked) -> Any:
-    if asked.since is not None:
-        wanted = wanted.where(DOCUMENTS.c.day >= asked.since)
-    if asked.until is not None:
-        wanted = wanted.where(DOCUMENTS.c.day <= asked.until)
+def _windowed(wanted: Any, days: dict[str, int]) -> Any:
+    if "since" in days:
+        wanted = wanted.where(DOCUMENTS.c.day >= bindparam("since"))
+    if "until" in days:
+        wanted = wanted.where(DOCUMENTS.c.day <= bindparam("until"))
     return wanted
 
 

@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 from sqlalchemy import (
     ARRAY,
     BigInteger,
@@ -28,6 +30,7 @@ from sqlalchemy import (
     Engine,
     Text,
     any_,
+    bindparam,
     cast,
     create_engine,
     event,
@@ -89,6 +92,7 @@ class Store:
         self.postgres = is_postgres(where)
         self.engine = _postgres(str(where)) if self.postgres else _sqlite(path_of(where), new)
         self.name = self.engine.url.render_as_string(hide_password=True) if self.postgres else str(path_of(where))
+        self._written: dict[Any, tuple[str, list[str] | None, dict[str, Any]]] = {}
         self._writers = threading.Lock()  # threads of one process queue here: the database's own queue is unfair
 
     def close(self) -> None:
@@ -114,22 +118,59 @@ class Store:
 
     def among(self, column: ColumnElement[Any], values: Ints | Sequence[str]) -> ColumnElement[bool]:
         """The column is one of these values; any number of them, in one statement that stays the same."""
-        strings = not isinstance(values, np.ndarray)
+        return self._one_of(column, self.listed(values), not isinstance(values, np.ndarray))
+
+    def one_of(self, column: Any, strings: bool = False) -> ColumnElement[bool]:
+        """The column is one of the values of the parameter `asked`, which `listed` makes."""
+        return self._one_of(column, bindparam("asked"), strings)
+
+    def listed(self, values: Ints | Sequence[str]) -> Any:
+        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        return listed if self.postgres else orjson.dumps(listed).decode()
+
+    def _one_of(self, column: Any, listed: Any, strings: bool) -> ColumnElement[bool]:
         if self.postgres:
-            listed = list(values) if strings else values.tolist()  # type: ignore[union-attr]
-            return column == any_(cast(listed, ARRAY(Text if strings else BigInteger)))
-        import orjson
+            return column == any_(cast(listed, ARRAY(Text if strings else BigInteger)))  # type: ignore[no-any-return]
+        return column.in_(select(func.json_each(listed).table_valued("value").c.value))  # type: ignore[no-any-return]
 
-        text = orjson.dumps(list(values) if strings else values.tolist()).decode()  # type: ignore[union-attr]
-        return column.in_(select(func.json_each(text).table_valued("value").c.value))
+    def ask(self, connection: Connection, name: Any, build: Callable[[], Any], **given: Any) -> list[Any]:
+        """Rows, as plain tuples, of a statement that is written once for each name; `given` are its parameters.
 
-    def fetch(self, connection: Connection, columns: Sequence[Any], column: Any, values: Any) -> list[Any]:
-        """The rows whose `column` is among any number of values."""
-        rows: list[Any] = []
-        for lo in range(0, len(values), _AT_ONCE):
-            some = values[lo : lo + _AT_ONCE]
-            rows += connection.execute(select(*columns).where(self.among(column, some))).all()
+        Building and writing a statement takes longer than most of them run.
+        """
+        if name not in self._written:
+            compiled = build().compile(self.engine)
+            self._written[name] = str(compiled), compiled.positiontup, dict(compiled.params)
+        text, order, fixed = self._written[name]
+        given = fixed | given
+        values: Any = given if order is None else tuple(given[parameter] for parameter in order)
+        cursor: Any = connection.exec_driver_sql(text, values).cursor
+        rows: list[Any] = cursor.fetchall()
+        cursor.close()
         return rows
+
+    def fetch(
+        self, connection: Connection, columns: Sequence[Any], column: Any, values: Any, *more: Any
+    ) -> list[Any]:  # fmt: skip
+        """The rows, as plain tuples, whose `column` is among any number of values; `more` are further conditions."""
+        rows: list[Any] = []
+        strings = not isinstance(values, np.ndarray)
+        for lo in range(0, len(values), _AT_ONCE):
+            rows += self.ask(
+                connection,
+                (*columns, column, *map(str, more)),
+                lambda: select(*columns).where(self.one_of(column, strings), *more),
+                asked=self.listed(values[lo : lo + _AT_ONCE]),
+            )
+        return rows
+
+    def numbers(
+        self, connection: Connection, columns: Sequence[Any], column: Any, values: Ints, *more: Any
+    ) -> Ints:  # fmt: skip
+        """The same where all columns are whole numbers, as a table of them."""
+        rows = self.fetch(connection, columns, column, values, *more)
+        flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(columns))
+        return flat.reshape(-1, len(columns))
 
     def insert(self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Put rows into a table, as fast as the database takes them."""
