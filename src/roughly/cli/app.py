@@ -10,6 +10,7 @@ import roughly
 from roughly.cli.cluster import cluster
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
+from roughly.cli.index import app as index
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
 from roughly.cli.method_options import Sectioned
@@ -33,6 +34,7 @@ app.command(cls=Sectioned)(sign)
 app.command()(cluster)
 app.add_typer(lexicon, name="lexicon")
 app.add_typer(lab, name="lab")
+app.add_typer(index, name="index")
 
 
 def _version(asked: bool) -> None:
