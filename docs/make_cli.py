@@ -2,9 +2,9 @@
 
     python docs/make_cli.py
 
-Each command has a page, `docs/cli/<command>.md` (that of `index` is `the-index.md`). What stands between its two marks comes from the command line; the
-rest of the page is written by hand and left alone. A test fails while a page is missing or its tables are not what
-this prints.
+Each command has a page, `docs/cli/<command>.md` (that of `index` is `the-index.md`). What stands between its two marks
+comes from the command line; the rest of the page is written by hand and left alone. A test fails while a page is
+missing or its tables are not what this prints.
 """
 
 from __future__ import annotations
