@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from roughly.errors import RoughlyError
     from roughly.features.sketching import Sketched
+    from roughly.index import Index
     from roughly.job import Result, dedupe
     from roughly.job.auditing import audit_labels, audit_leaks, audit_qrels
     from roughly.job.clustering import Clustering
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Clustering": "roughly.job.clustering",
     "Comparison": "roughly.verify.comparison",
+    "Index": "roughly.index",
     "Result": "roughly.job",
     "RoughlyError": "roughly.errors",
     "Settings": "roughly.settings",
@@ -56,6 +58,8 @@ __all__ = [
     "Clustering", "Comparison", "Result", "RoughlyError", "Settings", "Sketched",
     "audit_labels", "audit_leaks", "audit_qrels", "cluster_features", "compare", "containment", "contains",
     "dedupe", "evaluate", "perturb", "recluster", "resemblance", "same", "sketch", "truth",
+    "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched",
+    "cluster_features", "compare", "containment", "contains", "dedupe", "recluster", "resemblance", "same", "sketch",
 ]  # fmt: skip
 
 

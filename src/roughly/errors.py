@@ -7,7 +7,10 @@ that fits, so callers may catch either::
     ├── SettingsError        (ValueError)        a setting, or several, make no sense: all are listed
     ├── InputError           (ValueError)        the input cannot be read as asked
     │   ├── InputMissing     (FileNotFoundError) no such file, or nothing in it to read
-    │   └── DuplicateIds     (ValueError)        two documents claim one id
+    │   ├── DuplicateIds     (ValueError)        two documents claim one id
+    │   ├── IndexRefused     (ValueError)        not an index, or of another format
+    │   └── IndexDamaged     (ValueError)        an index that is cut short or was overwritten
+    ├── IndexAway            (ConnectionError)   the database of an index cannot be reached, or is busy for too long
     ├── OutputError          (OSError)           the output cannot be written
     │   ├── OutputExists     (FileExistsError)   it already holds a run
     │   └── DiskFull         (OSError)           no room left while writing or spilling
@@ -44,6 +47,21 @@ class InputMissing(InputError, FileNotFoundError):
 
 class DuplicateIds(InputError):
     """Two documents claim one id."""
+
+
+class IndexRefused(InputError):
+    """Not an index, or one of a format that this version does not work with."""
+
+
+class IndexDamaged(InputError):
+    """An index that is cut short or was overwritten."""
+
+
+class IndexAway(RoughlyError, ConnectionError):
+    """The database of an index cannot be reached, refuses us, or is busy for too long."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
 
 
 class OutputError(RoughlyError, OSError):

@@ -12,6 +12,7 @@ from roughly.cli.cluster import cluster
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
 from roughly.cli.evaluate import evaluate
+from roughly.cli.index import app as index
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
 from roughly.cli.method_options import Sectioned
@@ -41,6 +42,7 @@ app.command()(perturb)
 app.add_typer(audit, name="audit")
 app.add_typer(lexicon, name="lexicon")
 app.add_typer(lab, name="lab")
+app.add_typer(index, name="index")
 
 
 def _version(asked: bool) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import email.utils
 import re
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from roughly.cluster.candidates import NO_DAY
 
 UNKNOWN = NO_DAY
 _FORMATS = ("%d-%b-%Y %H:%M:%S", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%B %d, %Y", "%Y")
+_SINCE_1970 = re.compile(r"[0-9]{10}([0-9]{3})?")
 _FRACTION = re.compile(r"(?<=:\d\d)\.\d+")
 
 
@@ -22,17 +24,27 @@ def days_of(dates: Iterable[str | None]) -> npt.NDArray[np.int32]:
     return np.array([day_of(text) for text in dates], np.int32)
 
 
+@lru_cache(maxsize=4096)
 def day_of(text: str | None) -> int:
-    """The same for one date: ISO 8601, that of mail, and a few that are common in collections."""
+    """The same for one date: ISO 8601, that of mail, and a few that are common in collections; the day in UTC, where
+    it names a zone."""
     if text is None or not text.strip():
         return UNKNOWN
     clean = text.strip()
-    for parse in (datetime.fromisoformat, email.utils.parsedate_to_datetime, _by_format):
+    for parse in (_by_seconds, datetime.fromisoformat, email.utils.parsedate_to_datetime, _by_format):
         try:
-            return parse(clean).toordinal()
-        except (ValueError, TypeError, IndexError):
+            moment = parse(clean)
+            return (moment if moment.tzinfo is None else moment.astimezone(UTC)).toordinal()
+        except (ValueError, TypeError, IndexError, OverflowError):
             continue  # the next way to write a date
     return UNKNOWN
+
+
+def _by_seconds(text: str) -> datetime:
+    """Seconds or milliseconds since 1970."""
+    if not _SINCE_1970.fullmatch(text):
+        raise ValueError(text)
+    return datetime.fromtimestamp(int(text[:10]), UTC)
 
 
 def _by_format(text: str) -> datetime:

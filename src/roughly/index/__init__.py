@@ -1,0 +1,8 @@
+"""The online index: a store of documents, asked one by one, with the verdicts of a batch run."""
+
+from __future__ import annotations
+
+from roughly.index.index import Index
+from roughly.index.results import Added, Entry, Match, Stats
+
+__all__ = ["Added", "Entry", "Index", "Match", "Stats"]

@@ -1,0 +1,69 @@
+"""What is stored of a text to judge it on, packed into bytes: the text, its shingle set, or a sample of that.
+
+A text is compressed (zstd). Sets are hashes, which nothing compresses: 8 bytes a value behind the limit up to which
+they are complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import zstandard
+
+from roughly.features.shingles import Sets
+from roughly.features.sketch import EVERY, limits_of
+
+_LEVEL = 3
+MARK_WORDS = 16
+
+
+def pack_texts(texts: pa.Array) -> list[bytes]:
+    """Each text, compressed."""
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True)
+    return [compressor.compress(text) for text in texts.cast(pa.large_binary()).to_pylist()]
+
+
+def unpack_texts(bodies: Sequence[bytes]) -> pa.Array:
+    """The texts again."""
+    decompressor = zstandard.ZstdDecompressor()
+    return pa.array([decompressor.decompress(body) for body in bodies], pa.large_binary()).view(pa.large_string())
+
+
+def pack_sets(sets: Sets) -> list[bytes]:
+    """The values of each set behind its limit."""
+    limits = limits_of(sets)
+    data = np.ascontiguousarray(sets.values).tobytes()
+    ends = (8 * sets.offsets).tolist()
+    heads = [limit.to_bytes(8, "little") for limit in limits.tolist()]
+    return [head + data[ends[i] : ends[i + 1]] for i, head in enumerate(heads)]
+
+
+def unpack_sets(bodies: Sequence[bytes], most: int = 0) -> Sets:
+    """The sets again."""
+    words = np.frombuffer(b"".join(bodies), np.uint64)
+    sizes = np.array([len(body) // 8 for body in bodies], np.int64)
+    heads = np.zeros(len(bodies), np.int64)
+    np.cumsum(sizes[:-1], out=heads[1:])
+    limits = words[heads] if len(bodies) else np.empty(0, np.uint64)
+    values = np.delete(words, heads)
+    offsets = np.zeros(len(bodies) + 1, np.int64)
+    np.cumsum(sizes - 1, out=offsets[1:])
+    whole = most == 0 and bool((limits == EVERY).all())
+    return Sets(values, offsets, None if whole else limits, most)
+
+
+def marks_of(sets: Sets) -> list[bytes]:
+    """The bitmap of each set: rules out, for certain and without the set, most that are too unlike."""
+    from roughly.kernels.bitmaps import draw
+
+    maps = np.zeros((len(sets), MARK_WORDS), np.uint64)
+    draw(sets.values, sets.offsets, maps, 0)
+    return [row.tobytes() for row in maps]
+
+
+def unpack_marks(marks: Sequence[bytes]) -> npt.NDArray[np.uint64]:
+    """The bitmaps as rows of words."""
+    return np.frombuffer(b"".join(marks), np.uint64).reshape(-1, MARK_WORDS)
