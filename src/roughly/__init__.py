@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from roughly.errors import RoughlyError
     from roughly.features.sketching import Sketched
     from roughly.index import Index
+    from roughly.index.stream import match
     from roughly.job import Result, dedupe
     from roughly.job.clustering import Clustering
     from roughly.job.objects import cluster_features
@@ -38,6 +39,7 @@ _HOMES = {
     "containment": "roughly.verify.comparison",
     "contains": "roughly.verify.comparison",
     "dedupe": "roughly.job",
+    "match": "roughly.index.stream",
     "recluster": "roughly.job.stored",
     "resemblance": "roughly.verify.comparison",
     "same": "roughly.verify.comparison",
@@ -46,7 +48,7 @@ _HOMES = {
 
 __all__ = [
     "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched",
-    "cluster_features", "compare", "containment", "contains", "dedupe", "recluster", "resemblance", "same", "sketch",
+    "cluster_features", "compare", "containment", "contains", "dedupe", "match", "recluster", "resemblance", "same", "sketch",
 ]  # fmt: skip
 
 

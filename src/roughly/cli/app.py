@@ -12,6 +12,7 @@ from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
+from roughly.cli.match import match
 from roughly.cli.method_options import Sectioned
 from roughly.cli.sign import sign
 from roughly.cli.sketch import sketch
@@ -31,6 +32,7 @@ app.command()(sketch)
 app.command()(tune)
 app.command(cls=Sectioned)(sign)
 app.command()(cluster)
+app.command()(match)
 app.add_typer(lexicon, name="lexicon")
 app.add_typer(lab, name="lab")
 
