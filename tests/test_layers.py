@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "roughly"
 LAYERS = [
     "errors", "checks", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features",
     "lexicon",
-    "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "report", "lab", "service", "job",
+    "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "results", "report", "lab", "service", "job",
     "cli", "__main__",
 ]  # fmt: skip
 HOMES = {

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from roughly.job.objects import cluster_features
     from roughly.job.sketching import sketch
     from roughly.job.stored import recluster
+    from roughly.results import group_results
     from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
 
@@ -39,6 +40,7 @@ _HOMES = {
     "containment": "roughly.verify.comparison",
     "contains": "roughly.verify.comparison",
     "dedupe": "roughly.job",
+    "group_results": "roughly.results",
     "match": "roughly.index.stream",
     "recluster": "roughly.job.stored",
     "resemblance": "roughly.verify.comparison",
@@ -48,7 +50,7 @@ _HOMES = {
 
 __all__ = [
     "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched",
-    "cluster_features", "compare", "containment", "contains", "dedupe", "match", "recluster", "resemblance", "same", "sketch",
+    "cluster_features", "compare", "containment", "contains", "dedupe", "group_results", "match", "recluster", "resemblance", "same", "sketch",
 ]  # fmt: skip
 
 
