@@ -37,7 +37,7 @@ def read_results(results: Any, *, with_texts: bool) -> Given:
         raise InputError(
             f"results cannot be read from an object of type {type(results).__name__}; give a list of them, best first"
         )
-    listed = [_mapping(item, number, with_texts) for number, item in enumerate(results, 1)]
+    listed = [item if type(item) is dict else _mapping(item, n, with_texts) for n, item in enumerate(results, 1)]
     ids = [_id(item, number, with_texts) for number, item in enumerate(listed, 1)]
     if len(set(ids)) < len(ids):
         twice = next(doc_id for place, doc_id in enumerate(ids) if doc_id in ids[:place])
@@ -51,8 +51,11 @@ def read_results(results: Any, *, with_texts: bool) -> Given:
                     f"result {number} ({ids[number - 1]!r}) has no text; give it, or the index or signatures that "
                     "hold it"
                 )
-    facts = {name: [_text(item.get(name)) for item in listed] for name in _FACTS}
-    return Given(ids, texts, [bool(item.get("markup", False)) for item in listed], facts)  # type: ignore[arg-type]
+    facts = {name: [item.get(name) for item in listed] for name in _FACTS}
+    for name, values in facts.items():
+        if not all(value is None or type(value) is str for value in values):
+            facts[name] = [None if value is None else str(value) for value in values]
+    return Given(ids, texts, [bool(item.get("markup")) for item in listed], facts)  # type: ignore[arg-type]
 
 
 def _mapping(item: Any, number: int, with_texts: bool) -> Mapping[str, Any]:
@@ -65,12 +68,10 @@ def _mapping(item: Any, number: int, with_texts: bool) -> Mapping[str, Any]:
 
 def _id(item: Mapping[str, Any], number: int, with_texts: bool) -> str:
     doc_id = item.get("doc_id", item.get("id"))
+    if type(doc_id) is str and doc_id:
+        return doc_id
     if doc_id is None or isinstance(doc_id, bool) or doc_id == "":
         if not with_texts:
             raise InputError(f"result {number} has no doc_id, by which its signature is found; give it one")
         return str(number)
     return str(doc_id)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)

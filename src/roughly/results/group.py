@@ -93,18 +93,14 @@ def _grouped(given: Given, held: Held, show: str) -> Grouped:
     facts = {name: _merged(given.facts[name], held.told.get(name)) for name in given.facts}
     rank = _order(show, held.tokens, facts["date"])
     shown, scores = _resolved(held, rank)
-    results = [
-        Result(place + 1, doc_id, *told, tokens, *score)
-        for place, (doc_id, *told, tokens, score) in enumerate(
-            zip(given.ids, *facts.values(), held.tokens.tolist(), scores, strict=True)
-        )
-    ]
-    members: dict[int, list[int]] = {}
-    for place, head in enumerate(shown.tolist()):
-        members.setdefault(head, []).append(place)
+    columns = (given.ids, *facts.values(), held.tokens.tolist(), *scores)
+    results = [Result(*told) for told in zip(range(1, len(given) + 1), *columns, strict=True)]
+    members: dict[int, list[Result]] = {}
+    for head, result in zip(shown.tolist(), results, strict=True):
+        members.setdefault(head, []).append(result)
     groups = tuple(
-        Group(results[head], tuple(results[place] for place in places if place != head))
-        for head, places in members.items()
+        Group(results[head], () if len(found) == 1 else tuple(one for one in found if one.rank != head + 1))
+        for head, found in members.items()
     )
     return Grouped(groups, held.scores)
 
@@ -127,7 +123,7 @@ def _order(show: str, tokens: Ints, dates: list[str | None]) -> Ints:
     return np.lexsort((places, -days if show == "newest" else days, days == NO_DAY))
 
 
-def _resolved(held: Held, rank: Ints) -> tuple[Ints, list[tuple[float | None, ...]]]:
+def _resolved(held: Held, rank: Ints) -> tuple[Ints, list[list[float | None]]]:
     """Who is shown in the place of each result, and how alike they are."""
     if held.keys is None or held.judge is None:
         shown = first_of(held.equal, rank)
@@ -143,18 +139,14 @@ def _resolved(held: Held, rank: Ints) -> tuple[Ints, list[tuple[float | None, ..
     return found.witness, _scores(held, found.witness)
 
 
-def _scores(held: Held, shown: Ints) -> list[tuple[float | None, ...]]:
+def _scores(held: Held, shown: Ints) -> list[list[float | None]]:
     """Of each result with the one that is shown; equal ones wholly resemble each other, whatever is stored."""
-    nothing: tuple[float | None, ...] = (None, None, None)
-    equal = held.equal == held.equal[shown]
-    same = equal.all(axis=1) if equal.ndim == 2 else equal
-    found = [(1.0, 1.0, 1.0) if one else nothing for one in same.tolist()]
+    same = held.equal == held.equal[shown]
+    same = same.all(axis=1) if same.ndim == 2 else same
+    measured = np.where(same, 1.0, np.nan)[None, :].repeat(3, axis=0)
     others = np.flatnonzero(~same)
     if held.scores != "none" and held.facts.sets is not None and len(others):
         guess = estimate(held.facts.sets, others, shown[others])
-        columns = (column.tolist() for column in (guess.resemblance, guess.containment, guess.contained_in))
-        for place, *values in zip(others.tolist(), *columns, strict=True):
-            found[place] = tuple(None if value != value else value for value in values)
-    for place in np.flatnonzero(shown == np.arange(len(shown))).tolist():
-        found[place] = nothing
-    return found
+        measured[:, others] = guess.resemblance, guess.containment, guess.contained_in
+    measured[:, shown == np.arange(len(shown))] = np.nan
+    return [[None if value != value else value for value in column] for column in measured.tolist()]

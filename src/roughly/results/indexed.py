@@ -9,7 +9,7 @@ from roughly.cluster.held import Facts
 from roughly.cluster.scoring import slice_of
 from roughly.errors import InputError
 from roughly.index import Index
-from roughly.index.fetching import fetch
+from roughly.index.fetching import FACTS, fetch
 from roughly.results.given import Given
 from roughly.results.held import Held, keys_of
 
@@ -25,11 +25,11 @@ def hold_indexed(index: Index, given: Given) -> Held:
             f"{index.name} does not hold {len(missing):,} of the results, {missing[0]!r} for one; add them, or give "
             "the texts instead of the index"
         )
-    rows = [found.rows[doc_id] for doc_id in given.ids]
-    tokens = np.array([row.tokens for row in rows], np.int64)
-    days = np.array([NO_DAY if row.day is None else row.day for row in rows], np.int32)
-    place = np.array([found.place[row.content] for row in rows], np.int64)
-    told = {name: [getattr(row, name) for row in rows] for name in _TOLD}
+    columns = dict(zip(FACTS, zip(*map(found.rows.__getitem__, given.ids), strict=True), strict=True))
+    tokens = np.array(columns["tokens"], np.int64)
+    days = np.array([NO_DAY if day is None else day for day in columns["day"]], np.int32)
+    place = np.array([found.place[content] for content in columns["content"]], np.int64)
+    told = {name: list(columns[name]) for name in _TOLD}
     if found.keys is None:
         return Held(None, None, Facts(), tokens, place, 0, "none", told)
     sets = None if found.sets is None else slice_of(found.sets, place)
