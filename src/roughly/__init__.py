@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from roughly.features.sketching import Sketched
     from roughly.index import Index
     from roughly.index.stream import match
+    from roughly.index.sweeping import Sweeps
     from roughly.job import Result, dedupe
     from roughly.job.clustering import Clustering
     from roughly.job.objects import cluster_features
@@ -35,6 +36,7 @@ _HOMES = {
     "RoughlyError": "roughly.errors",
     "Settings": "roughly.settings",
     "Sketched": "roughly.features.sketching",
+    "Sweeps": "roughly.index.sweeping",
     "cluster_features": "roughly.job.objects",
     "compare": "roughly.verify.comparison",
     "containment": "roughly.verify.comparison",
@@ -49,8 +51,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched",
-    "cluster_features", "compare", "containment", "contains", "dedupe", "group_results", "match", "recluster", "resemblance", "same", "sketch",
+    "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched", "Sweeps",
+    "cluster_features", "compare", "containment", "contains", "dedupe", "group_results", "match", "recluster",
+    "resemblance", "same", "sketch",
 ]  # fmt: skip
 
 

@@ -10,12 +10,14 @@ import roughly
 from roughly.cli.cluster import cluster
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
+from roughly.cli.group import group
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
 from roughly.cli.match import match
 from roughly.cli.method_options import Sectioned
 from roughly.cli.sign import sign
 from roughly.cli.sketch import sketch
+from roughly.cli.sweeps import register as register_sweeps
 from roughly.cli.tune import tune
 
 app = typer.Typer(
@@ -33,7 +35,11 @@ app.command()(tune)
 app.command(cls=Sectioned)(sign)
 app.command()(cluster)
 app.command()(match)
+app.command(cls=Sectioned)(group)
 app.add_typer(lexicon, name="lexicon")
+index = typer.Typer(help="The online index.", no_args_is_help=True, rich_markup_mode=None)
+register_sweeps(index)
+app.add_typer(index, name="index")
 app.add_typer(lab, name="lab")
 
 

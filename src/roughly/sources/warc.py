@@ -98,6 +98,14 @@ class WebArchive:
                 )
         return collector.parsed()
 
+    def revisits(self) -> Iterator[tuple[str, str | None]]:
+        """Pages that the crawler found unchanged and did not store again: (url, the url that it refers to)."""
+        with self._reader() as reader:
+            for record in Archive(reader):
+                url = record.fields.get("warc-target-uri", "").strip("<>")
+                if record.fields.get("warc-type", "").lower() == "revisit" and url:
+                    yield url, record.fields.get("warc-refers-to-target-uri", "").strip("<>") or None
+
     def copy(self, keep: Mask, folder: Path) -> int:
         """Copy the records that stay as they are in the file, compressed as they are."""
         with self._reader() as reader:
