@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what the tests need from the system's packages where it is missing: a browser, to look at pages.
+# Installs what the tests need from the system's packages where it is missing: a browser, to look at
+# pages, and a PostgreSQL server, for the index.
 set -eu
 
 need() { # command, package
@@ -16,3 +17,4 @@ need() { # command, package
 }
 
 need chromium chromium
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql

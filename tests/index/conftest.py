@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres_server import Server, binaries
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 Row = dict[str, Any]
@@ -26,3 +28,22 @@ def rows(policies: list[Row]) -> list[Row]:
     few = [{**row, "doc_id": row["id"]} for row in policies if row["source"] < "D"][:140]
     more = [("copy", few[0]["text"]), ("little", "Terms of service"), ("e1", " "), ("e2", "…")]
     return [*few, *({"doc_id": name, "id": name, "text": text} for name, text in more)]
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server of our own."""
+    if binaries() is None:
+        pytest.skip("no PostgreSQL server is installed; `make system` installs it")
+    made = Server()
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an index may be made: a file that is not there, or an empty database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "a.db")
+    server: Server = request.getfixturevalue("server")
+    return server.database()

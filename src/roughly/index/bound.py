@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,6 +106,18 @@ def bind(settings: Settings, store: str, lexicon: Lexicon | None = None, generat
     return Bound(settings, method, store, fingerprint(settings, method), generation, most)
 
 
+def with_lexicon(bound: Bound, lexicon: str | os.PathLike[str] | Lexicon, name: str) -> Bound:
+    """The same with another lexicon, for the next generation of keys."""
+    made = bound.method.method if isinstance(bound.method, methods.Verified) else bound.method
+    if not hasattr(made, "lexicon"):
+        raise SettingsError(f"{name} was made with the method {made.name}, which takes no lexicon to refresh")
+    if bound.store != "text":
+        raise SettingsError(f"{name} stores no texts ({bound.store}), so they cannot be signed again")
+    options = dict(bound.settings.options) | {"lexicon": lexicon if isinstance(lexicon, Lexicon) else str(lexicon)}
+    settings = dataclasses.replace(bound.settings, options=options)
+    return bind(settings, bound.store, generation=bound.generation + 1)
+
+
 def write(connection: Connection, store: Store, bound: Bound, *, fresh: bool) -> None:
     """Keep what the index is bound to; `fresh` in a new index."""
     settings = bound.settings.to_dict()
@@ -128,10 +141,11 @@ def write(connection: Connection, store: Store, bound: Bound, *, fresh: bool) ->
     store.insert(connection, "files", ("name", "piece", "body"), pieces)
 
 
-def read(connection: Connection, name: str, key_file: str | Path | None = None) -> Bound:
+def read(connection: Connection, name: str, key_file: str | Path | None = None, *, any_format: bool = False) -> Bound:
     """What the index is bound to; refuses another format and another key."""
     values = {row.name: row.value for row in connection.execute(select(META))}
-    check_format(values, name)
+    if not any_format:
+        check_format(values, name)
     settings = json.loads(values["settings"])
     contents = json.loads(values["contents"])
     if "key_file" in contents:

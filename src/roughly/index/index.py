@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -24,9 +25,11 @@ from sqlalchemy.exc import DBAPIError
 from roughly.cluster.candidates import NO_DAY
 from roughly.errors import IndexRefused, OutputExists, SettingsError
 from roughly.index import bound as binding
-from roughly.index import contents, documents, reading, writing
+from roughly.index import checking, contents, documents, exporting, reading, refreshing, upgrading, writing
 from roughly.index.bound import Bound
+from roughly.index.checking import Check
 from roughly.index.failures import attempt, told
+from roughly.index.refreshing import Refreshed
 from roughly.index.results import Added, Entry, Match, Stats
 from roughly.index.schema import CONTENTS, DOCUMENTS, KEYS, META, METADATA, REVOKED
 from roughly.index.signing import Signed, sign
@@ -306,6 +309,41 @@ class Index:
             )
 
         return self._read(work)
+
+    # ------------------------------------------------------------------ upkeep
+
+    def verify(self, sample: int | None = None) -> Check:
+        """Whether it is whole; with `sample`, keys are made again for so many texts only."""
+        return self._read(lambda connection, bound: checking.verify(self._store, connection, bound, sample))
+
+    def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> int:
+        """Write all documents to a Parquet file (`exporting.SCHEMA`); returns how many."""
+        target = Path(path)
+        return self._read(lambda connection, bound: exporting.export(self._store, connection, bound, target, overwrite))
+
+    def refresh(
+        self, lexicon: str | os.PathLike[str] | Lexicon, *, advance: Callable[[int], None] = lambda done: None
+    ) -> Refreshed:
+        """Sign all texts with another lexicon, in steps, while the index is in use; then exchange the keys at once.
+
+        After a kill, the same call goes on where it was.
+        """
+        old = self._read(lambda connection, bound: bound)
+        new = binding.with_lexicon(old, lexicon, self.name)
+        refreshed = refreshing.refresh(self._store, old, new, advance)
+        self._bound = new
+        return refreshed
+
+    @classmethod
+    def upgrade(
+        cls, where: str | os.PathLike[str], *, key_file: str | os.PathLike[str] | None = None
+    ) -> tuple[int, int]:
+        """Bring an index to this version's format; (format before, format now). After a kill, call it again."""
+        place = Store(where)
+        try:
+            return upgrading.upgrade(place, None if key_file is None else os.fspath(key_file))
+        finally:
+            place.close()
 
     # ------------------------------------------------------------------ transactions
 

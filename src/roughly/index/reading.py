@@ -121,9 +121,7 @@ def _all_documents(store: Store, connection: Connection, texts: Ints, asked: Ask
     rows = store.ask(
         connection,
         ("shown of contents", *days),
-        lambda: (
-            _windowed(answers.told(), days).where(store.one_of(DOCUMENTS.c.content)).order_by(DOCUMENTS.c.document)
-        ),
+        lambda: _windowed(answers.told(), days).where(store.one_of(DOCUMENTS.c.content)).order_by(DOCUMENTS.c.document),
         asked=store.listed(texts),
         **days,
     )

@@ -209,6 +209,14 @@ class Store:
         cursor.executemany(f"DELETE FROM {table} WHERE key = {mark} AND member = {mark}", rows)
         cursor.close()
 
+    def exchange(self, connection: Connection) -> None:
+        """Put `keys_next` and `signs_next` in the place of `keys` and `signs`."""
+        for table in ("keys", "signs"):
+            connection.exec_driver_sql(f"DROP TABLE {table}")
+            connection.exec_driver_sql(f"ALTER TABLE {table}_next RENAME TO {table}")
+            if self.postgres:  # an index keeps its name, and the next refresh wants it
+                connection.exec_driver_sql(f"ALTER INDEX {table}_next_pkey RENAME TO {table}_pkey")
+
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""
         if self.postgres:

@@ -155,7 +155,9 @@ class Adding:
         """Another document of the same text, where this one is the earliest: it kept its place when it changed."""
         other = answers.told().where(and_(DOCUMENTS.c.content == content, DOCUMENTS.c.doc_id != doc_id))
         row = self.connection.execute(other.order_by(DOCUMENTS.c.document).limit(1)).first()
-        return None if row is None else answers.match_of(row, None, place, answers.shared_with_equal(asking, place))
+        if row is None:
+            return None
+        return answers.match_of(answers.Shown(*row), None, place, answers.shared_with_equal(asking, place))
 
 
 def remove(store: Store, connection: Connection, bound: Bound, ids: Sequence[str]) -> list[str]:
