@@ -80,7 +80,7 @@ def _run(where: str, key_file: Path | None, reading: object, asked: object, *, a
                     rejected += 1
                     print(f"rejected: standard input, {told.record}: {told.reason}", file=sys.stderr)
                 if not quiet:
-                    print(_line(told, as_json))
+                    sys.stdout.write(f"{_line(told, as_json)}\n")  # in one piece, also where nothing is buffered
             sys.stdout.flush()
     if rejected:
         print(f"{rejected:,} records were rejected", file=sys.stderr)

@@ -135,7 +135,10 @@ class Sweeping:
         count = len(pages_of(self.index, self.date))
         if not count:
             drop(self.index, self.date)
-            raise InputMissing(f"no page with an address was found, so there is no sweep of {self.date}")
+            raise InputMissing(
+                f"no page with an address was found, so there is no sweep of {self.date}: {len(self.rejects):,} records "
+                f"were rejected, {self._left_out:,} answers were no pages; name the column of the urls with --url-column"
+            )
         self.sweep = replace(
             self.sweep, state="done", pages=count, rejected=len(self.rejects), left_out=self._left_out,
             revisits=self._revisits, unresolved=self._unresolved,
