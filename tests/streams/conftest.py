@@ -9,13 +9,19 @@ from pathlib import Path
 
 import pytest
 
-WORDS = [f"{a}{b}" for a in ("bar", "cor", "den", "fal", "gim", "hol", "jun", "kes") for b in ("ta", "ro", "mi", "lu", "se", "vo")]
+WORDS = [
+    f"{a}{b}"
+    for a in ("bar", "cor", "den", "fal", "gim", "hol", "jun", "kes")
+    for b in ("ta", "ro", "mi", "lu", "se", "vo")
+]
 
 
 def prose(seed: int, words: int = 120) -> str:
     """A text of so many words, always the same for a seed, and unlike that of another."""
     draw = random.Random(seed)
-    return " ".join(f"{draw.choice(WORDS)}{seed % 97}" if draw.random() < 0.3 else draw.choice(WORDS) for _ in range(words))
+    return " ".join(
+        f"{draw.choice(WORDS)}{seed % 97}" if draw.random() < 0.3 else draw.choice(WORDS) for _ in range(words)
+    )
 
 
 def edited(text: str, seed: int, changes: int = 1) -> str:
@@ -45,10 +51,14 @@ Crawl = Callable[..., Path]
 def crawl(tmp_path: Path) -> Crawl:
     """Writes a WARC of pages: {url: text}, with other answers by their status, and revisits."""
 
-    def write(name: str, pages: dict[str, str], *, gone: dict[str, int] | None = None, same: tuple[str, ...] = ()) -> Path:
+    def write(
+        name: str, pages: dict[str, str], *, gone: dict[str, int] | None = None, same: tuple[str, ...] = ()
+    ) -> Path:
         path = tmp_path / name
         records = [_record("response", n, url, _http(200, text)) for n, (url, text) in enumerate(pages.items())]
-        records += [_record("response", 900 + n, url, _http(s, "Not here")) for n, (url, s) in enumerate((gone or {}).items())]
+        records += [
+            _record("response", 900 + n, url, _http(s, "Not here")) for n, (url, s) in enumerate((gone or {}).items())
+        ]
         records += [_record("revisit", 950 + n, url, _http(200, "")) for n, url in enumerate(same)]
         path.write_bytes(b"".join(gzip.compress(record, mtime=0) for record in records))
         return path

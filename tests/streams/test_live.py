@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from conftest import mail, mbox
 
+from conftest import mail, mbox
 from roughly.errors import InputError, InputMissing
 from roughly.sources import live
 from roughly.sources.live import Arrived, read_live
@@ -82,7 +82,9 @@ def test_a_line_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("size", [1, 3, 64, 10_000])
 def test_an_mbox_in_any_pieces(size: int) -> None:
-    data = mbox(mail(1, "first\n\n>From the body\nFrom nobody in particular"), mail(2, "second"), b"\n", mail(4, "last"))
+    data = mbox(
+        mail(1, "first\n\n>From the body\nFrom nobody in particular"), mail(2, "second"), b"\n", mail(4, "last")
+    )
     found = arrived(*(data[at : at + size] for at in range(0, len(data), size)))
     assert told(found) == [
         ("message 1", "m1@example.org"), ("message 2", "m2@example.org"), ("message 3", "empty"),

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import edited, mail, mbox, prose
 from typer.testing import CliRunner, Result
 
 import roughly
+from conftest import edited, mail, mbox, prose
 from roughly import Index, Settings
 from roughly.cli.app import app
 from roughly.errors import SettingsError
@@ -56,7 +56,12 @@ def test_each_is_answered_before_the_next_is_asked_for(index: Index) -> None:
 
 
 def test_what_is_learnt_is_known_from_then_on(index: Index) -> None:
-    stream = [document("a", prose(9)), document("b", edited(prose(9), 1)), document("a", prose(9)), document("c", prose(8))]
+    stream = [
+        document("a", prose(9)),
+        document("b", edited(prose(9), 1)),
+        document("a", prose(9)),
+        document("c", prose(8)),
+    ]
     answers = list(roughly.match(index, stream, add=True))
     assert [(a.verdict, a.match and a.match.doc_id, a.status) for a in answers] == [
         ("new", None, "added"), ("known", "a", "added"), ("known", "a", "unchanged"), ("new", None, "added")
@@ -86,7 +91,9 @@ def test_revoking_takes_back_all_that_makes_a_document_known_for_good(index: Ind
     (taken,) = roughly.match(index, mistake, revoke=True)
     assert (taken.verdict, taken.revoked) == ("revoked", ("k1", "k1b"))
     assert next(roughly.match(index, mistake)).verdict == "new"
-    assert next(roughly.match(index, document("again", prose(1)), add=True)).verdict == "new", "learnt again, it stays revoked"
+    assert next(roughly.match(index, document("again", prose(1)), add=True)).verdict == "new", (
+        "learnt again, it stays revoked"
+    )
     assert next(roughly.match(index, mistake)).verdict == "new"
     assert next(roughly.match(index, mistake, revoke=True)).verdict == "new", "there is nothing left to take back"
     assert next(roughly.match(index, document("o", prose(2)))).verdict == "known"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from conftest import edited, prose
 from typer.testing import CliRunner
 
 import roughly
+from conftest import edited, prose
 from roughly import Index, Settings, group_results
 from roughly.cli.app import app
 from roughly.errors import DuplicateIds, InputError, SettingsError
@@ -55,10 +55,11 @@ def test_duplicates_stand_under_the_first_and_nothing_is_discarded(results: list
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_groups_as_a_batch_run_that_keeps_the_first(results: list[Row], method: str) -> None:
     found = group_results(results, method=method)
-    batch = roughly.dedupe([{**row, "id": row["doc_id"]} for row in results], method=method, keep=("first",), id_column="id")
+    batch = roughly.dedupe(
+        [{**row, "id": row["doc_id"]} for row in results], method=method, keep=("first",), id_column="id"
+    )
     shown = {one: group[0] for group in ids(found) for one in group}
-    kept = batch.documents.to_pydict() if hasattr(batch.documents, "to_pydict") else {}
-    assert shown == dict(zip(kept["doc_id"], kept["kept_id"], strict=True))
+    assert shown == dict(zip(*(batch.documents[name].to_pylist() for name in ("doc_id", "kept_id")), strict=True))
 
 
 def test_who_is_shown(results: list[Row]) -> None:
@@ -73,16 +74,22 @@ def test_who_is_shown(results: list[Row]) -> None:
         assert firsts == sorted(firsts), "a group stands where its first result stood"
         assert all([d.rank for d in g.duplicates] == sorted(d.rank for d in g.duplicates) for g in found)
     undated = [{**row, "date": None if row["doc_id"] < "r2" else row["date"]} for row in results]
-    assert all(g.shown.date is not None for g in group_results(undated, show="oldest") if any(d.date for d in g.duplicates))
+    assert all(
+        g.shown.date is not None for g in group_results(undated, show="oldest") if any(d.date for d in g.duplicates)
+    )
 
 
-@pytest.mark.parametrize("method", ["shingles", "super-shingles", "mega-shingles", "word-lsh", "imatch", "rare-terms", "term-vector"])
+@pytest.mark.parametrize(
+    "method", ["shingles", "super-shingles", "mega-shingles", "word-lsh", "imatch", "rare-terms", "term-vector"]
+)
 def test_stored_signatures_give_the_same_groups(results: list[Row], method: str, tmp_path: Path) -> None:
     sign(results, output=tmp_path / "s.parquet", method=method)
     named = [row["doc_id"] for row in results]
     found = group_results(named, signatures=StoredSignatures(tmp_path / "s.parquet"))
     assert ids(found) == ids(group_results(results, method=method))
-    assert ids(group_results(results[:7], signatures=tmp_path / "s.parquet")) == ids(group_results(results[:7], method=method))
+    assert ids(group_results(results[:7], signatures=tmp_path / "s.parquet")) == ids(
+        group_results(results[:7], method=method)
+    )
 
 
 @pytest.mark.parametrize("store", ["text", "shingles", "sketch"])

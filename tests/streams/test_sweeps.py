@@ -9,9 +9,9 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from conftest import Crawl, edited, prose
 from typer.testing import CliRunner
 
+from conftest import Crawl, edited, prose
 from roughly import Index, Settings, Sweeps
 from roughly.cli.app import app
 from roughly.errors import InputMissing, SettingsError
@@ -51,7 +51,9 @@ def test_every_version_stays_and_a_page_that_did_not_change_is_stored_once(swept
     assert [page.date for page in versions] == ["2024-01-01", "2024-02-01", "2024-03-01"]
     assert versions[0].content != versions[1].content == versions[2].content
     assert swept.text(versions[0].doc_id) != swept.text(versions[1].doc_id)
-    assert swept.stats().documents == 21 and swept.stats().contents == len({*FIRST.values(), *SECOND.values(), *THIRD.values()})
+    assert swept.stats().documents == 21 and swept.stats().contents == len(
+        {*FIRST.values(), *SECOND.values(), *THIRD.values()}
+    )
 
 
 def test_every_page_is_counted_once_in_each_interval(swept: Index) -> None:
@@ -90,7 +92,7 @@ def test_a_lost_page_is_found_and_followed(swept: Index) -> None:
     assert moved[0].date == "2024-02-01" and not moved[0].same_host
     assert sweeps.lost(f"{A}/same").here
     assert sweeps.lost(f"{B}/born").found == ()
-    with pytest.raises(InputMissing, match="no finished sweep .* has seen"):
+    with pytest.raises(InputMissing, match=r"no finished sweep .* has seen"):
         sweeps.lost(f"{A}/never")
 
 
@@ -149,7 +151,7 @@ def test_pages_without_an_address_are_rejected_and_the_rest_goes_in(tmp_path: Pa
     with pytest.warns(UserWarning, match="1 records were left out; .*has no url"):
         done = Sweeps(index).add([{"url": f"{A}/1", "text": prose(1)}, {"url": None, "text": "x"}], date="2024-01-01")
     assert (done.pages, done.rejected) == (1, 1)
-    with pytest.raises(InputMissing, match="no page with an address .* 1 records were rejected"):
+    with pytest.raises(InputMissing, match=r"no page with an address .* 1 records were rejected"):
         Sweeps(index).add([{"url": "", "text": prose(1)}], date="2024-05-01")
     assert [sweep.date for sweep in Sweeps(index)] == ["2024-01-01"], "nothing is left of a sweep without pages"
     with pytest.raises(SettingsError, match="must be a day such as"):
@@ -157,7 +159,8 @@ def test_pages_without_an_address_are_rejected_and_the_rest_goes_in(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "settings", [{"method": "shingles", "sketch": "all", "threshold": 0.8}, {"measure": "containment", "threshold": 0.8}]
+    "settings",
+    [{"method": "shingles", "sketch": "all", "threshold": 0.8}, {"measure": "containment", "threshold": 0.8}],
 )
 def test_whole_and_partial_copies(tmp_path: Path, settings: dict[str, object]) -> None:
     index = Index.create(tmp_path / "web.db", Settings.gather(settings))

@@ -22,7 +22,9 @@ def group(
     context: typer.Context,
     results: Annotated[list[str], typer.Argument(help="Results, best first: files, or - for standard input.")],
     show: Annotated[str, typer.Option("--show", help="Who is shown: " + ", ".join(SHOW) + ".")] = "rank",
-    index: Annotated[str | None, typer.Option("--index", help="An index that holds them: texts are not needed.")] = None,
+    index: Annotated[
+        str | None, typer.Option("--index", help="An index that holds them: texts are not needed.")
+    ] = None,
     signatures: Annotated[
         Path | None, typer.Option("--signatures", help="A file of `roughly sign` that holds them.")
     ] = None,
@@ -58,7 +60,10 @@ def group(
             },
             method_options,
         )  # fmt: skip
-    elif given := [*_given(context, "method", "threshold", "recall", "measure", "shingle_size", "verify"), *method_options]:
+    elif given := [
+        *_given(context, "method", "threshold", "recall", "measure", "shingle_size", "verify"),
+        *method_options,
+    ]:
         stored = "index" if index is not None else "signatures"
         raise SettingsError(f"the {stored} has settings of its own; leave out --{', --'.join(given).replace('_', '-')}")
     from roughly.cli.progress import compiled

@@ -67,7 +67,9 @@ def sweep(
         if done.left_out:
             print(f"left out    {done.left_out:,} answers without a page: errors and redirections")
         if done.revisits:
-            print(f"unchanged   {done.revisits:,} pages that the crawler did not store again, {done.unresolved:,} unknown")
+            print(
+                f"unchanged   {done.revisits:,} pages that the crawler did not store again, {done.unresolved:,} unknown"
+            )
         if done.rejected:
             print(f"rejected    {done.rejected:,} records")
     if rejects:
@@ -200,7 +202,7 @@ def changes(
 
 def _print_changes(answer: Changes) -> None:
     head = ("from", "to", "pages", "same", "changed", "alike", "within", "between", "died", "born", "returned")
-    rows = [head]
+    rows: list[tuple[str, ...]] = [head]
     for i in answer.intervals:
         numbers = (i.pages_before, i.unchanged, i.changed)
         rows.append(

@@ -159,7 +159,9 @@ def _moves(comparer: Comparer, gone: list[Page], new: list[Page]) -> list[Move]:
         places[page.content].append(page)
     options = [(1.0, page, other) for page in gone for other in places.get(page.content, ())]
     options += _alike(comparer, gone, places)
-    options.sort(key=lambda option: (-_known(option[0]), option[1].host != option[2].host, option[1].url, option[2].url))
+    options.sort(
+        key=lambda option: (-_known(option[0]), option[1].host != option[2].host, option[1].url, option[2].url)
+    )
     moves, left, taken = [], set(), set()
     for score, page, other in options:
         if page.url not in left and other.url not in taken:
@@ -173,9 +175,7 @@ def _known(score: float) -> float:
     return 0.0 if score != score else score
 
 
-def _alike(
-    comparer: Comparer, gone: list[Page], places: dict[int, list[Page]]
-) -> list[tuple[float, Page, Page]]:
+def _alike(comparer: Comparer, gone: list[Page], places: dict[int, list[Page]]) -> list[tuple[float, Page, Page]]:
     """The same for texts that are alike and not equal, by the verdict of the index."""
     texts: dict[int, list[Page]] = defaultdict(list)
     for page in gone:

@@ -66,7 +66,9 @@ def copies(index: Index, document: Any, *, minimum: float = MINIMUM, limit: int 
 
     `minimum` is the least share of either that the other holds.
     """
-    checks.refuse([*checks.share("minimum", minimum), *([] if limit is None else checks.whole("limit", limit, 1, 2**31))])
+    checks.refuse(
+        [*checks.share("minimum", minimum), *([] if limit is None else checks.whole("limit", limit, 1, 2**31))]
+    )
     named = _named(index, document) if isinstance(document, str) else None
     return index._read(lambda connection, bound: _copies(index, connection, bound, document, named, minimum, limit))
 
@@ -101,7 +103,7 @@ def _copies(
     else:
         signed = index._sign(documents.one(document, bound.settings.markup), bound)
         equal = [text.content for text in contents.known(index._store, connection, signed.hi, signed.lo).values()]
-        scores |= {text: (1.0, 1.0, 1.0) for text in equal}
+        scores |= dict.fromkeys(equal, (1.0, 1.0, 1.0))
         asking = asking_signed(bound, signed, equal=np.array(equal or [-1], np.int64))
         _, texts = comparer.candidates(asking)
         one = np.zeros(1, np.int64)

@@ -23,6 +23,7 @@ from roughly.index.urls import canonical_url, host_of
 from roughly.signatures.dates import day_of
 
 _HOPS = 10
+Scores = tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ def lost(index: Index, url: str, *, limit: int = 10) -> Lost:
 
 
 def _follow(index: Index, versions: list[Page], current: set[str]) -> tuple[list[Found], bool]:
-    seen, via, found, estimated = {versions[-1].url}, (), [], False
+    seen, found, estimated = {versions[-1].url}, list[Found](), False
+    via: tuple[str, ...] = ()
     for _ in range(_HOPS):
         here: list[Found] = []
         for version in reversed(versions):
@@ -109,12 +111,10 @@ def _alike(index: Index, lost: Page, after: str, current: set[str]) -> tuple[lis
     return list(best.values()), estimated
 
 
-def _scored(
-    index: Index, connection: Connection, bound: Bound, lost: Page
-) -> tuple[dict[int, tuple[float | None, ...]], bool]:
+def _scored(index: Index, connection: Connection, bound: Bound, lost: Page) -> tuple[dict[int, Scores], bool]:
     """The texts that are like this one, itself among them, with their scores."""
     comparer = Comparer(index._store, connection, bound)
-    scores: dict[int, tuple[float | None, ...]] = {lost.content: (1.0, 1.0, 1.0)}
+    scores: dict[int, Scores] = {lost.content: (1.0, 1.0, 1.0)}
     own = np.array([lost.content], np.int64)
     if not comparer.live(own):
         return scores, False
@@ -125,8 +125,12 @@ def _scored(
     columns = (found.resemblance.tolist(), found.containment.tolist(), found.contained_in.tolist())
     for text, *values in zip(texts.tolist(), *columns, strict=True):
         if text in judged or values[1] >= bound.settings.threshold:
-            scores[text] = tuple(None if value != value else value for value in values)
+            scores[text] = (_told(values[0]), _told(values[1]), _told(values[2]))
     return scores, comparer.estimated
+
+
+def _told(value: float) -> float | None:
+    return None if value != value else value
 
 
 def _score(one: Found) -> float:

@@ -1,9 +1,9 @@
 """`roughly.Sweeps`: dated sweeps of pages in an index, and what they tell (Broder 1997, §6.2, 6.4, 6.5).
 
-    >>> sweeps = roughly.Sweeps(index)
-    >>> sweeps.add("crawl.warc.gz", date="2024-03-31")
-    >>> sweeps.lost("http://a.org/old.html").found
-    >>> sweeps.changes().intervals
+>>> sweeps = roughly.Sweeps(index)
+>>> sweeps.add("crawl.warc.gz", date="2024-03-31")
+>>> sweeps.lost("http://a.org/old.html").found
+>>> sweeps.changes().intervals
 """
 
 from __future__ import annotations

@@ -209,5 +209,5 @@ def _pages(index: Index, where: Any) -> list[Page]:
     asked = select(*(DOCUMENTS.c[name] for name in names), CONTENTS.c.tokens, DOCUMENTS.c.title)
     asked = asked.join(CONTENTS, CONTENTS.c.content == DOCUMENTS.c.content).where(where)
     rows = index._read(lambda connection, bound: connection.execute(asked).all())
-    pages = (Page(*row) for row in rows if row[0] is not None and row[1] is not None)
+    pages = (Page(*tuple(row)) for row in rows if row[0] is not None and row[1] is not None)
     return [page for page in pages if page.doc_id == page_id(page.url, page.date)]

@@ -91,8 +91,13 @@ def _resemblances(intervals: Sequence[Mapping[str, Any]], frame: Frame) -> Marku
             name = f"{at / bins:g} to {(at + 1) / bins:g}: {count(number)}"
             parts.append(
                 element(
-                    "rect", element("title", name), x=left + 1, y=y(number), width=right - left - 2,
-                    height=frame.y_end - y(number), class_="bar",
+                    "rect",
+                    element("title", name),
+                    x=left + 1,
+                    y=y(number),
+                    width=right - left - 2,
+                    height=frame.y_end - y(number),
+                    class_="bar",
                 )  # fmt: skip
             )
     parts.append(frame.axis_x(x, "resemblance of the two versions"))

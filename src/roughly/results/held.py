@@ -9,9 +9,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -101,9 +101,9 @@ def _without_empty(keys: Keys | None, lengths: Ints) -> Keys:
 class StoredSignatures:
     """A file of signatures, read once: `group_results` finds the results in it by their ids."""
 
-    def __init__(self, path: str | Path) -> None:
-        self.name = str(path)
-        self._read: Signatures = read_signatures([path])
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(path)
+        self._read: Signatures = read_signatures([self.name])
 
     @cached_property
     def _places(self) -> dict[str, int]:
