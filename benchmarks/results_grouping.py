@@ -101,8 +101,9 @@ def table(rows: list[Row]) -> str:
     """As Markdown."""
     lines = ["| from | method | groups | median ms | best ms | cpu ms |", "|---|---|---:|---:|---:|---:|"]
     lines += [
-        f"| {r['from']} | {r['method']} | {r['groups']} | {r['median_ms']:.1f} | {r['best_ms']:.1f} | {r['cpu_ms']:.1f} |"
-        for r in rows
+        f"| {row['from']} | {row['method']} | {row['groups']} | {row['median_ms']:.1f} | {row['best_ms']:.1f} | "
+        f"{row['cpu_ms']:.1f} |"
+        for row in rows
     ]
     return "\n".join(lines)
 

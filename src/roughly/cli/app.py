@@ -11,6 +11,7 @@ from roughly.cli.cluster import cluster
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
 from roughly.cli.group import group
+from roughly.cli.index import app as index
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
 from roughly.cli.match import match
@@ -37,10 +38,9 @@ app.command()(cluster)
 app.command()(match)
 app.command(cls=Sectioned)(group)
 app.add_typer(lexicon, name="lexicon")
-index = typer.Typer(help="The online index.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(lab, name="lab")
 register_sweeps(index)
 app.add_typer(index, name="index")
-app.add_typer(lab, name="lab")
 
 
 def _version(asked: bool) -> None:

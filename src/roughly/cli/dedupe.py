@@ -80,12 +80,22 @@ def dedupe(
     temp: Annotated[Path | None, typer.Option("--temp", help="Folder to spill to.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    index: Annotated[
+        str | None, typer.Option("--index", help="Leave an index of all documents: a file, or postgresql://….")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="Remove what this index has; its settings are taken.")
+    ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Read a sample; print time, memory, disk and recall.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
 ) -> None:
     """Find duplicates; write who stays, who goes, and the evidence."""
-    settings = _settle(context, method_options, preset, settings_file)
+    archive = None
+    if against is None:
+        settings = _settle(context, method_options, preset, settings_file)
+    else:
+        archive, settings = _settle_against(against, context, method_options, preset, settings_file)
     resources = Resources(threads=threads, memory=parse_size(memory), temp=temp)
     from roughly.sources.part import ReadOptions
 
@@ -99,16 +109,29 @@ def dedupe(
         return
     if output is None:
         raise typer.BadParameter("is missing: name the folder to write", param_hint="--output")
-    _run(inputs, settings, resources, reading, output, overwrite, resume, as_json, quiet)
+    _run(inputs, settings, resources, reading, output, overwrite, resume, as_json, quiet, index, archive)
 
 
-def _settle(context: typer.Context, method_options: dict[str, Any], preset: str | None, file: Path | None) -> Settings:
-    """What was given wins over the file, the file over the preset; what nobody says is as the help has it."""
-    asked = {
+def _asked(context: typer.Context) -> dict[str, Any]:
+    return {
         name: context.params[name]
         for name in _ASKED
         if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT"
     }
+
+
+def _settle_against(
+    against: str, context: typer.Context, method_options: dict[str, Any], preset: str | None, file: Path | None
+) -> tuple[Any, Settings]:
+    """The archive, and its settings with what was given beside them."""
+    from roughly.job.start import archive_and_settings
+
+    return archive_and_settings(against, {**_asked(context), **method_options}, preset=preset, file=file)
+
+
+def _settle(context: typer.Context, method_options: dict[str, Any], preset: str | None, file: Path | None) -> Settings:
+    """What was given wins over the file, the file over the preset; what nobody says is as the help has it."""
+    asked = _asked(context)
     if preset is None and file is None:
         return Settings.gather(asked, method_options)
     from roughly.job.settled import settle
@@ -118,7 +141,7 @@ def _settle(context: typer.Context, method_options: dict[str, Any], preset: str 
 
 def _run(
     inputs: list[str], settings: Settings, resources: Resources, reading: Any, output: Path, overwrite: bool,
-    resume: bool, as_json: bool, quiet: bool,
+    resume: bool, as_json: bool, quiet: bool, index: str | None, archive: Any,
 ) -> None:  # fmt: skip
     from roughly.cli.progress import Progress, compiled
     from roughly.cli.summary import print_summary
@@ -138,6 +161,8 @@ def _run(
                 overwrite=overwrite,
                 resume=resume,
                 listener=progress,
+                index=index,
+                archive=archive,
             )
     except Interrupted as stop:  # a KeyboardInterrupt, which typer would turn into a bare "Aborted"
         print(f"\n{stop}", file=sys.stderr)

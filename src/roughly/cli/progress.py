@@ -20,6 +20,7 @@ _SAYS = {
     "write": "writing verdicts",
     "copy": "copying what stays",
     "report": "drawing the report",
+    "index": "making the index",
     "sketch": "reading and sampling",
     "tune": "measuring",
 }

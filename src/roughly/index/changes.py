@@ -4,7 +4,7 @@
 |---|---|
 | unchanged | has the same address and text in the later one |
 | changed | has the same address and another text; how much is told by the resemblance of the two versions |
-| moved | its address is gone, and a new address has a duplicate of it, on the same host (*within*) or on another (*between*) |
+| moved | its address is gone, and a new one has a duplicate of it, *within* its host or *between* hosts |
 | died | its address is gone, and so is it |
 
 and a page of the later sweep is **born** where its address is new and nothing moved there; it has **returned** where an

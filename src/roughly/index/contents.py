@@ -47,7 +47,16 @@ def take_numbers(connection: Connection, name: str, count: int) -> int:
     return first
 
 
-def put(store: Store, connection: Connection, bound: Bound, signed: Signed, rows: Ints, numbers: Ints) -> None:
+def put(
+    store: Store,
+    connection: Connection,
+    bound: Bound,
+    signed: Signed,
+    rows: Ints,
+    numbers: Ints,
+    *,
+    keys: bool = True,
+) -> None:
     """Store the texts of some documents as contents of these numbers, each in a cluster of its own."""
     sets = None
     if bound.marked or (bound.judge.on == "text" and not bound.method.equality):
@@ -67,7 +76,8 @@ def put(store: Store, connection: Connection, bound: Bound, signed: Signed, rows
     )
     put_bodies(store, connection, bound, signed, rows, listed)
     put_signs(store, connection, bound, signed, rows, listed, "signs")
-    put_keys(store, connection, signed.keys, rows, numbers, "keys")
+    if keys:
+        put_keys(store, connection, signed.keys, rows, numbers, "keys")
 
 
 def put_bodies(

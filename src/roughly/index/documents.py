@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -33,13 +33,30 @@ def batches(documents: Any, markup: str = "auto", at_once: int = AT_ONCE) -> Ite
             f"documents cannot be read from an object of type {type(documents).__name__}; "
             "give mappings with doc_id and text, or an Arrow table"
         )
-    rest = iter(documents)
-    while some := list(islice(rest, at_once)):
-        if all(isinstance(item, pa.RecordBatch) for item in some):
-            for batch in some:
-                yield from _from_arrow(batch, markup, at_once)
-        else:
-            yield from_mappings(some, markup)
+    documents = iter(documents)
+    held: list[Any] = []
+    for document in documents:
+        if isinstance(document, pa.RecordBatch):
+            yield from _gathered(chain([document], documents), markup, at_once)
+            return
+        held.append(document)
+        if len(held) == at_once:
+            yield from_mappings(held, markup)
+            held = []
+    if held:
+        yield from_mappings(held, markup)
+
+
+def _gathered(given: Iterable[pa.RecordBatch], markup: str, at_once: int) -> Iterator[pa.RecordBatch]:
+    """Small batches as larger ones."""
+    held: list[pa.RecordBatch] = []
+    for batch in (one for some in given for one in _from_arrow(some, markup, at_once)):
+        if held and sum(one.num_rows for one in held) + batch.num_rows > at_once:
+            yield pa.concat_batches(held)
+            held = []
+        held.append(batch)
+    if held:
+        yield pa.concat_batches(held)
 
 
 def one(asked: Any, markup: str = "auto") -> pa.RecordBatch:

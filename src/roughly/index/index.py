@@ -11,7 +11,7 @@ PostgreSQL database that many processes write to (see `store`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -101,6 +101,27 @@ class Index:
             place.close()
             raise
         return cls(place, bound, key_file)
+
+    @classmethod
+    def import_run(
+        cls,
+        folder: str | os.PathLike[str],
+        where: str | os.PathLike[str],
+        *,
+        inputs: Sequence[str | os.PathLike[str]] | None = None,
+        store: str = "text",
+        key_file: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Make an index of the output folder of a run, by bulk load: its settings, its documents, its clusters.
+
+        The run's input is read again, from where it was or from `inputs`.
+        """
+        from roughly.index.importing import import_run
+
+        key = None if key_file is None else os.fspath(key_file)
+        given = None if inputs is None else [os.fspath(path) for path in inputs]
+        import_run(Path(folder), where, inputs=given, store=store, key_file=key)
+        return cls.open(where, key_file=key_file)
 
     def close(self) -> None:
         """Let go of the database."""

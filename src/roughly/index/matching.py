@@ -4,7 +4,7 @@
 
 **Hot keys.** A key that 100,000 texts share makes 100,000 candidates. Their sizes and bitmaps lie in small rows, and
 rule out, for certain, those that are too unlike; only the texts of the rest are loaded. Equal documents are one
-text, so copies cost nothing. Nothing is left out, so the pairs are those that share a key and reach the threshold, all of them.
+text, so copies cost nothing. Nothing is left out: the pairs are all that share a key and reach the threshold.
 """
 
 from __future__ import annotations

@@ -47,6 +47,8 @@ Ints = npt.NDArray[np.int64]
 BUSY_SECONDS = 60
 """How long a writer waits for another one."""
 _CACHE_KIB = 64 * 1024
+_SAFE = ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{_CACHE_KIB}", "wal_autocheckpoint=8000")
+_BULK = ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{8 * _CACHE_KIB}", "locking_mode=EXCLUSIVE")
 _LOCK = 0x526F7567686C79  # "Roughly", as the number of the advisory lock
 _AT_ONCE = 50_000
 _PACKED = np.dtype([("fields", ">i2"), ("n1", ">i4"), ("key", ">i8"), ("n2", ">i4"), ("member", ">i8")])
@@ -87,10 +89,11 @@ def path_of(where: str | os.PathLike[str]) -> Path:
 class Store:
     """Connections to the place where an index lies."""
 
-    def __init__(self, where: str | os.PathLike[str], *, new: bool = False) -> None:
+    def __init__(self, where: str | os.PathLike[str], *, new: bool = False, bulk: bool = False) -> None:
+        """`new` makes it; `bulk` is for a file that nobody else sees before it is whole, and has no journal."""
         check_place(where, new)
         self.postgres = is_postgres(where)
-        self.engine = _postgres(str(where)) if self.postgres else _sqlite(path_of(where), new)
+        self.engine = _postgres(str(where)) if self.postgres else _sqlite(path_of(where), new, bulk)
         self.name = self.engine.url.render_as_string(hide_password=True) if self.postgres else str(path_of(where))
         self._written: dict[Any, tuple[str, list[str] | None, dict[str, Any]]] = {}
         self._writers = threading.Lock()  # threads of one process queue here: the database's own queue is unfair
@@ -229,7 +232,7 @@ class Store:
         return (pages - free) * size
 
 
-def _sqlite(path: Path, new: bool) -> Engine:
+def _sqlite(path: Path, new: bool, bulk: bool) -> Engine:
     quoted = str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     engine = create_engine(
         URL.create("sqlite+pysqlite", database=f"file:{quoted}", query={"mode": "rwc" if new else "rw", "uri": "true"}),
@@ -239,7 +242,7 @@ def _sqlite(path: Path, new: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions are begun below, and not behind our back
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{_CACHE_KIB}", "temp_store=MEMORY"):
+        for pragma in (*(_BULK if bulk else _SAFE), "temp_store=MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
 
     @event.listens_for(engine, "begin")

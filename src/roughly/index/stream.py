@@ -3,10 +3,10 @@
     >>> for answer in roughly.match(index, documents, add=True):
     ...     answer.verdict, answer.match, answer.score
 
-A document is **known** where the index holds a duplicate of it, itself included, and **new** otherwise. With `add` it is
-learnt as well, after it was judged, so the next copy of it is known. With `revoke` everything that makes it known is
-taken back for good (`Index.revoke`). A document that cannot be used is **rejected** with the reason, and the stream goes
-on; only the index itself can stop it.
+A document is **known** where the index holds a duplicate of it, itself included, and **new** otherwise. With `add` it
+is learnt as well, after it was judged, so the next copy of it is known. With `revoke` everything that makes it known is
+taken back for good (`Index.revoke`). A document that cannot be used is **rejected** with the reason, and the stream
+goes on; only the index itself can stop it.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ index and nothing else, so `remove` and `expire` need not know of sweeps.
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import date as Day
 from typing import Any, Literal
 
 import numpy as np
@@ -76,7 +76,7 @@ def read_date(given: str) -> str:
     day = day_of(given)
     if day == NO_DAY:
         raise SettingsError(f"the date of a sweep must be a day such as 2024-03-31, not {given!r}")
-    return Day.fromordinal(day).isoformat()
+    return datetime.date.fromordinal(day).isoformat()
 
 
 class Sweeping:
@@ -136,8 +136,9 @@ class Sweeping:
         if not count:
             drop(self.index, self.date)
             raise InputMissing(
-                f"no page with an address was found, so there is no sweep of {self.date}: {len(self.rejects):,} records "
-                f"were rejected, {self._left_out:,} answers were no pages; name the column of the urls with --url-column"
+                f"no page with an address was found, so there is no sweep of {self.date}: "
+                f"{len(self.rejects):,} records were rejected, {self._left_out:,} answers were no pages; "
+                "name the column of the urls with --url-column"
             )
         self.sweep = replace(
             self.sweep, state="done", pages=count, rejected=len(self.rejects), left_out=self._left_out,

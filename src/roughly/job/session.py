@@ -69,10 +69,10 @@ class Session:
             spill=(resources.temp or workspace.folder) / "spill",
         )
 
-    def run(self, folder: Path) -> None:
-        """Find duplicates and write everything into `folder`."""
+    def run(self, folder: Path, hidden: int = 0) -> None:
+        """Find duplicates and write everything into `folder`; so many documents of the input are hidden."""
         with plain_errors(self.budget // 2):
-            self._run(folder)
+            self._run(folder, hidden)
 
     def _make(self) -> methods.Method:
         """The method; where its lexicon is that of the documents themselves they are counted first."""
@@ -97,7 +97,7 @@ class Session:
                 stage.reused = True
         return methods.make(self.settings, Lexicon.open(path))
 
-    def _run(self, folder: Path) -> None:
+    def _run(self, folder: Path, hidden: int) -> None:
         self.method = self._make()
         pipeline.run(
             self.parts,
@@ -107,7 +107,7 @@ class Session:
             self.meter,
             threads=self.resources.threads,
         )
-        if not self.engine.documents and not self.engine.segments.cursor.rejected:
+        if not self.engine.documents and not self.engine.segments.cursor.rejected and not hidden:
             names = ", ".join(part.name for part in self.parts[:3])
             raise InputMissing(f"no documents in {names}: nothing to do")
         with self.meter.stage("write"):

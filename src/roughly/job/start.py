@@ -6,12 +6,12 @@ import dataclasses
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import roughly
 from roughly import methods
 from roughly.engines.local import Workspace
-from roughly.errors import Interrupted, SettingsError
+from roughly.errors import Interrupted, OutputError, RoughlyError, SettingsError
 from roughly.job.folder import Place
 from roughly.job.result import Result
 from roughly.job.session import Session, check_memory
@@ -20,6 +20,10 @@ from roughly.meter import Listener
 from roughly.settings import Resources, Settings, parse_size
 from roughly.sources import open_parts, parts_from_objects
 from roughly.sources.part import Part, ReadOptions
+
+if TYPE_CHECKING:
+    from roughly.index import Index
+    from roughly.job.against import Against
 
 
 def dedupe(
@@ -31,15 +35,19 @@ def dedupe(
     threads: int = 0,
     memory: int | str = "4GB",
     temp: str | os.PathLike[str] | None = None,
+    index: str | os.PathLike[str] | None = None,
+    against: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Result:
     """Find the documents that are roughly the same, and who of them stays.
 
     `data` is a path or glob (str or Path), a pyarrow, pandas or polars table, or an iterable of texts or of dicts with
     a text. Several files are given by `paths`. Without `output` the result lies in a temporary folder that goes with
-    the object returned. All other options are those of `roughly.Settings` (`threshold`, `recall`, `measure`, `method`,
-    `keep`, …), those of the method (`lexicon`, `sketch`, …), a `preset` and a file of `settings`, over which the others
-    have precedence, and, for reading, the columns and the format (`text_column`, `date_column`, `format`, …).
+    the object returned. `index` names an index to make of the run, a file or `postgresql://…`; `against` one whose
+    documents are removed from the input, with whose settings the run is made. All other options are those of
+    `roughly.Settings` (`threshold`, `recall`, `measure`, `method`, `keep`, …), those of the method (`lexicon`,
+    `sketch`, …), a `preset` and a file of `settings`, over which the others have precedence, and, for reading, the
+    columns and the format (`text_column`, `date_column`, `format`, …).
 
     >>> result = dedupe(["A rose is a rose is a rose.", "a rose is a rose is a rose", "Something else entirely."])
     >>> result.kept
@@ -56,10 +64,18 @@ def dedupe(
     reading = {name: value for name, value in options.items() if name in for_reading}
     asked = {name: value for name, value in options.items() if name not in for_reading or name == "markup"}
     preset, file = asked.pop("preset", None), asked.pop("settings", None)
+    layers = {"preset": preset, "file": None if file is None else Path(file)}
+    archive = None
+    if against is not None:
+        archive, settings = archive_and_settings(against, asked, **layers)
+    else:
+        settings = settle(asked, **layers)
     return run(
         data,
         paths,
-        settings=settle(asked, preset=preset, file=None if file is None else Path(file)),
+        settings=settings,
+        index=index,
+        archive=archive,
         resources=Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
         reading=ReadOptions(**reading),
         output=None if output is None else Path(output),
@@ -78,22 +94,41 @@ def run(
     overwrite: bool = False,
     resume: bool | None = None,
     listener: Listener | None = None,
+    index: str | os.PathLike[str] | None = None,
+    archive: Index | None = None,
 ) -> Result:
-    """The same with settings as objects.
+    """The same with settings as objects, and the archive opened.
 
     With `resume` true or false, what an interrupted run leaves stays beside the output and can be resumed; with
     None the work lies in a temporary folder, and the result can be asked for another threshold.
     """
     check_memory(resources)
     held = methods.contents(settings)  # refuses what cannot be made
+    if index is not None:
+        check_index(index, archive)
     place = Place(output, overwrite=overwrite, resumable=resume is not None, resume=bool(resume), temp=resources.temp)
     session = None
     try:
         parts = _open(data, paths, reading, place.spool)
-        workspace = Workspace(place.work, _identity(parts, settings, held, reading), resume=bool(resume))
+        identity = _identity(parts, settings, held, reading)
+        known = None
+        if archive is not None:
+            known = _ask(archive, parts, resources.threads)
+            parts = known.parts
+            identity["against"] = known.identity()
+        workspace = Workspace(place.work, identity, resume=bool(resume))
         session = Session(parts, settings, resources, workspace, listener)
-        session.run(place.result)
+        session.run(place.result, hidden=known.removed if known is not None else 0)
+        if known is not None:
+            known.write(place.result)
+        failed = None if index is None else _make_index(index, session, place, resources)
         folder = place.publish()
+        if failed is not None and output is not None:
+            raise OutputError(
+                f"{failed}; the run itself stands in {folder}: make the index with `roughly index import {folder}`"
+            ) from failed
+        if failed is not None:
+            raise failed
     except BaseException as problem:
         if session is not None:
             session.engine.close()
@@ -105,6 +140,62 @@ def run(
         session.close()
         return Result(folder)
     return Result(folder, session, scratch=place.scratch)
+
+
+def archive_and_settings(
+    against: str | os.PathLike[str], asked: dict[str, Any], *, preset: str | None = None, file: Path | None = None
+) -> tuple[Index, Settings]:
+    """The archive, opened, and its settings with what was asked for beside them."""
+    from roughly.job.against import open_archive, settings_against
+
+    given = dict(asked)
+    if preset is not None or file is not None:
+        given = settle(asked, preset=preset, file=file).to_dict()
+    archive = open_archive(against, given)
+    try:
+        return archive, settings_against(archive, given)
+    except BaseException:
+        archive.close()
+        raise
+
+
+def check_index(index: str | os.PathLike[str], archive: Index | None) -> None:
+    """Refuse, before any work is done, an index that cannot be made."""
+    from roughly.index.store import check_place
+
+    if archive is not None:
+        raise SettingsError("a run against an archive makes no index of its own; add the new documents to the archive")
+    check_place(index, new=True)
+
+
+def _ask(archive: Index, parts: Sequence[Part], threads: int) -> Against:
+    from roughly.job.against import Against
+
+    try:
+        return Against(archive, parts, threads)
+    finally:
+        archive.close()
+
+
+def _make_index(
+    index: str | os.PathLike[str], session: Session, place: Place, resources: Resources
+) -> RoughlyError | None:
+    """An index of all documents of the run, with its clusters; what went wrong is told when the run is safe."""
+    from roughly.index.bound import bind
+    from roughly.index.loading import load
+
+    made = session.method.method if isinstance(session.method, methods.Verified) else session.method
+    bound = bind(session.settings, "text", getattr(made, "lexicon", None))
+    verdicts = place.result / "documents.parquet"
+    try:
+        with session.meter.stage("index", session.engine.documents, "documents") as stage:
+            load(
+                index, bound, session.parts, verdicts, threads=resources.threads, temp=resources.temp,
+                advance=lambda done: session.meter.advance(stage, done),
+            )  # fmt: skip
+    except RoughlyError as problem:
+        return problem
+    return None
 
 
 def _open(data: Any, paths: Iterable[str | os.PathLike[str]] | None, reading: ReadOptions, spool: Path) -> list[Part]:

@@ -1,4 +1,4 @@
-"""How pages changed between sweeps, as a picture that stands by itself: what became of pages, and how much they changed.
+"""How pages changed between sweeps, as a picture that stands by itself: what became of them, how much they changed.
 
 Above, a bar for each interval, cut into what became of the pages of the earlier sweep, with those that were born beside
 it. Below, all changed pages by the resemblance of their two versions.
@@ -98,7 +98,7 @@ def _resemblances(intervals: Sequence[Mapping[str, Any]], frame: Frame) -> Marku
                     width=right - left - 2,
                     height=frame.y_end - y(number),
                     class_="bar",
-                )  # fmt: skip
+                )
             )
     parts.append(frame.axis_x(x, "resemblance of the two versions"))
     return Markup("").join(parts)

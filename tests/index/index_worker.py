@@ -1,0 +1,68 @@
+"""A process that works on an index until it is done or killed; it says what is done when it is.
+
+    python index_worker.py WHERE TASK SEED
+
+Every line on standard output is an acknowledgement: what it names must be there whatever happens next.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+
+from roughly import Index
+from roughly.index import refreshing, upgrading
+
+WORDS = [f"word{n}" for n in range(300)]
+
+
+def text(number: int) -> str:
+    """The text of a document: near-copies in groups of four."""
+    chosen = random.Random(number // 4)
+    words = [chosen.choice(WORDS) for _ in range(80)]
+    words[number % 4] = f"copy{number}"
+    return " ".join(words)
+
+
+def document(number: int) -> dict[str, str]:
+    day = f"2024-{1 + number % 12:02d}-{1 + number % 28:02d}"
+    return {"doc_id": f"d{number}", "text": text(number), "date": day, "url": f"http://host/{number}"}
+
+
+def say(*words: object) -> None:
+    print(*words, flush=True)
+
+
+def main(where: str, task: str, seed: int) -> None:
+    chosen = random.Random(seed)
+    if task == "upgrade":
+        upgrading._AT_ONCE = 10
+        say("ready")
+        say("upgraded", *Index.upgrade(where))
+        return
+    with Index.open(where) as index:
+        say("ready")
+        if task.startswith("add:"):
+            first, last = map(int, task[4:].split("-"))
+            numbers = list(range(first, last))
+            chosen.shuffle(numbers)
+            while numbers:
+                some, numbers = numbers[: (size := chosen.randint(1, 9))], numbers[size:]
+                for added in index.add([document(n) for n in some]):
+                    say("added", added.doc_id)
+        elif task.startswith("remove:"):
+            first, last = map(int, task[7:].split("-"))
+            for number in range(first, last):
+                for gone in (index.revoke if number % 5 == 0 else index.remove)(f"d{number}"):
+                    say("revoked" if number % 5 == 0 else "removed", gone)
+        elif task.startswith("expire:"):
+            for month in range(2, 13):
+                index.expire(before=f"2024-{month:02d}-01")
+                say("expired", f"2024-{month:02d}-01")
+        elif task.startswith("refresh:"):
+            refreshing.STEP = 10
+            say("refreshed", index.refresh(task[8:], advance=lambda done: say("step", done)).changed)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

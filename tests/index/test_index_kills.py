@@ -1,0 +1,152 @@
+"""Killed at any moment, an index opens, is whole, has all that was acknowledged and nothing by half; and many processes
+at once end with exactly the union of what they added."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from index_worker import document
+from test_index_upkeep import as_format_1
+
+from roughly import Index, Settings, lexicon
+
+WORKER = Path(__file__).with_name("index_worker.py")
+METHOD = {"method": "imatch", "filter": "IDF-L-1", "lexicons": 2}
+
+
+def start(where: str, task: str, seed: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(WORKER), where, task, str(seed)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+
+
+def killed(where: str, task: str, seed: int, most: float) -> list[list[str]]:
+    """What a worker acknowledged before it was killed, at a random moment after it began."""
+    with start(where, task, seed) as worker:
+        assert worker.stdout is not None and worker.stderr is not None
+        assert worker.stdout.readline() == "ready\n", worker.stderr.read()
+        time.sleep(random.Random(seed).uniform(0, most))
+        worker.kill()
+        told = worker.stdout.read().splitlines()
+        worker.stderr.read()
+    return [line.split() for line in told if line.count(" ") >= 1]
+
+
+@pytest.fixture
+def lexicons(tmp_path: Path) -> list[str]:
+    paths = [tmp_path / "one.lexicon", tmp_path / "other.lexicon"]
+    for number, path in enumerate(paths):
+        lexicon.build([document(n)["text"] for n in range(0, 60, 1 + 4 * number)], output=path)
+    return [str(path) for path in paths]
+
+
+def test_killed_at_any_moment(place: str, lexicons: list[str]) -> None:
+    expected: dict[str, dict[str, str]] = {}
+    settings = Settings.gather(METHOD, {"lexicon": lexicons[0]})
+    with Index.create(place, settings) as index:
+        index.add([document(n) for n in range(60)])
+    there = {f"d{n}" for n in range(60)}
+    tasks = ["add:60-400", "remove:0-30", f"refresh:{lexicons[1]}", "add:60-400", "expire:", f"refresh:{lexicons[1]}"]
+    for seed, task in enumerate(tasks):
+        told = killed(place, task, seed, 0.5)
+        expected[task] = {line[1]: line[0] for line in told}
+        added = {line[1] for line in told if line[0] == "added"}
+        gone = {line[1] for line in told if line[0] == "removed"}
+        with Index.open(place) as index:
+            check = index.verify()
+            assert check.whole, (task, check.problems)
+            found = {f"d{n}" for n in range(400) if index.get(f"d{n}") is not None}
+            assert added <= found or task == "expire:"
+            assert not gone & found
+            if task.startswith("remove") or task == "expire:":
+                assert found <= there
+                days = [line[1] for line in told if line[0] == "expired"]
+                left = [document(int(d[1:]))["date"] for d in found]
+                assert not days or all(day >= max(days) for day in left)
+            elif task.startswith("refresh"):
+                assert found == there
+            else:
+                assert there <= found
+            for line in told:
+                if line[0] == "revoked":
+                    assert index.get(line[1]).state == "revoked"  # type: ignore[union-attr]
+            there = found
+    with Index.open(place) as index:  # and what was interrupted can be done
+        index.refresh(lexicons[1])
+        index.add([document(n) for n in range(100)])
+        assert index.verify().whole and index.stats().documents >= 100
+
+
+def test_an_upgrade_that_is_killed_goes_on(tmp_path: Path) -> None:
+    where = str(tmp_path / "a.db")
+    with Index.create(where) as index:
+        index.add([document(n) for n in range(200)])
+        before = index.pairs()
+        as_format_1(index)
+    for seed in range(2):
+        killed(where, "upgrade", seed, 0.1)
+    Index.upgrade(where)
+    with Index.open(where) as index:
+        assert index.verify().whole and index.pairs().equals(before)
+
+
+def test_eight_processes_end_with_the_union(place: str) -> None:
+    Index.create(place, Settings(threshold=0.7)).close()
+    workers = [start(place, f"add:{20 * n}-{20 * n + 60}", n) for n in range(8)]
+    for worker in workers:
+        out, err = worker.communicate(timeout=100)
+        assert worker.returncode == 0, err
+        assert out.count("added") == 60
+    with Index.open(place) as index:
+        stats = index.stats()
+        assert (stats.documents, stats.contents) == (200, 200)
+        assert index.verify().whole
+        expected = {frozenset((f"d{a}", f"d{b}")) for n in range(50) for a in range(4 * n, 4 * n + 4)
+                    for b in range(4 * n, a)}  # fmt: skip
+        assert pair_ids(index.pairs()) == expected
+        for n in range(50):  # nobody missed anybody: each group is one cluster
+            assert len({index.get(f"d{m}").cluster_id for m in range(4 * n, 4 * n + 4)}) == 1  # type: ignore[union-attr]
+
+
+def test_threads_share_an_index(place: str) -> None:
+    problems: list[BaseException] = []
+    with Index.create(place, Settings(threshold=0.7)) as index:
+
+        def work(first: int) -> None:
+            try:
+                for number in range(first, first + 30, 3):
+                    index.add([document(n) for n in range(number, number + 3)])
+                    assert index.query(document(number)["text"])
+            except BaseException as problem:
+                problems.append(problem)
+
+        threads = [threading.Thread(target=work, args=(10 * n,)) for n in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not problems
+        assert index.stats().documents == 70 and index.verify().whole
+
+
+def test_readers_go_on_while_someone_writes(place: str) -> None:
+    with Index.create(place, Settings(threshold=0.7)) as index:
+        index.add([document(n) for n in range(8)])
+        with index._store.writing() as connection:
+            connection.exec_driver_sql("DELETE FROM documents")
+            with Index.open(place) as reader:
+                assert len(reader.query(document(1)["text"])) == 4
+            connection.rollback()
+
+
+def pair_ids(table: Any) -> set[frozenset[str]]:
+    return {frozenset(p) for p in zip(table["left_id"].to_pylist(), table["right_id"].to_pylist(), strict=True)}
