@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import mail, mbox
+from stream_texts import mail, mbox
 from roughly.errors import InputError, InputMissing
 from roughly.sources import live
 from roughly.sources.live import Arrived, read_live

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import roughly
-from conftest import edited, mail, mbox, prose
+from stream_texts import edited, mail, mbox, prose
 from roughly import Index, Settings
 from roughly.cli.app import app
 from roughly.errors import SettingsError

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import roughly
-from conftest import edited, prose
+from stream_texts import edited, prose
 from roughly import Index, Settings, group_results
 from roughly.cli.app import app
 from roughly.errors import DuplicateIds, InputError, SettingsError

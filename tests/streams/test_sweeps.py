@@ -6,12 +6,13 @@ import json
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from conftest import Crawl, edited, prose
+from stream_texts import edited, prose
 from roughly import Index, Settings, Sweeps
 from roughly.cli.app import app
 from roughly.errors import InputMissing, SettingsError
@@ -34,7 +35,7 @@ THIRD = {
 
 
 @pytest.fixture
-def swept(tmp_path: Path, crawl: Crawl) -> Index:
+def swept(tmp_path: Path, crawl: Callable[..., Path]) -> Index:
     index = Index.create(tmp_path / "web.db", Settings(threshold=0.7))
     sweeps = Sweeps(index)
     for date, pages in (("2024-01-01", FIRST), ("2024-02-01", SECOND), ("2024-03-01", THIRD)):
@@ -109,7 +110,7 @@ def test_a_page_that_moved_twice_and_changed_is_followed_by_way_of_the_first_pla
     assert sweeps.lost(f"{A}/1").found[0] == far, "where it is now comes first"
 
 
-def test_a_sweep_that_is_run_again_adds_nothing_twice(tmp_path: Path, crawl: Crawl) -> None:
+def test_a_sweep_that_is_run_again_adds_nothing_twice(tmp_path: Path, crawl: Callable[..., Path]) -> None:
     index = Index.create(tmp_path / "web.db")
     half = Sweeping(index, "2024-01-01")
     half.take([{"url": url, "text": text} for url, text in list(FIRST.items())[:3]])
@@ -135,7 +136,7 @@ def test_redo_takes_the_sweep_out_first_and_drop_for_good(tmp_path: Path) -> Non
     assert sweeps.drop("2024-01-01") == 1 and list(sweeps) == [] and index.stats().documents == 0
 
 
-def test_errors_of_servers_are_no_pages_and_revisits_are(tmp_path: Path, crawl: Crawl) -> None:
+def test_errors_of_servers_are_no_pages_and_revisits_are(tmp_path: Path, crawl: Callable[..., Path]) -> None:
     index = Index.create(tmp_path / "web.db")
     sweeps = Sweeps(index)
     sweeps.add(crawl("1.warc.gz", {f"{A}/1": prose(1), f"{A}/2": prose(2)}), date="2024-01-01")
@@ -216,7 +217,7 @@ def test_addresses_are_compared_in_one_form() -> None:
     assert canonical_url("not an address#x") == "not an address"
 
 
-def test_the_commands(tmp_path: Path, crawl: Crawl) -> None:
+def test_the_commands(tmp_path: Path, crawl: Callable[..., Path]) -> None:
     where = str(tmp_path / "web.db")
     Index.create(where, Settings(threshold=0.7)).close()
     run = CliRunner().invoke
