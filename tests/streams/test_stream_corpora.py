@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 import roughly
 from roughly import Index, Settings
 from roughly.cli.app import app
+from roughly.cluster.candidates import NO_DAY
+from roughly.index.stream import Asked, answer
 from roughly.signatures.dates import day_of
 
 pytestmark = pytest.mark.corpora
@@ -36,7 +38,7 @@ def test_known_spam_is_learnt_a_maildir_filtered_and_a_mistake_taken_back(
 ) -> None:
     where = str(tmp_path / "spam.db")
     Index.create(where, Settings(threshold=0.6)).close()
-    learnt, ham = mails["spam"][:60], mails["ham"][:30]
+    learnt, ham = mails["spam"][:60], mails["ham"][:12]
     box = mailbox.mbox(tmp_path / "spam.mbox")
     for raw in [*learnt, ham[0]]:  # the last one by mistake
         box.add(raw)
@@ -47,15 +49,15 @@ def test_known_spam_is_learnt_a_maildir_filtered_and_a_mistake_taken_back(
     assert len(told) == 61 and {one["verdict"] for one in told} <= {"known", "new"}, done.stderr
 
     folder = mailbox.Maildir(tmp_path / "inbox")
-    for raw in [*learnt[:10], *ham]:
+    for raw in [*learnt[:6], *ham]:
         folder.add(raw)
     verdicts = {}
     for key in folder.keys():  # noqa: SIM118 - iterating a mailbox gives messages
         with folder.get_file(key) as stream:
             raw = stream.read()
         verdicts[raw] = run(app, ["match", where, "--quiet"], input=raw).exit_code
-    assert [verdicts[raw] for raw in learnt[:10]] == [0] * 10, "what was learnt is known"
-    assert verdicts[ham[0]] == 0 and sum(verdicts[raw] == 1 for raw in ham[1:]) >= 28
+    assert [verdicts[raw] for raw in learnt[:6]] == [0] * 6, "what was learnt is known"
+    assert verdicts[ham[0]] == 0 and sum(verdicts[raw] == 1 for raw in ham[1:]) >= 10
 
     assert run(app, ["match", where, "--revoke"], input=ham[0]).stdout.startswith("revoked\t")
     assert run(app, ["match", where, "--quiet"], input=ham[0]).exit_code == 1
@@ -67,13 +69,14 @@ def test_news_are_matched_within_six_weeks(corpora: Path, tmp_path: Path) -> Non
     rows: list[dict[str, Any]] = [
         {"doc_id": doc_id, "text": text, "date": found}
         for doc_id, text, found in zip(table["id"], table["text"], table["date"], strict=True)
-        if text and len(text) > 400
+        if text and len(text) > 400 and day_of(found) != NO_DAY
     ]
     rows = sorted(rows, key=lambda row: day_of(row["date"]))[:1500]
     # Reuters-21578 is some months of one year: the same stories a year later stand outside any window
     later = [{**row, "doc_id": f"{row['doc_id']}-later", "date": _later(row["date"])} for row in rows[:20]]
     with Index.create(tmp_path / "news.db", Settings(method="term-vector")) as index:
-        answers = list(roughly.match(index, rows, add=True))
+        came = [[(row["doc_id"], row) for row in rows[at : at + 250]] for at in range(0, len(rows), 250)]
+        answers = [one for some in came for one in answer(index, some, Asked(add=True))]
         for one, row in zip(answers, rows, strict=True):
             if one.match is not None:
                 assert abs(day_of(one.match.date) - day_of(row["date"])) <= 42
