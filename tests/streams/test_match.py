@@ -21,6 +21,9 @@ from roughly.errors import SettingsError
 from roughly.index.stream import Asked, answer
 
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
 @pytest.fixture
 def index(tmp_path: Path) -> Index:
     index = Index.create(tmp_path / "known.db", Settings(threshold=0.7))
@@ -83,6 +86,23 @@ def test_those_that_come_together_are_answered_as_one_by_one(tmp_path: Path) -> 
             found.append([(one.verdict, one.status, one.match and one.match.resemblance) for one in told])
     assert found[0] == found[1]
     assert {verdict for verdict, *_ in found[0]} == {"known", "new"}
+
+
+def test_where_dates_decide_a_later_copy_does_not_hide_an_earlier_one(tmp_path: Path) -> None:
+    """In the bundled news a story of March is printed again in June: then its text has two dates."""
+    rows = [json.loads(line) for line in (EXAMPLES / "news.jsonl").read_text(encoding="utf-8").splitlines()]
+    with Index.create(tmp_path / "news.db", Settings(method="term-vector")) as index:
+        assert index.bound.judge.dates == 42
+        told = answer(index, [(row["id"], row) for row in rows], Asked(add=True))
+    known = {one.doc_id: one.match.doc_id for one in told if one.match}
+    assert known == {"times-1": "wire-1", "herald-1": "wire-2", "mail-1": "wire-3", "times-2": "wire-1"}
+    with Index.create(tmp_path / "window.db", Settings(method="term-vector", options={"dates": "none"})) as index:
+        told = answer(index, [(row["id"], row) for row in rows], Asked(add=True, window=42))
+        assert {one.doc_id: one.match.doc_id for one in told if one.match} == {
+            name: match for name, match in known.items() if name != "times-2"
+        }
+        again = {**rows[2], "id": "again", "date": "2024-03-20"}
+        assert next(roughly.match(index, again, window=42)).verdict == "known", "a window is one of documents, not texts"
 
 
 def test_revoking_takes_back_all_that_makes_a_document_known_for_good(index: Index) -> None:

@@ -108,7 +108,10 @@ def answer(index: Index, records: list[tuple[str, Any]], asked: Asked) -> list[A
         else:
             good.append(place)
     if asked.add and not asked.narrowed:
-        told |= _learn(index, records, good, asked)
+        # where dates decide, a text counts by the date of its best document, which may be one that comes later
+        step = len(good) or 1 if index.bound.judge.dates is None else 1
+        for at in range(0, len(good), step):
+            told |= _learn(index, records, good[at : at + step], asked)
     elif asked.add or asked.revoke:
         for place in good:
             told[place] = _one(index, *records[place], asked)
