@@ -189,9 +189,12 @@ def changes(
     for date in answer.unfinished:
         print(f"note: the sweep of {date} is not finished, and left out; run it again", file=sys.stderr)
     if plot is not None:
+        from roughly.lexicon.write import room
         from roughly.report.changes import draw_changes
+        from roughly.sources.streams import replacing
 
-        plot.write_text(draw_changes([interval.to_dict() for interval in answer.intervals]), encoding="utf-8")
+        with room(plot), replacing(plot) as target:
+            target.write(draw_changes([interval.to_dict() for interval in answer.intervals]).encode())
     if as_json:
         _print_json(answer.to_dict())
     else:
