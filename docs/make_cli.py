@@ -2,7 +2,7 @@
 
     python docs/make_cli.py
 
-Each command has a page, `docs/cli/<command>.md`. What stands between its two marks comes from the command line; the
+Each command has a page, `docs/cli/<command>.md` (that of `index` is `the-index.md`). What stands between its two marks comes from the command line; the
 rest of the page is written by hand and left alone. A test fails while a page is missing or its tables are not what
 this prints.
 """
@@ -20,6 +20,8 @@ from roughly.cli.method_options import SECTION
 from roughly.options import OPTIONS
 
 PAGES = Path(__file__).parent / "cli"
+NAMES = {"index": "the-index"}
+"""Pages that cannot have the command's name: index.md is the page of all commands."""
 BEGIN = "<!-- from the command line: python docs/make_cli.py -->"
 END = "<!-- end of what is generated -->"
 HEADINGS = {
@@ -91,7 +93,7 @@ def _cell(text: str | None) -> str:
 def pages() -> Iterator[tuple[Path, Any]]:
     """Every command with the page it must have."""
     for name, command in commands().items():
-        yield PAGES / f"{name}.md", command
+        yield PAGES / f"{NAMES.get(name, name)}.md", command
 
 
 def main() -> None:

@@ -126,7 +126,7 @@ def test_pages_of_commands_are_up_to_date() -> None:
     for path, command in make.pages():
         page = path.read_text(encoding="utf-8")
         assert make.updated(page, command) == page, f"run python docs/make_cli.py: {path.name} is out of date"
-    assert {path.stem for path in (DOCS / "cli").glob("*.md")} == {"index", *make.commands()}
+    assert {path.stem for path in (DOCS / "cli").glob("*.md")} == {"index", *(path.stem for path, _ in make.pages())}
 
 
 @pytest.mark.parametrize("command", ["dedupe", "compare", "sign"])

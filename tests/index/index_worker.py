@@ -1,16 +1,20 @@
-"""A process that works on an index until it is done or killed; it says what is done when it is.
+"""Processes that work on an index until they are done or killed; they say what is done when it is.
 
-    python index_worker.py WHERE TASK SEED
+    python index_worker.py          reads lines "WHERE TASK SEED", several with | between them, from standard input
 
-Every line on standard output is an acknowledgement: what it names must be there whatever happens next.
+Each task is done by a process of its own, a fork of this one, which has loaded everything. Its lines on standard output
+are acknowledgements: what they name must be there whatever happens next. `end` is said when all have ended.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import sys
+import tempfile
+import traceback
 
-from roughly import Index
+from roughly import Index, Settings
 from roughly.index import refreshing, upgrading
 
 WORDS = [f"word{n}" for n in range(300)]
@@ -37,11 +41,11 @@ def main(where: str, task: str, seed: int) -> None:
     chosen = random.Random(seed)
     if task == "upgrade":
         upgrading._AT_ONCE = 10
-        say("ready")
+        say("ready", os.getpid())
         say("upgraded", *Index.upgrade(where))
         return
     with Index.open(where) as index:
-        say("ready")
+        say("ready", os.getpid())
         if task.startswith("add:"):
             first, last = map(int, task[4:].split("-"))
             numbers = list(range(first, last))
@@ -64,5 +68,35 @@ def main(where: str, task: str, seed: int) -> None:
             say("refreshed", index.refresh(task[8:], advance=lambda done: say("step", done)).changed)
 
 
+def prepare() -> None:
+    """Load everything once."""
+    with tempfile.TemporaryDirectory() as folder:
+        for method in ("minhash", "imatch"):
+            with Index.create(f"{folder}/{method}.db", Settings(method=method)) as index:
+                index.add([document(n) for n in range(5)])
+                index.query(text(1))
+
+
+def nurse() -> None:
+    """A process for each task of each line."""
+    prepare()
+    say("prepared")
+    for line in sys.stdin:
+        children = []
+        for task in line.split("|"):
+            child = os.fork()
+            if not child:
+                where, what, seed = task.split()
+                try:
+                    main(where, what, int(seed))
+                except BaseException:
+                    traceback.print_exc()
+                    os._exit(1)
+                os._exit(0)
+            children.append(child)
+        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+        say("end", *codes)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    nurse()

@@ -27,7 +27,8 @@ def binaries() -> Path | None:
 class Server:
     """A server on a Unix socket."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: str = "-c shared_buffers=64MB") -> None:
+        self.options = options
         folder = binaries()
         if folder is None:
             raise FileNotFoundError("no PostgreSQL server here; install it with `make system`")
@@ -41,7 +42,7 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        options = f"-c listen_addresses='' -c unix_socket_directories={self.home} -c shared_buffers=64MB"
+        options = f"-c listen_addresses='' -c unix_socket_directories={self.home} {self.options}"
         log = self.home / "log"
         self._run("pg_ctl", "-D", self.data, "-w", "-t", "60", "-l", log, "-o", options, "start")
 

@@ -38,7 +38,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from roughly.errors import InputError, InputMissing, OutputError, OutputExists, SettingsError
 
@@ -178,15 +178,26 @@ class Store:
     def insert(self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Put rows into a table, as fast as the database takes them."""
         if self.postgres:
-            cursor: Any = connection.connection.cursor()
-            with cursor, cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
+            into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+            with self._cursor(connection) as cursor, cursor.copy(into) as copy:
                 for row in rows:
                     copy.write_row(row)
             return
         marks = ", ".join("?" * len(columns))
-        cursor = connection.connection.cursor()
-        cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
-        cursor.close()
+        with self._cursor(connection) as cursor:
+            cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+    @contextmanager
+    def _cursor(self, connection: Connection) -> Iterator[Any]:
+        """The driver's own cursor, whose errors are told as SQLAlchemy tells those of its own."""
+        driver: Any = self.engine.dialect.dbapi
+        cursor: Any = connection.connection.cursor()
+        try:
+            yield cursor
+        except driver.Error as problem:
+            raise DBAPIError.instance(None, None, problem, driver.Error, dialect=self.engine.dialect) from problem
+        finally:
+            cursor.close()
 
     def insert_keys(self, connection: Connection, table: str, keys: Ints, members: Ints) -> None:
         """Put keys into their table, in order."""
@@ -197,8 +208,8 @@ class Store:
             return
         packed = np.empty(len(keys), _PACKED)
         packed["fields"], packed["n1"], packed["key"], packed["n2"], packed["member"] = 2, 8, keys, 8, members
-        cursor: Any = connection.connection.cursor()
-        with cursor, cursor.copy(f"COPY {table} (key, member) FROM STDIN (FORMAT binary)") as copy:
+        into = f"COPY {table} (key, member) FROM STDIN (FORMAT binary)"
+        with self._cursor(connection) as cursor, cursor.copy(into) as copy:
             copy.write(_COPY_HEAD)
             copy.write(packed.tobytes())
             copy.write(_COPY_TAIL)
@@ -208,9 +219,8 @@ class Store:
         order = np.lexsort((members, keys))
         rows = zip(keys[order].tolist(), members[order].tolist(), strict=True)
         mark = "%s" if self.postgres else "?"
-        cursor: Any = connection.connection.cursor()
-        cursor.executemany(f"DELETE FROM {table} WHERE key = {mark} AND member = {mark}", rows)
-        cursor.close()
+        with self._cursor(connection) as cursor:
+            cursor.executemany(f"DELETE FROM {table} WHERE key = {mark} AND member = {mark}", rows)
 
     def exchange(self, connection: Connection) -> None:
         """Put `keys_next` and `signs_next` in the place of `keys` and `signs`."""
