@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from stream_texts import edited, prose
-
 import roughly
 from roughly import Index, Settings, Sweeps, group_results
+from stream_texts import edited, prose
 
 HOST = "http://a.org"
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from stream_texts import mail, mbox
 from roughly.errors import InputError, InputMissing
 from roughly.sources import live
 from roughly.sources.live import Arrived, read_live
 from roughly.sources.part import ReadOptions
+from stream_texts import mail, mbox
 
 
 class Pieces:

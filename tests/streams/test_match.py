@@ -14,12 +14,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import roughly
-from stream_texts import edited, mail, mbox, prose
 from roughly import Index, Settings
 from roughly.cli.app import app
 from roughly.errors import SettingsError
 from roughly.index.stream import Asked, answer
-
+from stream_texts import edited, mail, mbox, prose
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -72,6 +71,16 @@ def test_what_is_learnt_is_known_from_then_on(index: Index) -> None:
     assert index.stats().documents == 6
 
 
+def test_a_document_that_changes_is_known_by_what_it_was(index: Index) -> None:
+    told = [("r", document("k1", prose(1), source="elsewhere")), ("r", document("k1", edited(prose(1), 1)))]
+    answers = answer(index, [*told, ("r", document("k1", prose(30)))], Asked(add=True))
+    assert [(one.verdict, one.status) for one in answers] == [
+        ("known", "updated"),
+        ("known", "updated"),
+        ("new", "updated"),
+    ]
+
+
 def test_those_that_come_together_are_answered_as_one_by_one(tmp_path: Path) -> None:
     texts = [prose(n % 4) if n % 3 else edited(prose(n % 4), n) for n in range(24)]
     stream = [document(f"d{n % 20}", text) for n, text in enumerate(texts)]
@@ -102,7 +111,9 @@ def test_where_dates_decide_a_later_copy_does_not_hide_an_earlier_one(tmp_path: 
             name: match for name, match in known.items() if name != "times-2"
         }
         again = {**rows[2], "id": "again", "date": "2024-03-20"}
-        assert next(roughly.match(index, again, window=42)).verdict == "known", "a window is one of documents, not texts"
+        assert next(roughly.match(index, again, window=42)).verdict == "known", (
+            "a window is one of documents, not texts"
+        )
 
 
 def test_revoking_takes_back_all_that_makes_a_document_known_for_good(index: Index) -> None:

@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 import roughly
-from stream_texts import edited, prose
 from roughly import Index, Settings, group_results
 from roughly.cli.app import app
 from roughly.errors import DuplicateIds, InputError, SettingsError
@@ -19,6 +18,7 @@ from roughly.options import METHODS
 from roughly.results.groups import Grouped
 from roughly.results.held import StoredSignatures
 from roughly.signatures.sign import sign
+from stream_texts import edited, prose
 
 Row = dict[str, Any]
 

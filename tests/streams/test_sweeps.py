@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from stream_texts import edited, prose
 from roughly import Index, Settings, Sweeps
 from roughly.cli.app import app
 from roughly.errors import InputMissing, SettingsError
 from roughly.index.sweeps import Sweeping
 from roughly.index.urls import canonical_url
+from stream_texts import edited, prose
 
 A, B = "http://a.org", "http://b.org"
 FIRST = {

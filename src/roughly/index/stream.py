@@ -16,11 +16,15 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Literal
 
+from sqlalchemy import Connection
+
 from roughly.cluster.candidates import NO_DAY
 from roughly.errors import InputError, SettingsError
+from roughly.index.bound import Bound
 from roughly.index.documents import from_mappings
 from roughly.index.index import MEASURES, Index
 from roughly.index.results import Match
+from roughly.index.schema import DOCUMENTS
 from roughly.signatures.dates import day_of
 
 Verdict = Literal["known", "new", "revoked", "rejected"]
@@ -129,16 +133,47 @@ def _problem(document: Any, named: bool) -> str | None:
 
 
 def _learn(index: Index, records: list[tuple[str, Any]], places: list[int], asked: Asked) -> dict[int, Answer]:
-    """Add them together; what each was added for is what it is known by. One that is there already is asked for."""
-    told = {}
-    added = index.add([records[place][1] for place in places]) if places else []
-    for place, result in zip(places, added, strict=True):
-        record, document = records[place]
-        found = result.match
-        if result.status == "unchanged":
-            found = _best(index, document, asked)
-        told[place] = _answer(index, record, document, found, asked, status=result.status)
+    """Add them together; what each was added for is what it is known by.
+
+    Of a document that is there already, or was a moment ago, the version before counts as well: it is asked for first.
+    """
+    told: dict[int, Answer] = {}
+    for some in _unrepeated(records, places):
+        there = _there(index, [_id(records[place][1]) for place in some])
+        before = {p: _best(index, records[p][1], asked) for p in some if _id(records[p][1]) in there}
+        added = index.add([records[place][1] for place in some])
+        for place, result in zip(some, added, strict=True):
+            found = before.get(place) or result.match
+            told[place] = _answer(index, *records[place], found, asked, status=result.status)
     return told
+
+
+def _unrepeated(records: list[tuple[str, Any]], places: list[int]) -> Iterator[list[int]]:
+    """The places in pieces in which no id stands twice."""
+    some: list[int] = []
+    seen: set[str] = set()
+    for place in places:
+        doc_id = _id(records[place][1])
+        if doc_id in seen:
+            yield some
+            some, seen = [], set()
+        some.append(place)
+        seen.add(doc_id)
+    if some:
+        yield some
+
+
+def _there(index: Index, ids: list[str]) -> set[str]:
+    """Those of the ids that the index holds."""
+
+    def work(connection: Connection, bound: Bound) -> set[str]:
+        return {row[0] for row in index._store.fetch(connection, (DOCUMENTS.c.doc_id,), DOCUMENTS.c.doc_id, ids)}
+
+    return index._read(work)
+
+
+def _id(document: Mapping[str, Any]) -> str:
+    return str(document.get("doc_id", document.get("id")))
 
 
 def _look(index: Index, records: list[tuple[str, Any]], places: list[int], asked: Asked) -> dict[int, Answer]:
