@@ -124,3 +124,33 @@ def test_keys_in_common_are_measured_where_texts_are(rows: list[dict[str, Any]],
         index.add(rows)
         found = [m for row in rows for m in index.query(row)]
         assert {m.resemblance for m in found} == {None, 1.0}
+
+
+def test_many_who_share_a_key_are_told_apart_by_their_bitmaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Different pages with much boilerplate, a few near-copies among them: bitmaps save work and change nothing."""
+    from roughly.index import matching
+
+    drawn = random.Random(5)
+    boilerplate = [f"boiler{n}" for n in range(120)]
+    rows = [
+        {"doc_id": f"d{n}", "text": " ".join([*boilerplate, *(f"own{drawn.randrange(10**6)}" for _ in range(60))])}
+        for n in range(150)
+    ]
+    rows += [{"doc_id": f"c{n}", "text": f"{rows[n]['text']} changed"} for n in range(0, 150, 10)]
+    loaded: list[int] = []
+    own = matching.Matcher.load
+    monkeypatch.setattr(
+        matching.Matcher, "load", lambda self, contents: (loaded.append(len(contents)), own(self, contents))[1]
+    )
+    settings = Settings(threshold=0.8, bands=64, rows=2)
+    found = []
+    for few in (0, 10**9):  # bitmaps always, and never
+        monkeypatch.setattr(matching, "_FEW", few)
+        with Index.create(tmp_path / f"{few}.db", settings) as index:
+            index.add(rows)
+            loaded.clear()
+            told = index.queries(rows, limit=None)
+            found.append(([[m.doc_id for m in some] for some in told], scored(index.pairs()), sum(loaded)))
+    assert found[0][:2] == found[1][:2] and len(found[0][1]) == 15
+    assert found[0][2] < found[1][2]
+    assert found[0][1] == scored(roughly.dedupe(rows, threshold=0.8, bands=64, rows=2, pairs="all").pairs)
