@@ -186,3 +186,13 @@ def test_empty_documents_match_empty_documents_only(index: Index) -> None:
     index.add([{"doc_id": "e1", "text": ""}, {"doc_id": "e2", "text": " … "}, document("a", 1)])
     assert {m.doc_id for m in index.query("")} == {"e1", "e2"}
     assert {m.doc_id for m in index.query(text(1))} == {"a"}
+
+
+def test_odd_names(index: Index) -> None:
+    url = "http://host/" + "x" * 5000
+    index.add([document("ü\n'\"%s", 1, title="a\0b", url=url), document("x" * 2000, 2)])
+    assert index.by_url(url)[0].title == "a\ufffdb" and index.get("ü\n'\"%s") is not None
+    assert index.remove(["ü\n'\"%s", "x" * 2000]) and index.verify().whole
+    for name, told in (("a\0b", "holds the character NUL"), ("x" * 2001, "has more than 2,000 bytes")):
+        with pytest.raises(InputError, match=told):
+            index.add(document(name, 1))

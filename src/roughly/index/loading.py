@@ -231,6 +231,8 @@ class _Loader:
             )
         contents.take_numbers(self.connection, "next_content", self._contents)
         contents.take_numbers(self.connection, "next_document", self.documents)
+        if self.store.postgres:
+            self.connection.exec_driver_sql("ANALYZE")
 
 
 class _KeySpool:

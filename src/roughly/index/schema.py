@@ -68,10 +68,12 @@ DOCUMENTS = Table(
     Column("date", Text),
     Column("source", Text),
     UniqueConstraint("doc_id", name="documents_doc_id"),
-    Index("documents_content", "content"),
+    # SQLite's index has the row's number in it; PostgreSQL needs to be told, or it walks all documents in their order
+    Index("documents_content", "content").ddl_if(dialect="sqlite"),
+    Index("documents_content_document", "content", "document").ddl_if(dialect="postgresql"),
     Index("documents_day", "day"),
     Index("documents_added", "added"),
-    Index("documents_url", "url"),
+    Index("documents_url", "url", postgresql_using="hash"),  # a url may be longer than a tree takes
 )
 
 BODIES = Table(

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from roughly.errors import InputError
 from roughly.features.shingles import Sets
 from roughly.methods import Keys, Method
 from roughly.settings import Settings
@@ -16,6 +18,9 @@ from roughly.text.canonical import Tokens
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+
+LONGEST_ID = 2_000
+"""Bytes of a doc_id: what a tree of PostgreSQL takes."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> Signed:
     from roughly.text.canonical import buffers, tokenise
     from roughly.text.markup import strip_column
 
+    batch = storable(batch)
     data, offsets = buffers(batch.column("text"))
     text = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
     tokens = tokenise(text)
@@ -80,6 +86,22 @@ def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> Signed:
         keys,
         sketch,
     )
+
+
+def storable(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch as every database takes it: no NUL in what is said of documents, and ids of a bounded length."""
+    ids = batch.column("doc_id")
+    if pc.any(pc.match_substring(ids, "\0")).as_py():
+        raise InputError("a doc_id holds the character NUL, which no database stores; give it another id")
+    if (pc.max(pc.binary_length(ids)).as_py() or 0) > LONGEST_ID:
+        long = ids.filter(pc.greater(pc.binary_length(ids), LONGEST_ID))[0].as_py()
+        raise InputError(f"the doc_id {long[:40]!r}… has more than {LONGEST_ID:,} bytes; give it a shorter one")
+    for name in ("title", "url", "date", "source"):
+        column = batch.column(name)
+        if pc.any(pc.match_substring(column, "\0")).as_py():
+            place = batch.schema.get_field_index(name)
+            batch = batch.set_column(place, batch.schema.field(name), pc.replace_substring(column, "\0", "\ufffd"))
+    return batch
 
 
 def sign_text(text: pa.Array, tokens: Tokens, method: Method) -> tuple[KeyRows, Sets | None]:
