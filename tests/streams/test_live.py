@@ -54,6 +54,7 @@ def test_json_lines_in_any_pieces(data: bytes, size: int) -> None:
 
 
 def test_bad_lines_are_told_in_their_place_with_their_number() -> None:
+    assert told(arrived(b"\n", b"\n" + LINES[0])) == [("line 3", "d0")]
     found = arrived(b"{\n", b'[1]\n\n{"id": "x"}\n', *LINES[:1], b'{"id": 3, "text": 4}\nbroken\n', LINES[1])
     assert told(found) == [
         ("line 1", "broken JSON: Expecting property name enclosed in double quotes: line 2 column 1 (char 2)"),

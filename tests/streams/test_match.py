@@ -149,10 +149,16 @@ def test_windows_minimum_and_measure(index: Index) -> None:
 
 
 def test_bad_documents_never_stop_a_stream(index: Index) -> None:
-    stream: list[Any] = [{"text": prose(1)}, {"doc_id": "a"}, 7, document("b", "half \ud800"), document("c", prose(1))]
-    answers = list(roughly.match(index, stream, add=True))
-    assert [one.verdict for one in answers] == ["rejected"] * 4 + ["known"]
-    assert all(one.reason for one in answers[:4]) and answers[4].record == "document 5"
+    stream: list[Any] = [
+        {"text": prose(1)},
+        {"doc_id": "a"},
+        7,
+        document("b", "half \ud800"),
+        document("x" * 9999, "y"),
+    ]
+    answers = list(roughly.match(index, [*stream, document("a\0b", "y"), document("c", prose(1))], add=True))
+    assert [one.verdict for one in answers] == ["rejected"] * 6 + ["known"]
+    assert all(one.reason for one in answers[:6]) and answers[6].record == "document 7"
     assert next(roughly.match(index, {"text": prose(1)})).verdict == "known", "only what is learnt needs an id"
 
 

@@ -155,6 +155,9 @@ def test_pages_without_an_address_are_rejected_and_the_rest_goes_in(tmp_path: Pa
     with pytest.raises(InputMissing, match=r"no page with an address .* 1 records were rejected"):
         Sweeps(index).add([{"url": "", "text": prose(1)}], date="2024-05-01")
     assert [sweep.date for sweep in Sweeps(index)] == ["2024-01-01"], "nothing is left of a sweep without pages"
+    long = [{"url": f"{A}/{'x' * 3000}", "text": "x"}, {"url": f"{A}/2", "text": prose(2)}]
+    with pytest.warns(UserWarning, match="its url has more than 1,989 bytes"):
+        assert Sweeps(index).add(long, date="2024-01-01").pages == 2
     with pytest.raises(SettingsError, match="must be a day such as"):
         Sweeps(index).add([{"url": A, "text": "x"}], date="yesterday")
 

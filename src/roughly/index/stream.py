@@ -25,6 +25,7 @@ from roughly.index.documents import from_mappings
 from roughly.index.index import MEASURES, Index
 from roughly.index.results import Match
 from roughly.index.schema import DOCUMENTS
+from roughly.index.signing import storable
 from roughly.signatures.dates import day_of
 
 Verdict = Literal["known", "new", "revoked", "rejected"]
@@ -126,7 +127,7 @@ def answer(index: Index, records: list[tuple[str, Any]], asked: Asked) -> list[A
 
 def _problem(document: Any, named: bool) -> str | None:
     try:
-        from_mappings([document], named=named)
+        storable(from_mappings([document], named=named))
     except InputError as problem:
         return str(problem)
     return None

@@ -24,6 +24,7 @@ from roughly.index import writing
 from roughly.index.bound import Bound
 from roughly.index.index import Index
 from roughly.index.schema import CONTENTS, DOCUMENTS, META
+from roughly.index.signing import LONGEST_ID
 from roughly.index.urls import canonical_url, host_of
 from roughly.model import Reject
 from roughly.signatures.dates import day_of
@@ -98,11 +99,10 @@ class Sweeping:
         pages: dict[str, dict[str, Any]] = {}
         for number, document in enumerate(documents, 1):
             url = document.get("url")
-            if not isinstance(url, str) or not url.strip():
-                where = str(document.get("doc_id", number))
-                self.rejects.append(Reject(name, where, "has no url, by which a page of a sweep is known"))
+            address = canonical_url(url) if isinstance(url, str) else ""
+            if problem := _problem(address, self.date):
+                self.rejects.append(Reject(name, str(document.get("doc_id", number)), problem, address[:200]))
                 continue
-            address = canonical_url(url)
             page = {key: document.get(key) for key in ("text", "markup", "title")}
             told = {"doc_id": page_id(address, self.date), "url": address, "date": self.date}
             pages[address] = page | told | {"source": host_of(address) or None}  # of two, the later one
@@ -146,6 +146,15 @@ class Sweeping:
         )  # fmt: skip
         _note(self.index, self.sweep)
         return self.sweep
+
+
+def _problem(address: str, date: str) -> str | None:
+    """Why no page can have this address."""
+    if not address:
+        return "has no url, by which a page of a sweep is known"
+    if "\0" in address or len(page_id(address, date).encode("utf-8", "surrogatepass")) > LONGEST_ID:
+        return f"its url has more than {LONGEST_ID - 11:,} bytes, or the character NUL: no database stores it"
+    return None
 
 
 def _note(index: Index, sweep: Sweep) -> None:

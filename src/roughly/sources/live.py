@@ -69,12 +69,15 @@ def read_live(stream: BinaryIO, options: ReadOptions, name: str = "standard inpu
         final = not piece
         pending += piece
         if reader is None:
-            pending = pending.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
-            if not final and not _tells(pending):
+            pending = pending.removeprefix(codecs.BOM_UTF8)
+            head = pending.lstrip(b"\r\n")
+            if not final and not _tells(head):
                 continue
-            if not pending.strip():
+            if not head.strip():
                 raise InputMissing(f"{name} is empty; there is nothing to match")
-            kind = options.format or _guess(pending, name)
+            kind = options.format or _guess(head, name)
+            if kind != "jsonl":  # whose lines are counted
+                pending = head
             reader = _READERS[kind](name, options)
         found, pending = reader.take(pending, final)
         if found:
