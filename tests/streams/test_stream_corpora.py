@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import roughly
-from roughly import Index, Settings
+from roughly import Index, Settings, Sweeps
 from roughly.cli.app import app
 from roughly.cluster.candidates import NO_DAY
 from roughly.index.stream import Asked, answer
@@ -83,6 +83,19 @@ def test_news_are_matched_within_six_weeks(corpora: Path, tmp_path: Path) -> Non
         assert sum(one.verdict == "known" for one in answers) >= 3
         again = list(roughly.match(index, later, window=42))
     assert [one.verdict for one in again] == ["new"] * 20
+
+
+def test_one_crawl_in_two_formats_is_the_same_pages(corpora: Path, tmp_path: Path) -> None:
+    with Index.create(tmp_path / "web.db") as index:
+        sweeps = Sweeps(index)
+        first = sweeps.add(corpora / "warc" / "example.warc.gz", date="2014-01-26")
+        second = sweeps.add(corpora / "warc" / "example.arc.gz", date="2014-02-26")
+        (interval,) = sweeps.changes().intervals
+        assert first.pages == second.pages == interval.unchanged > 100 and first.left_out == second.left_out > 0
+        assert interval.changed == interval.died == interval.born == 0
+        seen = sweeps.add(corpora / "warc" / "pywb-iana.warc.gz", date="2014-03-26")
+        assert seen.pages > 10 and seen.revisits >= seen.unresolved
+        assert index.verify().whole
 
 
 def _later(found: str) -> str:
