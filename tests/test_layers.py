@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "roughly"
 LAYERS = [
     "errors", "checks", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features",
     "lexicon",
-    "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "report", "lab", "service", "job",
-    "cli", "__main__",
+    "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "results", "report", "lab",
+    "service", "job", "cli", "__main__",
 ]  # fmt: skip
 HOMES = {
     "numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": "report", "fastwarc": "sources",

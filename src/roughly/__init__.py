@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from roughly.errors import RoughlyError
     from roughly.features.sketching import Sketched
     from roughly.index import Index
+    from roughly.index.stream import match
+    from roughly.index.sweeping import Sweeps
     from roughly.job import Result, dedupe
     from roughly.job.auditing import audit_labels, audit_leaks, audit_qrels
     from roughly.job.clustering import Clustering
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from roughly.job.stored import recluster
     from roughly.job.truth import truth
     from roughly.lab.evaluation import evaluate
+    from roughly.results import group_results
     from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
 
@@ -37,6 +40,7 @@ _HOMES = {
     "RoughlyError": "roughly.errors",
     "Settings": "roughly.settings",
     "Sketched": "roughly.features.sketching",
+    "Sweeps": "roughly.index.sweeping",
     "audit_labels": "roughly.job.auditing",
     "audit_leaks": "roughly.job.auditing",
     "audit_qrels": "roughly.job.auditing",
@@ -46,6 +50,8 @@ _HOMES = {
     "contains": "roughly.verify.comparison",
     "dedupe": "roughly.job",
     "evaluate": "roughly.lab.evaluation",
+    "group_results": "roughly.results",
+    "match": "roughly.index.stream",
     "perturb": "roughly.job.perturbing",
     "recluster": "roughly.job.stored",
     "resemblance": "roughly.verify.comparison",
@@ -55,11 +61,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "Clustering", "Comparison", "Result", "RoughlyError", "Settings", "Sketched",
-    "audit_labels", "audit_leaks", "audit_qrels", "cluster_features", "compare", "containment", "contains",
-    "dedupe", "evaluate", "perturb", "recluster", "resemblance", "same", "sketch", "truth",
-    "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched",
-    "cluster_features", "compare", "containment", "contains", "dedupe", "recluster", "resemblance", "same", "sketch",
+    "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched", "Sweeps", "audit_labels",
+    "audit_leaks", "audit_qrels", "cluster_features", "compare", "containment", "contains", "dedupe", "evaluate",
+    "group_results", "match", "perturb", "recluster", "resemblance", "same", "sketch", "truth",
 ]  # fmt: skip
 
 

@@ -12,13 +12,16 @@ from roughly.cli.cluster import cluster
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
 from roughly.cli.evaluate import evaluate
+from roughly.cli.group import group
 from roughly.cli.index import app as index
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
+from roughly.cli.match import match
 from roughly.cli.method_options import Sectioned
 from roughly.cli.perturb import perturb
 from roughly.cli.sign import sign
 from roughly.cli.sketch import sketch
+from roughly.cli.sweeps import register as register_sweeps
 from roughly.cli.truth import truth
 from roughly.cli.tune import tune
 
@@ -40,8 +43,11 @@ app.command()(truth)
 app.command()(evaluate)
 app.command()(perturb)
 app.add_typer(audit, name="audit")
+app.command()(match)
+app.command(cls=Sectioned)(group)
 app.add_typer(lexicon, name="lexicon")
 app.add_typer(lab, name="lab")
+register_sweeps(index)
 app.add_typer(index, name="index")
 
 

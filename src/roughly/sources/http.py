@@ -18,6 +18,7 @@ with warnings.catch_warnings():
     from fastwarc.warc import WarcRecord
 
 _CONTENT_TYPE = re.compile(rb"^content-type:[ \t]*([^;\s]*)(?:[^\r\n]*?charset=[\"' ]*([^\s\"';]+))?", re.I | re.M)
+_STATUS = re.compile(rb"HTTP/[\d.]+ +(\d{3})\b")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _LOOKED_AT = 4096
@@ -34,6 +35,12 @@ class Payload:
 def is_http(block: bytes) -> bool:
     """Whether a block is an HTTP message with headers."""
     return block.startswith(b"HTTP/")
+
+
+def status_of(block: bytes) -> int | None:
+    """The status that the message begins with; None if it has none."""
+    found = _STATUS.match(block)
+    return int(found[1]) if found else None
 
 
 def media_type(block: bytes) -> str | None:

@@ -18,11 +18,11 @@ from roughly.sources.mail import read_mail
 from roughly.sources.part import Chunk, Parsed
 from roughly.sources.records import Offsets, RecordFile, Records, row_numbers
 
-_DATED = re.compile(
+DATED = re.compile(
     rb"From [^\n]*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +(?:[A-Z][a-z]{2} +\d{1,2}|\d{1,2} +[A-Z][a-z]{2})\b"
     rb"[^\n]*\d{1,2}:\d{2}"
 )
-_ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
+ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 class Mbox(RecordFile):
@@ -47,7 +47,7 @@ class Mbox(RecordFile):
 
     def _add(self, row: int, stored: bytes, collector: Collector) -> None:
         try:
-            mail = read_mail(_ESCAPED.sub(rb"\1", stored.partition(b"\n")[2]))
+            mail = read_mail(ESCAPED.sub(rb"\1", stored.partition(b"\n")[2]))
         except InputError as error:
             collector.rejects.append(Reject(self.name, self.locate(row), str(error), excerpt(stored)))
             return
@@ -71,7 +71,7 @@ class Mbox(RecordFile):
 
     def _begins(self, data: bytes, start: int) -> bool:
         if self._strict:
-            return _DATED.match(data, start) is not None
+            return DATED.match(data, start) is not None
         after_blank = start == 0 or data[max(0, start - 3) : start].endswith((b"\n\n", b"\n\r\n"))
         return after_blank and data.startswith(b"From ", start)
 
@@ -87,5 +87,5 @@ class Mbox(RecordFile):
         first = re.search(rb"^From ", head, re.MULTILINE)
         if first is None:
             raise InputError(f"{self.name}: is not an mbox: no line starts with 'From '. Say what it is: --format")
-        self._strict = _DATED.match(head, first.start()) is not None
+        self._strict = DATED.match(head, first.start()) is not None
         return head[: first.start()]

@@ -16,7 +16,7 @@ from roughly.sources.http import is_http, media_type
 from roughly.sources.part import Mask
 
 HTML = ("text/html", "application/xhtml+xml")
-_DOCUMENTS = (*HTML, "text/plain")
+DOCUMENTS = (*HTML, "text/plain")
 _DOCUMENT_RECORDS = ("response", "resource", "conversion", "arc")
 _ATTACHED_RECORDS = ("request", "metadata")
 
@@ -32,7 +32,7 @@ def document_type(record: Record) -> str | None:
         return None  # answers of other protocols, and the preamble of an ARC file
     else:
         media = record.fields.get("content-type", "").partition(";")[0].strip().lower()
-    return media if media in _DOCUMENTS else None
+    return media if media in DOCUMENTS else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from roughly.sources.archive import Archive, Record
 from roughly.sources.documents import Collector, excerpt
 from roughly.sources.encoding import charset_in_html, decode_text
 from roughly.sources.files import File
-from roughly.sources.http import is_http, read_payload
-from roughly.sources.pages import HTML, Plan, copy_bytes, document_type
+from roughly.sources.http import is_http, media_type, read_payload
+from roughly.sources.pages import DOCUMENTS, HTML, Plan, copy_bytes, document_type
 from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
 from roughly.sources.streams import Reader, replacing
 
@@ -97,6 +97,19 @@ class WebArchive:
                     Reject(self.name, self.locate(page.row), str(error), page.fields.get("warc-target-uri", ""))
                 )
         return collector.parsed()
+
+    def revisits(self) -> Iterator[tuple[str, str | None]]:
+        """Pages that the crawler found unchanged and did not store again: (url, the url that it refers to).
+
+        Where the record tells its media type, only those that could be documents.
+        """
+        with self._reader() as reader:
+            for record in Archive(reader):
+                url = record.fields.get("warc-target-uri", "").strip("<>")
+                media = media_type(record.peek()) if is_http(record.peek()) else None
+                told = media is None or media in DOCUMENTS
+                if record.fields.get("warc-type", "").lower() == "revisit" and url and told:
+                    yield url, record.fields.get("warc-refers-to-target-uri", "").strip("<>") or None
 
     def copy(self, keep: Mask, folder: Path) -> int:
         """Copy the records that stay as they are in the file, compressed as they are."""

@@ -1,0 +1,81 @@
+"""What grouping answers with: groups in the order of the results, and their text for a terminal.
+
+Results are named tuples: making 500 of them takes a tenth of the time that frozen classes do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+
+class Result(NamedTuple):
+    """One result; the scores are those with the result that is shown in its group, None where nothing was measured."""
+
+    rank: int  # its place among the results, from 1
+    doc_id: str
+    title: str | None = None
+    url: str | None = None
+    date: str | None = None
+    source: str | None = None
+    tokens: int = 0
+    resemblance: float | None = None
+    containment: float | None = None  # share of this result that the one shown holds
+    contained_in: float | None = None  # share of the one shown that this result holds
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return self._asdict()
+
+
+class Group(NamedTuple):
+    """A result that is shown, and its duplicates in the order of their ranks."""
+
+    shown: Result
+    duplicates: tuple[Result, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"shown": self.shown.to_dict(), "duplicates": [one.to_dict() for one in self.duplicates]}
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """All results, each once. A group stands where the first of its results stood."""
+
+    groups: tuple[Group, ...]
+    scores: Literal["exact", "estimated", "none"]
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @property
+    def results(self) -> int:
+        """How many results there are."""
+        return sum(1 + len(group.duplicates) for group in self.groups)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        listed = [group.to_dict() for group in self.groups]
+        return {"results": self.results, "groups": listed, "scores": self.scores}
+
+    def __str__(self) -> str:
+        """As a list with duplicates indented under the one that is shown (Conrad 2003, §8)."""
+        width = len(str(self.results))
+        return "\n".join(line for group in self.groups for line in _lines(group, width))
+
+
+def _lines(group: Group, width: int) -> Iterator[str]:
+    yield f"{group.shown.rank:>{width}}  {_named(group.shown)}"
+    for one in group.duplicates:
+        score = "duplicate" if one.resemblance is None else f"{one.resemblance:.2f}"
+        yield f"{'':>{width}}    {one.rank:>{width}}  {score}  {_named(one)}"
+
+
+def _named(one: Result) -> str:
+    told = [one.title or one.doc_id, one.source if one.source != one.url else None, one.date, one.url]
+    return "  ".join(" ".join(part.split()) for part in told if part)

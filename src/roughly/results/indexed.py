@@ -1,0 +1,41 @@
+"""Results that an index holds, fetched by their ids: what is stored of them is what they are judged on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from roughly.cluster.candidates import NO_DAY
+from roughly.cluster.held import Facts
+from roughly.cluster.scoring import slice_of
+from roughly.errors import InputError
+from roughly.index import Index
+from roughly.index.fetching import FACTS, fetch
+from roughly.results.given import Given
+from roughly.results.held import Held, keys_of
+
+_TOLD = ("title", "url", "date", "source")
+
+
+def hold_indexed(index: Index, given: Given) -> Held:
+    """What the index knows of the results."""
+    found = fetch(index, given.ids)
+    missing = [doc_id for doc_id in given.ids if doc_id not in found.rows]
+    if missing:
+        raise InputError(
+            f"{index.name} does not hold {len(missing):,} of the results, {missing[0]!r} for one; add them, or give "
+            "the texts instead of the index"
+        )
+    columns = dict(zip(FACTS, zip(*map(found.rows.__getitem__, given.ids), strict=True), strict=True))
+    tokens = np.array(columns["tokens"], np.int64)
+    days = np.array([NO_DAY if day is None else day for day in columns["day"]], np.int32)
+    place = np.array([found.place[content] for content in columns["content"]], np.int64)
+    told = {name: list(columns[name]) for name in _TOLD}
+    if found.keys is None:
+        return Held(None, None, Facts(), tokens, place, 0, "none", told)
+    sets = None if found.sets is None else slice_of(found.sets, place)
+    judge = found.bound.judge
+    measured = sets is not None and judge.measure != "common"
+    return Held(
+        keys_of(found.keys, place), judge, Facts(sets, tokens, days), tokens, place, found.bound.method.common,
+        "none" if not measured else "estimated" if found.bound.estimated else "exact", told,
+    )  # fmt: skip
