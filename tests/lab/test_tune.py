@@ -20,7 +20,7 @@ from roughly.features.sketch import Sketch
 from roughly.lab.adaptive import LEAST, Sample, check, default_bounds, study
 from roughly.lab.curves import chart, draw
 from roughly.lab.settings_file import read_sampling, read_settings, write_settings
-from roughly.lab.tune import Asked, Tuned, tune
+from roughly.lab.sampled import Asked, Tuned, tune
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
 

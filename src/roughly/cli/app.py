@@ -10,6 +10,7 @@ import roughly
 from roughly.cli.cluster import cluster
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
+from roughly.cli.judge import judge
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
 from roughly.cli.method_options import Sectioned
@@ -29,6 +30,7 @@ app.command(cls=Sectioned)(dedupe)
 app.command()(compare)
 app.command()(sketch)
 app.command()(tune)
+app.command()(judge)
 app.command(cls=Sectioned)(sign)
 app.command()(cluster)
 app.add_typer(lexicon, name="lexicon")

@@ -22,6 +22,8 @@ _SAYS = {
     "report": "drawing the report",
     "sketch": "reading and sampling",
     "tune": "measuring",
+    "truth": "finding the truth",
+    "near": "finding near misses",
 }
 
 
