@@ -2,8 +2,8 @@
 
 A *stratum* is a range of scores. Around the threshold t strata are `STEP` wide, down to t − `SPAN` and up to
 t + `SPAN`; what is above is one, and pairs of score 1 are one, since nearly all of them are judged alike. The draw is
-divided equally among strata that hold pairs, so the few pairs near the threshold are seen as often as the many far from it;
-how many pairs each stratum stands for is kept, and puts that right in every estimate.
+divided equally among strata that hold pairs, so the few pairs near the threshold are seen as often as the many far
+from it; how many pairs each stratum stands for is kept, and puts that right in every estimate.
 
 Within a stratum pairs are drawn by the hash of their ids with the seed. They are shown in another order by chance: who
 saw scores fall from pair to pair would judge the trend.
