@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from roughly.errors import RoughlyError
     from roughly.features.sketching import Sketched
     from roughly.job import Result, dedupe
+    from roughly.job.auditing import audit_labels, audit_leaks, audit_qrels
     from roughly.job.clustering import Clustering
     from roughly.job.objects import cluster_features
+    from roughly.job.perturbing import perturb
     from roughly.job.sketching import sketch
     from roughly.job.stored import recluster
+    from roughly.job.truth import truth
+    from roughly.lab.evaluation import evaluate
     from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
 
@@ -31,20 +35,27 @@ _HOMES = {
     "RoughlyError": "roughly.errors",
     "Settings": "roughly.settings",
     "Sketched": "roughly.features.sketching",
+    "audit_labels": "roughly.job.auditing",
+    "audit_leaks": "roughly.job.auditing",
+    "audit_qrels": "roughly.job.auditing",
     "cluster_features": "roughly.job.objects",
     "compare": "roughly.verify.comparison",
     "containment": "roughly.verify.comparison",
     "contains": "roughly.verify.comparison",
     "dedupe": "roughly.job",
+    "evaluate": "roughly.lab.evaluation",
+    "perturb": "roughly.job.perturbing",
     "recluster": "roughly.job.stored",
     "resemblance": "roughly.verify.comparison",
     "same": "roughly.verify.comparison",
     "sketch": "roughly.job.sketching",
+    "truth": "roughly.job.truth",
 }
 
 __all__ = [
     "Clustering", "Comparison", "Result", "RoughlyError", "Settings", "Sketched",
-    "cluster_features", "compare", "containment", "contains", "dedupe", "recluster", "resemblance", "same", "sketch",
+    "audit_labels", "audit_leaks", "audit_qrels", "cluster_features", "compare", "containment", "contains",
+    "dedupe", "evaluate", "perturb", "recluster", "resemblance", "same", "sketch", "truth",
 ]  # fmt: skip
 
 

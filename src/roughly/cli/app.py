@@ -7,15 +7,19 @@ from typing import Annotated
 import typer
 
 import roughly
+from roughly.cli.audit import app as audit
 from roughly.cli.cluster import cluster
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
+from roughly.cli.evaluate import evaluate
 from roughly.cli.judge import judge
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
 from roughly.cli.method_options import Sectioned
+from roughly.cli.perturb import perturb
 from roughly.cli.sign import sign
 from roughly.cli.sketch import sketch
+from roughly.cli.truth import truth
 from roughly.cli.tune import tune
 
 app = typer.Typer(
@@ -33,6 +37,10 @@ app.command()(tune)
 app.command()(judge)
 app.command(cls=Sectioned)(sign)
 app.command()(cluster)
+app.command()(truth)
+app.command()(evaluate)
+app.command()(perturb)
+app.add_typer(audit, name="audit")
 app.add_typer(lexicon, name="lexicon")
 app.add_typer(lab, name="lab")
 

@@ -24,6 +24,7 @@ _SAYS = {
     "tune": "measuring",
     "truth": "finding the truth",
     "near": "finding near misses",
+    "join": "joining",
 }
 
 

@@ -54,6 +54,22 @@ class Overlap:
         sets = components_of(documents, true) if sets is None else numbered(sets)
         return cls(_ends(one, documents), _ends(other, documents), _ends(both, documents), sets)
 
+    @classmethod
+    def of_groups_and_pairs(cls, groups: Ints, true: Ints) -> Overlap:
+        """Found as a grouping, true as a list of pairs: only the true ones are looked at one by one."""
+        numbers, documents = pair_numbers(true, len(groups)), len(groups)
+        left, right = np.divmod(numbers, max(documents, 1))
+        both = numbers[groups[left] == groups[right]]
+        return cls(
+            _others(numbered(groups)), _ends(numbers, documents), _ends(both, documents), components_of(documents, true)
+        )
+
+    @classmethod
+    def of_pairs_and_groups(cls, found: Ints, true: Ints) -> Overlap:
+        """Found as a list of pairs, true as a grouping."""
+        turned = cls.of_groups_and_pairs(true, found)
+        return cls(turned.true, turned.found, turned.both, numbered(true))
+
 
 def numbered(names: npt.NDArray[np.generic]) -> Ints:
     """Groups numbered 0, 1, … whatever they were called."""
