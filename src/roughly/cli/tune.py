@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from roughly.model import Reject
     from roughly.sources.part import ReadOptions
 
-_ONLY_CHOOSING = ("labels", "unlisted", "methods", "try", "sample", "budget", "held-back", "slack", "seed", "all")
+_LABELS = ("unlisted", "label-columns", "same-column", "ignore-unknown", "held-back")
+_ONLY_CHOOSING = ("labels", *_LABELS, "methods", "try", "sample", "budget", "slack", "seed", "all")
 
 
 def tune(
@@ -27,8 +28,17 @@ def tune(
         Path | None, typer.Option("--labels", help="What is the same: CSV or Parquet of sets or pairs.")
     ] = None,
     unlisted: Annotated[
-        str | None, typer.Option("--unlisted", help="Documents in no label: alone or unknown; alone if not given.")
+        str | None, typer.Option("--unlisted", help="What labels do not list: different or ignore.")
     ] = None,
+    label_columns: Annotated[
+        str | None, typer.Option("--label-columns", help="The two columns that matter, as in id_a,id_b or id,cluster.")
+    ] = None,
+    same_column: Annotated[
+        str | None, typer.Option("--same-column", help="Column of pairs that says same or different.")
+    ] = None,
+    ignore_unknown: Annotated[
+        bool, typer.Option("--ignore-unknown", help="Leave out labels of documents that the input does not have.")
+    ] = False,
     precision: Annotated[
         float | None, typer.Option("--precision", help="Least precision; with it the highest recall is sought.")
     ] = None,
@@ -89,7 +99,8 @@ def tune(
     if output is not None and output.exists() and not overwrite:
         raise OutputExists(f"{output} exists; add --overwrite to replace it, or choose another name")
     given: dict[str, Any] = {
-        "labels": labels, "unlisted": unlisted, "methods": methods, "try": tried or None, "sample": sample,
+        "labels": labels, "unlisted": unlisted, "label-columns": label_columns, "same-column": same_column,
+        "ignore-unknown": ignore_unknown or None, "methods": methods, "try": tried or None, "sample": sample,
         "budget": budget, "held-back": held_back, "slack": slack, "seed": seed, "all": everything or None,
         "precision": precision, "recall": recall, "threshold": threshold, "shingle-size": shingle_size,
         "groups": groups, "common": common,
@@ -211,8 +222,9 @@ def _check(given: dict[str, Any], sampling: bool) -> None:
                 for name in ("threshold", "shingle-size")
                 if given[name] is not None
             ]
-        elif given["unlisted"] is not None or given["held-back"] is not None:
-            problems.append("--unlisted and --held-back are about labels; add --labels, or leave them out")
+        else:
+            wrong = [name for name in _LABELS if given[name] is not None]
+            problems += [f"--{name} is about labels; add --labels, or leave it out" for name in wrong]
     if problems:
         raise SettingsError(*problems)
 
@@ -231,16 +243,15 @@ def _choosing(given: dict[str, Any], main_text: bool) -> Any:
     from roughly.lab.choose.frontier import Goal
     from roughly.lab.choose.grid import parse_others, trials
 
-    names = {
-        "labels": "labels", "unlisted": "unlisted", "threshold": "threshold", "shingle-size": "shingle_size",
-        "sample": "sample", "budget": "budget", "held-back": "held_back", "seed": "seed",
-    }  # fmt: skip
-    values = {ours: given[name] for name, ours in names.items() if given[name] is not None}
+    names = ("labels", "unlisted", "same-column", "ignore-unknown", "threshold", "shingle-size", "sample", "budget",
+             "held-back", "seed")  # fmt: skip
+    values = {name.replace("-", "_"): given[name] for name in names if given[name] is not None}
+    columns = [name.strip() for name in (given["label-columns"] or "").split(",") if name.strip()]
     listed = [name.strip() for name in (given["methods"] or "").split(",") if name.strip()]
     known = {name: values.get(name, getattr(Asked, name)) for name in ("threshold", "shingle_size")}
     goal = Goal(precision=given["precision"], recall=given["recall"], slack=given["slack"] or 0.0)
     found = trials(listed, parse_others(given["try"] or ()), **({} if given["labels"] is not None else known))
-    return Asked(trials=found, goal=goal, main_text=main_text, **values)
+    return Asked(trials=found, goal=goal, main_text=main_text, label_columns=columns, **values)
 
 
 def _bounds(groups: str) -> tuple[int, ...]:

@@ -14,16 +14,16 @@ from roughly import checks
 from roughly.errors import InputError
 from roughly.lab.choose.frontier import Goal, Tried, frontier, nearest, recommend
 from roughly.lab.choose.grid import Trial
-from roughly.lab.choose.labels import Labels, read_labels
+from roughly.lab.choose.labels import Labels
 from roughly.lab.choose.sample import Sample, draw
 from roughly.lab.choose.trial import Bench
-from roughly.lab.choose.truth import ExactPairs, JudgedPairs, TrueSets, Truth, intervals, score
+from roughly.lab.choose.truth import ExactPairs, LabelledPairs, TrueSets, Truth, exact_pairs, intervals, score
+from roughly.lab.evaluation import UNLISTED
 from roughly.lab.metrics.intervals import Interval
 from roughly.meter import Listener, Meter
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
 
-UNLISTED = ("alone", "unknown")
 FEW = 30
 """Fewer true pairs than these make figures that mean little."""
 
@@ -35,7 +35,10 @@ class Asked:
     trials: Sequence[Trial]
     goal: Goal = field(default_factory=Goal)
     labels: Path | None = None
-    unlisted: str = "alone"  # documents that no label names: without duplicates, or left out
+    unlisted: str | None = None  # what labels do not list: different, or ignored; None: as `Labels` says
+    label_columns: Sequence[str] = ()
+    same_column: str | None = None
+    ignore_unknown: bool = False  # labels of documents that are not in the input
     threshold: float = 0.8  # of the exact truth, without labels
     shingle_size: int = 5
     sample: int = 20_000  # documents
@@ -46,7 +49,7 @@ class Asked:
 
     def __post_init__(self) -> None:
         problems = [
-            *checks.one_of("unlisted", self.unlisted, UNLISTED),
+            *([] if self.unlisted is None else checks.one_of("unlisted", self.unlisted, UNLISTED)),
             *checks.threshold(self.threshold),
             *checks.shingle_size(self.shingle_size),
             *checks.whole("sample", self.sample, 2, 10**9),
@@ -135,18 +138,23 @@ def choose(
     listener: Listener | None = None,
 ) -> Chosen:
     """Try everything that is asked for on a sample, and recommend."""
-    labels = None if asked.labels is None else read_labels(asked.labels)
+    labels = (
+        None
+        if asked.labels is None
+        else Labels.read(asked.labels, asked.unlisted, asked.label_columns, asked.same_column)
+    )
     meter = Meter(listener)
     sample = draw(
-        data, paths, size=asked.sample, seed=asked.seed, set_of=_sets(labels, asked), resources=resources,
-        reading=reading, main_text=asked.main_text, meter=meter,
+        data, paths, size=asked.sample, seed=asked.seed, set_of=_itself if labels is None else labels.set_of,
+        resources=resources, reading=reading, main_text=asked.main_text, meter=meter,
     )  # fmt: skip
+    unknown = 0 if labels is None else labels.check_seen(asked.ignore_unknown)
     if len(sample) < 2:
-        raise InputError(_nothing(sample, labels))
+        raise InputError("a sample of fewer than two documents has no pairs to learn from; give more documents")
     bench = Bench(sample, resources)
     _warm_up(asked.trials, resources)
     with meter.stage("truth"):
-        truth = _truth(sample, labels, bench, asked)
+        truth = _truth(sample, labels, asked, resources)
     tried, left_out = _try(bench, truth, sample, asked, meter)
     best = recommend(tried, asked.goal)
     rows = truth.unseen if truth.unseen.any() else np.ones(len(truth.unseen), np.bool_)
@@ -155,7 +163,7 @@ def choose(
         asked, sample.documents, len(sample), sample.share, truth.kind, truth.count(), tried, best, found, left_out,
         [], sample.rejects, sample.notes,
     )  # fmt: skip
-    chosen.warnings = _warnings(chosen, labels, sample)
+    chosen.warnings = _warnings(chosen, labels, sample, unknown)
     return chosen
 
 
@@ -180,24 +188,16 @@ def _try(bench: Bench, truth: Truth, sample: Sample, asked: Asked, meter: Meter)
     return tried, []
 
 
-def _truth(sample: Sample, labels: Labels | None, bench: Bench, asked: Asked) -> Truth:
+def _truth(sample: Sample, labels: Labels | None, asked: Asked, resources: Resources) -> Truth:
     if labels is None:
-        return ExactPairs(len(sample), bench.truth(asked.threshold, asked.shingle_size))
+        return ExactPairs(len(sample), exact_pairs(sample, asked.threshold, asked.shingle_size, resources))
     if labels.pairs is not None:
-        found = JudgedPairs(sample, labels, asked.held_back, asked.seed)
-        if not len(found.sets):
-            raise InputError(_nothing(sample, labels))
-        return found
+        return LabelledPairs(sample, labels, asked.held_back, asked.seed)
     return TrueSets(sample, asked.held_back, asked.seed)
 
 
-def _sets(labels: Labels | None, asked: Asked) -> Any:
-    """What names the set of a document, or None for one that is left out."""
-    if labels is None:
-        return lambda doc_id: doc_id
-    if asked.unlisted == "unknown" or labels.pairs is not None:
-        return lambda doc_id: labels.sets.get(doc_id)
-    return lambda doc_id: f"s:{labels.sets[doc_id]}" if doc_id in labels.sets else f"d:{doc_id}"
+def _itself(doc_id: str) -> str:
+    return doc_id
 
 
 def _warm_up(trials: Sequence[Trial], resources: Resources) -> None:
@@ -211,31 +211,16 @@ def _warm_up(trials: Sequence[Trial], resources: Resources) -> None:
         bench.run(settings)
 
 
-def _nothing(sample: Sample, labels: Labels | None) -> str:
-    if labels is None:
-        return "a sample of fewer than two documents has no pairs to learn from; give more documents"
-    return (
-        f"of the {len(labels):,} documents that {labels.path} names, {len(sample):,} were drawn from the "
-        f"{sample.documents:,} documents of the input; check that its ids are those of the input (--id-column), or "
-        "raise --sample"
-    )
-
-
-def _warnings(chosen: Chosen, labels: Labels | None, sample: Sample) -> list[str]:
+def _warnings(chosen: Chosen, labels: Labels | None, sample: Sample, unknown: int) -> list[str]:
     told = []
+    if unknown:
+        told.append(f"{unknown:,} documents of the labels are not in the input, and left out")
     if labels is not None:
-        known = set(sample.ids)
-        missing = sorted(name for name in labels.sets if name not in known)
-        if missing and sample.share == 1.0:
-            told.append(
-                f"{len(missing):,} documents of the labels are not in the input, {missing[0]!r} for one; they are "
-                "left out"
-            )
         unlisted = sum(name not in labels.sets for name in sample.ids)
         if unlisted:
             told.append(
-                f"{unlisted:,} documents are in no label and taken to have no duplicate; --unlisted unknown leaves "
-                "them out"
+                f"{unlisted:,} documents are in no label and count as different from all others; --unlisted ignore "
+                "leaves them out"
             )
     pairs = max((one.score.true for one in chosen.tried), default=0.0) / (1 if chosen.truth == "pairs" else 2)
     if pairs < FEW:

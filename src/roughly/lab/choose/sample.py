@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from roughly.errors import InputError, InputMissing
 from roughly.meter import Meter
@@ -49,13 +50,15 @@ class Sample:
         return len(self.ids)
 
     @property
+    def sizes(self) -> Ints:
+        """Bytes of each text, in UTF-8."""
+        found: Ints = pc.binary_length(self.texts).to_numpy(zero_copy_only=False).astype(np.int64)
+        return found
+
+    @property
     def megabytes(self) -> float:
         """Of text, in UTF-8."""
-        ends = self.texts.buffers()[1]
-        if not len(self.texts) or ends is None:
-            return 0.0
-        offsets = np.frombuffer(ends, np.int64)[self.texts.offset : self.texts.offset + len(self.texts) + 1]
-        return float(offsets[-1] - offsets[0]) / 1e6
+        return float(self.sizes.sum()) / 1e6
 
 
 def place_of(name: str, seed: int, purpose: str = "sample") -> int:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from roughly import methods
-from roughly.cluster.held import Facts, Verdict, candidates_of, first_of, longest_first, resolve_held, work_of
+from roughly.cluster.held import Facts, Verdict, candidates_of, first_of, resolve_held, work_of
 from roughly.features.shingles import Sets, shingle_sets
 from roughly.lab.choose.expand import expanded
 from roughly.lab.choose.sample import Ints, Sample
@@ -47,6 +47,7 @@ class Bench:
 
     def __init__(self, sample: Sample, resources: Resources) -> None:
         self.texts = sample.texts
+        self._sizes = sample.sizes
         self._days = days_of(sample.dates)
         self._work = work_of(resources)
         self._made: dict[object, tuple[object, float]] = {}
@@ -56,7 +57,7 @@ class Bench:
         method, cpu = self._method(settings)
         plain, spent = self._tokens(Filters())
         lengths = np.diff(plain.offsets)
-        rank = longest_first(lengths)
+        rank = np.lexsort((np.arange(len(lengths)), -self._sizes, -lengths))  # as `--keep longest` has it
         equal, more = self._equal(method.collapse, rank)
         cpu += spent + more
         if method.equality:
@@ -80,20 +81,6 @@ class Bench:
         cpu += time.process_time() - start
         held = self._bytes(keys, sets, lengths, rank, equal, on_text=judge.on == "text")
         return Outcome(verdict.root, _pairs(verdict, equal) if every_pair else None, cpu, held)
-
-    def truth(self, threshold: float, shingle_size: int) -> Ints:
-        """Every pair whose resemblance reaches the threshold, exactly: all shingles are keys, none is too common."""
-        from roughly.methods.method import Judge
-
-        tokens, sets = self._tokens(Filters())[0], self._sets(shingle_size)[0]
-        lengths = np.diff(tokens.offsets)
-        rank = longest_first(lengths)
-        equal = self._equal("lexical", rank)[0]
-        verdict = resolve_held(
-            Keys(sets.values, sets.offsets), Judge("text", "resemblance", threshold), Facts(sets, lengths), rank=rank,
-            work=self._work, first=equal, every_pair=True,
-        )  # fmt: skip
-        return _pairs(verdict, equal)
 
     def _method(self, settings: Settings) -> tuple[Method, float]:
         if not methods.needs_count(settings):

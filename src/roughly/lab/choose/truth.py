@@ -3,7 +3,7 @@
 | kind | a row is | true is |
 |---|---|---|
 | `TrueSets` | a document | its other documents of the set, by the labels |
-| `JudgedPairs` | a labelled pair | whether it is labelled the same |
+| `LabelledPairs` | a labelled pair, or a document | whether it is labelled the same |
 | `ExactPairs` | a document | the documents that resemble it at or above the threshold, by the exact join |
 
 Rows are parted by set into those that settings are chosen on and those they are not (`unseen`); no set is on both
@@ -15,12 +15,15 @@ each wrong one stands for 1/s of them: without that, a sample would flatter ever
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from roughly.lab.choose.labels import Labels
 from roughly.lab.choose.sample import Ints, Sample, place_of
@@ -28,6 +31,12 @@ from roughly.lab.choose.trial import Outcome
 from roughly.lab.metrics.intervals import Interval, bootstrap, f1_of, ratio
 from roughly.lab.metrics.overlap import Flags, Overlap, components_of, numbered
 from roughly.lab.metrics.pairs import harmonic
+from roughly.lab.truth.asked import Asked
+from roughly.lab.truth.find import find_pairs
+from roughly.meter import Meter
+from roughly.settings import Resources
+from roughly.sources import open_data
+from roughly.sources.part import ReadOptions
 
 Floats = npt.NDArray[np.float64]
 
@@ -98,8 +107,8 @@ class TrueSets:
         return f"{int((sizes > 1).sum()):,} sets of two or more, {int((sizes == 1).sum()):,} documents alone"
 
 
-class JudgedPairs:
-    """Pairs that are labelled the same or different; others are not known."""
+class LabelledPairs:
+    """Pairs that are labelled. Where others are ignored, a row is a pair; where they are different, a document."""
 
     kind = "pairs"
 
@@ -107,15 +116,20 @@ class JudgedPairs:
         number = {name: at for at, name in enumerate(sample.ids)}
         listed = [(number[a], number[b], same) for a, b, same in labels.pairs or () if a in number and b in number]
         rows = np.array(listed, np.int64).reshape(-1, 3)
-        self._left, self._right, self._same = rows[:, 0], rows[:, 1], rows[:, 2].astype(np.bool_)
+        self._pairs, self._same = rows[:, :2], rows[:, 2].astype(np.bool_)
+        self._complete, self._weight = labels.unlisted == "different", 1.0 / sample.share
         names = numbered(np.array(sample.sets, dtype=object))
-        self.sets = names[self._left]
-        self.unseen = _parted(sample.sets, share, seed)[self.sets]
-        self.sets = numbered(self.sets)
+        held = _parted(sample.sets, share, seed)
+        self.sets = names if self._complete else numbered(names[self._pairs[:, 0]])
+        self.unseen = held[names] if self._complete else held[names[self._pairs[:, 0]]]
 
     def columns(self, outcome: Outcome) -> Floats:
-        """Whether each pair was found, and whether it is true."""
-        found = outcome.group[self._left] == outcome.group[self._right]
+        """Partners of each document, or whether each pair was found and is true."""
+        if self._complete:
+            overlap = Overlap.of_groups_and_pairs(outcome.group, self._pairs[self._same])
+            wrong = (overlap.found - overlap.both) * self._weight
+            return np.column_stack((overlap.both, overlap.both + wrong, overlap.true)).astype(np.float64)
+        found = outcome.group[self._pairs[:, 0]] == outcome.group[self._pairs[:, 1]]
         return np.column_stack((found & self._same, found, self._same)).astype(np.float64)
 
     def count(self) -> str:
@@ -143,6 +157,25 @@ class ExactPairs:
     def count(self) -> str:
         """What there is, in words."""
         return f"{len(self.pairs):,} pairs, by the exact join"
+
+
+def exact_pairs(sample: Sample, threshold: float, shingle_size: int, resources: Resources) -> Ints:
+    """Every pair (n, 2) of the sample's documents whose resemblance reaches the threshold."""
+    found = [np.empty((0, 2), np.int64)]
+    ids = pa.array([f"{number:010}" for number in range(len(sample))])
+
+    def take(table: pa.Table) -> None:
+        columns = (table[name].cast(pa.int64()).to_numpy() for name in ("left_id", "right_id"))
+        found.append(np.column_stack(tuple(columns)))
+
+    with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
+        options = ReadOptions(text_column="text", id_column="id", markup="none")
+        parts = open_data(pa.table({"id": ids, "text": sample.texts}), None, options, Path(name))
+        find_pairs(
+            parts, Asked(threshold=threshold, shingle_size=shingle_size), resources=resources, scratch=Path(name),
+            meter=Meter(), take=take,
+        )  # fmt: skip
+    return np.concatenate(found)
 
 
 def score(columns: Floats, rows: Flags) -> Score:
