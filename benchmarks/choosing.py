@@ -3,8 +3,8 @@
     python -m benchmarks.choosing
     python -m benchmarks.choosing --sample 5000 --seed 1
 
-The labels are the collection's own: messages that share a Message-ID were posted to several groups, and have one body. All
-others count as different, also reposts of the same words under another Message-ID.
+The labels are the collection's own: messages that share a Message-ID were posted to several groups, and have one body.
+All others count as different, also reposts of the same words under another Message-ID.
 """
 
 from __future__ import annotations

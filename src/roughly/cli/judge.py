@@ -33,7 +33,7 @@ def judge(
     name: Annotated[str, typer.Option("--judge", help="Who judges.")] = "judge",
     pairs: Annotated[int, typer.Option("--pairs", help="Pairs to draw, when the first judge begins.")] = 100,
     seed: Annotated[int, typer.Option("--seed", help="Of the draw.")] = 0,
-    near: Annotated[bool, typer.Option("--near/--no-near", help="Draw pairs below the threshold as well.")] = True,
+    found_only: Annotated[bool, typer.Option("--found-only", help="Draw no pairs below the threshold.")] = False,
     disputed: Annotated[bool, typer.Option("--disputed", help="Only pairs that other judges disagree on.")] = False,
     scores: Annotated[bool, typer.Option("--scores", help="Show scores, which may sway a judge.")] = False,
     verdicts: Annotated[
@@ -78,7 +78,7 @@ def judge(
         )  # fmt: skip
         with Progress() as progress:
             found = draw_pairs(
-                opened, path, pairs=pairs, seed=seed, near=near, inputs=inputs, reading=reading,
+                opened, path, pairs=pairs, seed=seed, near=not found_only, inputs=inputs, reading=reading,
                 resources=Resources(threads=threads), listener=progress,
             )  # fmt: skip
         print(f"{len(found.drawn.pairs)} pairs drawn; verdicts go to {path}", file=sys.stderr)

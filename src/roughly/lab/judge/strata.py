@@ -1,9 +1,10 @@
 """Pairs drawn around the threshold, by score.
 
 A *stratum* is a range of scores. Around the threshold t strata are `STEP` wide, down to t − `SPAN` and up to
-t + `SPAN`; what is above is one, and pairs of score 1 are one, since nearly all of them are judged alike. The draw is
-divided equally among strata that hold pairs, so the few pairs near the threshold are seen as often as the many far
-from it; how many pairs each stratum stands for is kept, and puts that right in every estimate.
+t + `SPAN`; what is above is one, and pairs of score 1 are one, since nearly all of them are judged alike. Half
+of the draw is divided equally among strata, so the few pairs near the threshold are seen as often as the many far from
+it: they tell where the threshold should be. The other half goes to strata of pairs that were found, by the root of
+their sizes: they tell the precision. How many pairs each stratum stands for is kept, and puts every estimate right.
 
 Within a stratum pairs are drawn by the hash of their ids with the seed. They are shown in another order by chance: who
 saw scores fall from pair to pair would judge the trend.
@@ -79,7 +80,7 @@ class Drawing:
         `near_weight` is how many pairs each pair below the threshold stands for, where these were found in a sample.
         """
         keys = sorted(self._held)
-        shares = _divided([self._count[key] for key in keys], self._pairs)
+        shares = _divided([self._count[key] for key in keys], [key[0] for key in keys], self._pairs)
         strata: list[Stratum] = []
         drawn: list[tuple[int, Candidate]] = []
         for number, (key, share) in enumerate(zip(keys, shares, strict=True)):
@@ -117,18 +118,23 @@ def _range(candidate: Candidate, threshold: float) -> _Key:
     return candidate.found, low, high, f"{low:.2f} to {high:.2f}"
 
 
-def _divided(sizes: Sequence[int], pairs: int) -> list[int]:
-    """As equal shares as the sizes allow."""
+def _divided(sizes: Sequence[int], found: Sequence[bool], pairs: int) -> list[int]:
+    """Half in equal shares, the rest among strata of pairs found by the root of their sizes; all as sizes allow."""
     shares = [0] * len(sizes)
-    left = min(pairs, sum(sizes))
-    while left:
-        open_ = [n for n, size in enumerate(sizes) if shares[n] < size]
-        each = max(1, left // len(open_))
-        for n in open_:
-            more = min(each, sizes[n] - shares[n], left)
-            shares[n] += more
-            left -= more
+    _pour(shares, sizes, [1.0] * len(sizes), (pairs + 1) // 2)
+    _pour(shares, sizes, [float(size) ** 0.5 * own for size, own in zip(sizes, found, strict=True)], pairs)
+    _pour(shares, sizes, [1.0] * len(sizes), pairs)
     return shares
+
+
+def _pour(shares: list[int], sizes: Sequence[int], weights: Sequence[float], total: int) -> None:
+    """Raise shares until they sum to the total, each time that of the stratum with the most weight for what it has."""
+    total = min(total, sum(sizes))
+    while sum(shares) < total:
+        able = [n for n, size in enumerate(sizes) if shares[n] < size and weights[n] > 0]
+        if not able:
+            return
+        shares[max(able, key=lambda n: (weights[n] / (shares[n] + 1), -n))] += 1
 
 
 def _place(candidate: Candidate, seed: int, purpose: str) -> int:
