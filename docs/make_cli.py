@@ -75,12 +75,12 @@ def _shown(argument: Any) -> str:
 
 
 def _names(option: Any) -> str:
-    return ", ".join(f"`{name}`" for name in sorted(option.opts, key=len))
+    return ", ".join(f"`{name}`" for name in [*sorted(option.opts, key=len), *option.secondary_opts])
 
 
 def _default(option: Any) -> str:
     if option.is_flag:
-        return "off"
+        return "on" if option.default else "off"
     return "–" if option.default is None else f"`{option.default}`"
 
 

@@ -103,3 +103,17 @@ def test_plain_texts_are_those_all_tools_tokenise_alike() -> None:
     assert not is_plain("हिन्दी")
     assert not is_plain("e\u0301tude")
     assert not is_plain("soft\u00adhyphen")
+
+
+def test_the_product_finds_the_same_pairs(texts: list[str]) -> None:
+    """Two joins that share no code agree to the last bit."""
+    import pyarrow as pa
+
+    import roughly
+
+    documents = [text for text in with_copies(texts) if is_plain(text)]
+    table = pa.table({"id": [f"{i:06}" for i in range(len(documents))], "text": documents})
+    found = roughly.truth(table, threshold=FLOOR, empty=False).table
+    names = (found[name].to_pylist() for name in ("left_id", "right_id", "resemblance"))
+    listed = {(int(left), int(right)): score for left, right, score in zip(*names, strict=True)}
+    assert listed == as_dict(truth_of(documents)) and len(listed) > 20

@@ -61,7 +61,7 @@ def _tell(found: Evaluation, level: float) -> None:
     figures = found.figures
     values = figures.to_dict()
     counted = "counts as different" if found.unlisted == "different" else "is left out of account"
-    print(f"documents   {figures.documents:,}; {found.labelled:,} labels hold; what they do not list {counted}")
+    print(f"documents   {figures.documents:,}; {found.labelled:,} of them labelled; what labels do not list {counted}")
     print(f"{'':<12}{'precision':>26}{'recall':>26}{'F1':>26}   (intervals: {level:.0%})")
     for title, part, keys in (
         ("pairs", "pairs", ("precision", "recall", "f1")),
@@ -81,7 +81,7 @@ def _tell(found: Evaluation, level: float) -> None:
             f"            adjusted Rand {_figure(own.adjusted_rand)}, purity {_figure(own.purity)}, "
             f"clusters a true set {_figure(own.clusters_per_set)}"
         )
-    for one in figures.bins:
+    for one in (one for one in figures.bins if one.true):
         told = f"{one.found:,} of {one.true:,} found, recall {_figure(one.recall)}"
         print(f"resemblance {one.low:.1f}–{one.high:.1f}: {told}")
     if figures.removal is not None:
