@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from roughly.job.sketching import sketch
     from roughly.job.stored import recluster
     from roughly.job.truth import truth
+    from roughly.job.tuning import tune
     from roughly.lab.evaluation import evaluate
     from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
@@ -50,12 +51,13 @@ _HOMES = {
     "same": "roughly.verify.comparison",
     "sketch": "roughly.job.sketching",
     "truth": "roughly.job.truth",
+    "tune": "roughly.job.tuning",
 }
 
 __all__ = [
     "Clustering", "Comparison", "Result", "RoughlyError", "Settings", "Sketched",
     "audit_labels", "audit_leaks", "audit_qrels", "cluster_features", "compare", "containment", "contains",
-    "dedupe", "evaluate", "perturb", "recluster", "resemblance", "same", "sketch", "truth",
+    "dedupe", "evaluate", "perturb", "recluster", "resemblance", "same", "sketch", "truth", "tune",
 ]  # fmt: skip
 
 

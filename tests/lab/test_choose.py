@@ -21,7 +21,7 @@ from roughly.lab.choose.expand import expanded
 from roughly.lab.choose.frontier import Goal, Tried, frontier, nearest, recommend
 from roughly.lab.choose.grid import GRID, Trial, parse_others, trials
 from roughly.lab.choose.labels import Labels
-from roughly.lab.choose.sample import Sample, draw
+from roughly.lab.choose.sample import Draw, Sample, draw
 from roughly.lab.choose.show import draw as draw_pictures
 from roughly.lab.choose.show import lines, recommended_lines, unseen_lines
 from roughly.lab.choose.trial import Bench, Outcome
@@ -231,6 +231,31 @@ def test_the_draw_depends_on_names_only_and_takes_whole_sets() -> None:
     assert drawn(10**6, straight).share == 1.0
 
 
+def test_what_is_held_while_reading_does_not_change_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(9)
+    rows = [(f"d{n}", f"s{chance.randrange(120)}") for n in range(600)]
+
+    def drawn(slack: int) -> list[str]:
+        monkeypatch.setattr("roughly.lab.choose.sample._SLACK", slack)
+        draw = Draw(50, 0)
+        most = 0
+        for name, own in rows:
+            place = draw.place(own)
+            if place is not None:
+                draw.add(place, name, "", None, own)
+                most = max(most, len(draw.rows))
+        draw.prune()
+        assert draw.sets == len({own for _, own in rows})
+        assert most <= 2 * 50 + slack + 1
+        return sorted(row[1] for row in draw.rows)
+
+    want = drawn(10**6)
+    assert 40 <= len(want) <= 50
+    for slack in (0, 7, 100):
+        assert drawn(slack) == want
+        chance.shuffle(rows)
+
+
 def test_a_sample_of_sets_does_not_flatter_precision() -> None:
     """Wrong pairs between sets are rarer in a sample than true ones within; the weights put it right."""
     chance = random.Random(4)
@@ -391,3 +416,14 @@ def test_on_newsgroups_no_preset_beats_what_is_recommended(corpora: Path) -> Non
     assert set(presets) == set(PRESETS)
     assert chosen.recommended is not None
     assert chosen.recommended.unseen.f1 >= max(presets.values())
+
+
+def test_from_python(collection: tuple[Path, Path]) -> None:
+    documents, labels = collection
+    found = roughly.tune(documents, labels=labels, methods=["lexical", "minhash"], values={"threshold": [0.6, 0.9]})
+    assert [one.trial.values.get("threshold") for one in found.tried] == [None, *[0.6] * 3, *[0.9] * 3]
+    assert found.settings() == {"method": "minhash", "threshold": 0.6, "shingle_size": 3}
+    table = pa.table({"text": families(10)[1]})
+    assert roughly.tune(table, methods=["minhash"], threads=1).truth == "exact"
+    with pytest.raises(SettingsError, match="either data or paths"):
+        roughly.tune()

@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import os
+import pty
 import random
 import signal
 import subprocess
@@ -240,6 +241,26 @@ def test_a_judge_goes_on_after_a_kill(verdicts: Verdicts, finished: Path) -> Non
     assert "4 of 30 pairs judged by judge: 26 left" in done.stdout
 
 
+def test_on_a_terminal_a_key_is_a_verdict(verdicts: Verdicts, finished: Path) -> None:
+    """Without a line end after it, as typed."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "roughly", "judge", str(finished), "--verdicts", str(verdicts.path)]
+    running = subprocess.Popen([*command, "--judge", "ann"], stdin=theirs, stdout=subprocess.PIPE, text=True, bufsize=1)
+    os.close(theirs)
+    assert running.stdout is not None
+    for key in "sdukq":
+        for line in running.stdout:
+            if line.startswith("the same?"):
+                break
+        os.write(ours, key.encode())
+    rest = running.stdout.read()
+    assert running.wait() == 0
+    running.stdout.close()
+    os.close(ours)
+    assert "2 of 30 pairs judged by ann: 28 left" in rest
+    assert list(Verdicts.open(verdicts.path).said["ann"].values()) == ["same", "skip"]
+
+
 def test_a_session_asks_undoes_and_arbitrates(tmp_path: Path) -> None:
     found = made(tmp_path / "v.jsonl", [0.5, 0.6, 0.7])
     ann = Session(found, "ann")
@@ -258,6 +279,7 @@ def test_a_session_asks_undoes_and_arbitrates(tmp_path: Path) -> None:
     assert consensus(found) == {0: True, 1: None, 2: True}
     cleo.say("different")
     assert consensus(found) == {0: True, 1: False, 2: True}
+    assert [(one.first, one.second) for one in agreements(found)] == [("ann", "bob")]
 
 
 def test_agreement_is_as_worked_out_by_hand(tmp_path: Path) -> None:

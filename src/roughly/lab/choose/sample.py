@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -67,22 +68,31 @@ def place_of(name: str, seed: int, purpose: str = "sample") -> int:
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest()) >> 1
 
 
-class _Drawn:
-    """The documents with the smallest places so far."""
+class Draw:
+    """The documents with the smallest places so far; no more than some multiple of `size` are held."""
 
     def __init__(self, size: int, seed: int) -> None:
         self._size, self._seed = size, seed
         self._limit = 2**63
         self.rows: list[tuple[int, str, str, str | None, str]] = []  # place, id, text, date, set
-        self.seen: list[int] = []
+        self._seen = array("q")
 
-    def add(self, name: str, text: str, date: str | None, own: str) -> None:
+    def place(self, own: str) -> int | None:
+        """The place of a document of this set; None where it is not drawn. To be asked once for every document."""
         place = place_of(own, self._seed)
-        self.seen.append(place)
-        if place <= self._limit:
-            self.rows.append((place, name, text, date, own))
-            if len(self.rows) > 2 * self._size + _SLACK:
-                self.prune()
+        self._seen.append(place)
+        return place if place <= self._limit else None
+
+    def add(self, place: int, name: str, text: str, date: str | None, own: str) -> None:
+        """Hold a document that may be drawn."""
+        self.rows.append((place, name, text, date, own))
+        if len(self.rows) > 2 * self._size + _SLACK:
+            self.prune()
+
+    @property
+    def sets(self) -> int:
+        """How many sets there are, drawn or not."""
+        return len(np.unique(np.frombuffer(self._seen, np.int64))) if self._seen else 0
 
     def prune(self) -> None:
         """Keep whole sets only, as many as make `size` documents."""
@@ -108,17 +118,18 @@ def draw(
     meter: Meter | None = None,
 ) -> Sample:
     """Read an input once and draw from it. `set_of` names the set of a document; None leaves it out."""
-    drawn, documents, rejects = _Drawn(size, seed), 0, []
+    drawn, documents, rejects = Draw(size, seed), 0, []
     meter = meter or Meter()
     with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
         parts = open_data(data, paths, reading, Path(name))
         for batch, refused in _read(parts, main_text, resources.threads, meter):
             rejects += refused
             documents += len(batch["doc_id"])
-            for doc_id, text, date in zip(batch["doc_id"], batch["text"], batch["date"], strict=True):
-                own = set_of(doc_id.as_py())
-                if own is not None:
-                    drawn.add(doc_id.as_py(), text.as_py(), date.as_py(), own)
+            for n, doc_id in enumerate(batch["doc_id"].to_pylist()):
+                own = set_of(doc_id)
+                place = None if own is None else drawn.place(own)
+                if own is not None and place is not None:
+                    drawn.add(place, doc_id, batch["text"][n].as_py(), batch["date"][n].as_py(), own)
     if not documents:
         raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}: there is nothing to learn")
     drawn.prune()
@@ -130,7 +141,7 @@ def draw(
     chosen = len({row[0] for row in rows})
     return Sample(
         ids, pa.array([row[2] for row in rows], pa.large_string()), [row[3] for row in rows], [row[4] for row in rows],
-        chosen / max(len(set(drawn.seen)), 1), documents, rejects,
+        chosen / max(drawn.sets, 1), documents, rejects,
         sorted({note for part in parts for note in part.notes}),
     )  # fmt: skip
 

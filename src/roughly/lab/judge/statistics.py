@@ -71,8 +71,15 @@ def consensus(verdicts: Verdicts) -> dict[int, bool | None]:
 
 
 def agreements(verdicts: Verdicts) -> list[Agreement]:
-    """Of every two judges."""
-    return [_agreement(verdicts, *two) for two in combinations(verdicts.judges, 2)]
+    """Of every two judges. Arbiters are left out: they saw only what the others disagree on."""
+    judges = [judge for judge in verdicts.judges if not _arbiter(verdicts, judge)]
+    return [_agreement(verdicts, *two) for two in combinations(judges, 2)]
+
+
+def _arbiter(verdicts: Verdicts, judge: str) -> bool:
+    """Whether someone judged nothing but pairs that others disagree on."""
+    others = [own for name, own in verdicts.said.items() if name != judge]
+    return all({"same", "different"} <= {own.get(pair) for own in others} for pair in verdicts.said[judge])
 
 
 def _agreement(verdicts: Verdicts, first: str, second: str) -> Agreement:
