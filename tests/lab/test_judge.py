@@ -11,6 +11,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -248,6 +249,8 @@ def test_on_a_terminal_a_key_is_a_verdict(verdicts: Verdicts, finished: Path) ->
     running = subprocess.Popen([*command, "--judge", "ann"], stdin=theirs, stdout=subprocess.PIPE, text=True, bufsize=1)
     os.close(theirs)
     assert running.stdout is not None
+    limit = threading.Timer(120, running.kill)  # never wait for a key that was lost
+    limit.start()
     for key in "sdukq":
         for line in running.stdout:
             if line.startswith("the same?"):
@@ -255,6 +258,7 @@ def test_on_a_terminal_a_key_is_a_verdict(verdicts: Verdicts, finished: Path) ->
         os.write(ours, key.encode())
     rest = running.stdout.read()
     assert running.wait() == 0
+    limit.cancel()
     running.stdout.close()
     os.close(ours)
     assert "2 of 30 pairs judged by ann: 28 left" in rest

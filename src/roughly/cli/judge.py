@@ -7,9 +7,12 @@ that would act unseen is shown as a sign for it.
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -103,7 +106,17 @@ def _ask(found: Verdicts, name: str, disputed: bool, scores: bool, inputs: list[
     session = Session(found, name, disputed)
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     texts = pair_texts(found, session.asked, inputs, Resources(threads=threads).threads)
-    keys = _keys()
+    with _keys() as keys:
+        _listen(console, session, texts, scores, keys)
+    left = len(session.asked) - session.done
+    told = f"{left} left; the same command goes on" if left else "all done"
+    print(f"{session.done} of {len(session.asked)} pairs judged by {name}: {told}")
+
+
+def _listen(
+    console: Console, session: Session, texts: dict[int, tuple[str, str]], scores: bool, keys: Iterator[str]
+) -> None:
+    """Show pair after pair and do what the keys say."""
     shown = None
     while (pair := session.next()) is not None:
         if pair != shown:
@@ -111,35 +124,34 @@ def _ask(found: Verdicts, name: str, disputed: bool, scores: bool, inputs: list[
             shown = pair
         key = next(keys, "q")
         if key == "q":
-            break
+            return
         if key == "u":
             if not session.undo():
                 print("nothing to undo", file=sys.stderr)
         elif key == "m":
-            _show_more(console, found.drawn.pairs[pair], texts[pair])
+            _show_more(console, session.verdicts.drawn.pairs[pair], texts[pair])
         elif key in _KEYS:
             session.say(_KEYS[key])
         else:
             print(f"no such key {key!r}: {_HELP}", file=sys.stderr)
-    left = len(session.asked) - session.done
-    told = f"{left} left; the same command goes on" if left else "all done"
-    print(f"{session.done} of {len(session.asked)} pairs judged by {name}: {told}")
 
 
-def _keys() -> Any:
+@contextmanager
+def _keys() -> Iterator[Iterator[str]]:
     """One key at a time: keystrokes of a terminal, or the first letter of each line of a pipe."""
     if not sys.stdin.isatty():
-        for line in sys.stdin:
-            if line.strip():
-                yield line.strip()[0].lower()
+        yield (line.strip()[0].lower() for line in sys.stdin if line.strip())
         return
-    import click
+    import termios
+    import tty
 
-    while True:
-        try:
-            yield click.getchar().lower()
-        except EOFError:
-            return
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal, termios.TCSADRAIN)  # keys typed ahead are kept
+        yield iter(lambda: os.read(terminal, 1).decode("latin-1").lower().replace("\x04", ""), "")
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
 def _show(console: Console, session: Session, number: int, texts: tuple[str, str], scores: bool) -> None:
