@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from benchmarks import corpora
@@ -68,13 +67,13 @@ def table(rows: list[KernelRow]) -> str:
 
 def time_roughly(source: Path, repeats: int) -> dict[str, float]:
     """MB/s of tokenising, and of all up to the keys of the bands, for the texts of a JSONL file."""
-    from roughly.kernels.minhash import band_keys
+    from roughly.kernels.minhash import band_keys, orderings
+    from roughly.methods.permutations import draw
     from roughly.text.canonical import tokenise
 
     _, texts = Collection(source.stem, source, 0, 0).read()
     batches = list(batches_of(texts))
-    words = np.random.Philox(key=1).random_raw(2 * BANDS * ROWS) >> np.uint64(32)
-    multipliers, increments = words[::2].astype(np.uint32) | np.uint32(1), words[1::2].astype(np.uint32)
+    multipliers, increments = draw(orderings(BANDS, ROWS), seed=1)
 
     def sketch(batch: pa.Array) -> object:
         tokens = tokenise(batch)

@@ -1,4 +1,4 @@
-"""Run a command and measure it from outside: seconds, memory of all its processes, bytes written.
+"""Run a command and measure it from outside: seconds, CPU seconds, memory of all its processes, bytes written.
 
 Memory is the resident size summed over the process and all its descendants, sampled 20 times a second; pages shared
 between them are counted once each, so a tool that forks looks a little larger than it is. Bytes written are what the
@@ -11,6 +11,7 @@ import contextlib
 import os
 import platform
 import re
+import resource
 import signal
 import subprocess
 import threading
@@ -31,6 +32,7 @@ class Measured:
     """What a run took, and why it failed where it did."""
 
     seconds: float
+    cpu_seconds: float  # of all its processes; hardly depends on who else uses the machine
     peak_bytes: int
     written_bytes: int
     failure: str | None
@@ -41,7 +43,7 @@ def run(command: list[str], *, folder: Path, environment: dict[str, str], timeou
     """Run the command in a process group of its own, its output kept; end the whole group at the timeout."""
     log = folder / "log.txt"
     with log.open("wb") as file:
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), cpu_of_children()
         process = subprocess.Popen(
             command,
             stdout=file,
@@ -67,7 +69,13 @@ def run(command: list[str], *, folder: Path, environment: dict[str, str], timeou
     output = log.read_text(errors="replace")
     if code != 0 and failure is None:
         failure = _reason(output) or f"ended with exit code {code}"
-    return Measured(seconds, watch.peak, watch.written, failure, output)
+    return Measured(seconds, cpu_of_children() - cpu, watch.peak, watch.written, failure, output)
+
+
+def cpu_of_children() -> float:
+    """CPU seconds of all child processes that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class _Watch(threading.Thread):

@@ -27,7 +27,7 @@ from benchmarks.tables import markdown, write_json
 
 _THRESHOLD = 0.8
 _COLUMNS = (
-    "documents", "GB", "memory set", "seconds", "MB/s", "peak MB", "disk GB", "recall", "removed",
+    "documents", "GB", "memory set", "seconds", "MB/s", "CPU s", "peak MB", "disk GB", "recall", "removed",
     "planned s", "planned MB", "planned disk GB",
 )  # fmt: skip
 
@@ -67,7 +67,13 @@ def measure(folder: Path, memory: str, timeout: float, work: Path | None, *, pla
             row["plan"] = json.loads(planned.output[planned.output.index("{") :])
         out = scratch / "out"
         done = run([*command, "-o", str(out), "--quiet"], folder=scratch, environment={}, timeout=timeout)
-        row |= {"seconds": done.seconds, "peak": done.peak_bytes, "disk": done.written_bytes, "failure": done.failure}
+        row |= {
+            "seconds": done.seconds,
+            "cpu": done.cpu_seconds,
+            "peak": done.peak_bytes,
+            "disk": done.written_bytes,
+            "failure": done.failure,
+        }
         if done.failure is None:
             account = json.loads((out / "run.json").read_text())
             row |= {"counts": account["counts"], "stages": account["stages"]}
@@ -97,7 +103,7 @@ def exponents(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
     sizes = np.log([row["documents"] for row in good])
     return {
         name: float(np.polyfit(sizes, np.log([row[name] for row in good]), 1)[0])
-        for name in ("seconds", "peak", "disk")
+        for name in ("seconds", "cpu", "peak", "disk")
     }
 
 
@@ -106,7 +112,7 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     lines = []
     for row in rows:
         if row["failure"]:
-            lines.append([f"{row['documents']:,}", "", row["memory"], row["failure"], *[""] * 8])
+            lines.append([f"{row['documents']:,}", "", row["memory"], row["failure"], *[""] * 9])
             continue
         plan = row.get("plan")
         lines.append(
@@ -116,6 +122,7 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
                 row["memory"],
                 f"{row['seconds']:.1f}",
                 f"{row['bytes'] / 1e6 / row['seconds']:.1f}",
+                f"{row['cpu']:.0f}",
                 f"{row['peak'] / 2**20:.0f}",
                 f"{row['disk'] / 1e9:.2f}",
                 f"{row['recall']:.4f}",

@@ -16,7 +16,10 @@ LAYERS = [
     "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "report", "lab", "service", "job",
     "cli", "__main__",
 ]  # fmt: skip
-HOMES = {"numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": "report", "fastwarc": "sources"}
+HOMES = {
+    "numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": "report", "fastwarc": "sources",
+    "matplotlib": "lab",
+}  # fmt: skip
 
 
 def imports(path: Path) -> set[str]:

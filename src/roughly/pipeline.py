@@ -23,7 +23,7 @@ from roughly.cluster.held import without_key
 from roughly.cluster.keep import order_by
 from roughly.cluster.scoring import NO_ROWS, Rows, Work
 from roughly.cluster.star import Resolution, resolve
-from roughly.errors import TooManyPairs
+from roughly.errors import MemoryTooSmall, TooManyPairs
 from roughly.features.shingles import Sets
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Keys, Method
@@ -32,6 +32,12 @@ from roughly.settings import Settings
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
 from roughly.threads import as_they_come, in_order
+
+FORESEEN = 10_000
+"""Documents that are read before it is said how many there will be."""
+
+DOCUMENT_MEMORY = 12
+"""Memory that a document takes while it is worked on, in times of its text."""
 
 # What is known of every document after reading. The text itself is not kept.
 FACTS = pa.schema(
@@ -88,11 +94,19 @@ class Decision:
 class Engine(Protocol):
     """What a batch engine does for the plan."""
 
+    @property
+    def memory(self) -> int:
+        """Bytes there are for the work."""
+        ...
+
     def resume_at(self) -> tuple[int, int]:
         """(part, chunk) where reading starts."""
 
     def take(self, signed: Signed) -> None:
         """Keep one chunk."""
+
+    def foresee(self, documents: int) -> None:
+        """About so many documents are to come: refuse at the start what cannot be done with them."""
 
     def finish_reading(self) -> int:
         """Everything was read; returns the number of documents."""
@@ -135,10 +149,14 @@ def run(
     size = sum(part.size or 0 for part in parts)
     with meter.stage("read", size, "bytes") as stage:
         stage.reused = engine.resume_at() != (0, 0)
-        for signed in sign_all(parts, method, settings, threads, engine.resume_at()):
+        documents = 0
+        for signed in sign_all(parts, method, settings, threads, engine.resume_at(), engine.memory):
             engine.take(signed)
             stage.bytes += signed.nbytes
             meter.advance(stage, stage.bytes)
+            before, documents = documents, documents + signed.facts.num_rows
+            if before < FORESEEN <= documents:
+                engine.foresee(round(documents * size / max(1, stage.bytes)))
         engine.finish_reading()
     with meter.stage("rank"):
         engine.rank(order_by(settings.keep, settings.measure), method.collapse)
@@ -209,9 +227,15 @@ def decide(
 
 
 def sign_all(
-    parts: Sequence[Part], method: Method, settings: Settings, threads: int, start: tuple[int, int] = (0, 0)
+    parts: Sequence[Part],
+    method: Method,
+    settings: Settings,
+    threads: int,
+    start: tuple[int, int] = (0, 0),
+    memory: int | None = None,
 ) -> Iterator[Signed]:
-    """Read every part and sign its documents, in order."""
+    """Read every part and sign its documents, in order; a document that the memory cannot hold is refused."""
+    largest = None if memory is None else memory // (DOCUMENT_MEMORY * threads)
 
     def items() -> Iterator[tuple[int, int, Chunk]]:
         for p in range(start[0], len(parts)):
@@ -220,11 +244,19 @@ def sign_all(
                     yield p, c, chunk
 
     yield from in_order(
-        lambda item: sign(item[0], parts[item[0]], item[1], item[2], method, settings), items(), threads
+        lambda item: sign(item[0], parts[item[0]], item[1], item[2], method, settings, largest), items(), threads
     )
 
 
-def sign(number: int, part: Part, index: int, chunk: Chunk, method: Method, settings: Settings) -> Signed:
+def sign(
+    number: int,
+    part: Part,
+    index: int,
+    chunk: Chunk,
+    method: Method,
+    settings: Settings,
+    largest: int | None = None,
+) -> Signed:
     """Facts and keys of one chunk's documents."""
     from roughly.kernels.hashing import hash_bytes, hash_sequences
     from roughly.text.canonical import buffers, tokenise
@@ -233,6 +265,8 @@ def sign(number: int, part: Part, index: int, chunk: Chunk, method: Method, sett
     parsed = part.parse(chunk)
     batch = parsed.batch
     data, offsets = buffers(batch.column("text"))
+    if largest is not None:
+        _check_sizes(np.diff(offsets), part, batch, largest)
     text = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
     tokens = tokenise(text)
     raw, lexical = hash_bytes(data, offsets), hash_sequences(tokens.hashes, tokens.offsets)
@@ -250,6 +284,16 @@ def sign(number: int, part: Part, index: int, chunk: Chunk, method: Method, sett
     keys = method.keys(terms)
     counts = {} if keys is None else method.counts(terms) | {"unsigned": unsigned(keys, tokens)}
     return Signed(number, index, chunk.nbytes, facts, keys, method.sketch(terms), parsed.rejects, counts)
+
+
+def _check_sizes(sizes: Ints, part: Part, batch: pa.RecordBatch, largest: int) -> None:
+    if len(sizes) and sizes.max() > largest:
+        at = int(sizes.argmax())
+        where = part.locate(batch.column("row")[at].as_py())
+        raise MemoryTooSmall(
+            f"{part.name} {where}: a document of {sizes[at] >> 20} MB; with this memory and so many threads "
+            f"{largest >> 20} MB is the most that one may have. Raise --memory, lower --threads, or take it out"
+        )
 
 
 def unsigned(keys: Keys, tokens: Tokens) -> int:

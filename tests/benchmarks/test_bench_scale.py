@@ -28,7 +28,14 @@ def test_collections_made_to_hurt_come_out_right(case: str) -> None:
 
 def test_exponents_are_those_of_the_figures() -> None:
     rows = [
-        {"documents": n, "seconds": 0.001 * n**1.1, "peak": 5.0 * n**0.5, "disk": 7.0 * n, "failure": None}
+        {
+            "documents": n,
+            "seconds": 0.001 * n**1.1,
+            "cpu": 0.001 * n**1.1,
+            "peak": 5.0 * n**0.5,
+            "disk": 7.0 * n,
+            "failure": None,
+        }
         for n in (1000, 10_000, 100_000)
     ]
     found = scale.exponents(rows)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -131,6 +132,21 @@ def test_settings_that_make_no_sense(
 def test_all_mistakes_are_told_at_once(tmp_path: Path, roughly: Callable) -> None:
     done = roughly("dedupe", "x.jsonl", "-o", tmp_path / "out", "--threshold", 7, "--recall", 7, "--method", "magic")
     fails(done, "threshold must", "recall must", "method must", code=2)
+
+
+def test_too_little_memory_for_so_many_documents_is_refused_at_the_start(tmp_path: Path, roughly: Callable) -> None:
+    pq.write_table(pa.table({"text": ["a"] * 8_000_000}), tmp_path / "many.parquet", row_group_size=100_000)
+    done = roughly("dedupe", tmp_path / "many.parquet", "-o", tmp_path / "out", "--memory", "640MB")
+    fails(done, "640MB is too little for about 8.0 million documents", "680MB is the least")
+
+
+def test_a_document_too_large_for_the_memory_is_refused_by_name(
+    tmp_path: Path, roughly: Callable, jsonl: Callable
+) -> None:
+    path = jsonl([{"text": TEXT}, {"text": "word " * 2_500_000}])
+    done = roughly("dedupe", path, "-o", tmp_path / "out", "--memory", "640MB", "--threads", 2)
+    fails(done, f"{path.name} line 2: a document of 11 MB", "10 MB is the most", "--threads")
+    assert not (tmp_path / "out").exists()
 
 
 def test_too_little_memory_names_the_least(tmp_path: Path, roughly: Callable, jsonl: Callable) -> None:

@@ -8,7 +8,6 @@ import pytest
 from docs_blocks import DOCS
 from test_docs_reference import module, rows, section
 
-from roughly.lab.experiments import EXPERIMENTS
 from roughly.methods.stability import expected_lexicons, survival
 from roughly.methods.term_filters import TermFilter
 
@@ -43,8 +42,3 @@ def test_the_filters_shown_are_filters() -> None:
 def test_the_picture_of_survival_is_up_to_date() -> None:
     make = module(DOCS / "make_survival.py")
     assert make.PICTURE.read_text(encoding="utf-8") == make.draw(), "run python docs/make_survival.py"
-
-
-def test_every_experiment_is_on_the_page() -> None:
-    text = (DOCS / "lab.md").read_text(encoding="utf-8")
-    assert [name for name in EXPERIMENTS if f"`{name}`" not in text] == []

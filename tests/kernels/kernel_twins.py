@@ -90,12 +90,20 @@ def shingle_set(tokens: list[int], size: int) -> list[int]:
     return sorted(set(shingles(tokens, size)))
 
 
-def signature(tokens: list[int], size: int, multipliers: list[int], increments: list[int]) -> list[int]:
+def signature(
+    tokens: list[int], size: int, multipliers: list[int], increments: list[int], samples: int | None = None
+) -> list[int]:
     high = [shingle >> 32 for shingle in shingles(tokens, size)]
-    return [
-        min(((a * x + b) % 2**32 for x in high), default=2**32 - 1)
-        for a, b in zip(multipliers, increments, strict=True)
-    ]
+    samples = len(multipliers) if samples is None else samples
+    if not high:
+        return [2**32 - 1] * samples
+    found = []
+    for sample in range(samples):
+        end, ordering = divmod(sample, len(multipliers))
+        images = [(multipliers[ordering] * x + increments[ordering]) % 2**32 for x in high]
+        signed = [y - 2**32 if y >= 2**31 else y for y in images]
+        found.append([min(images), max(images), min(signed) % 2**32, max(signed) % 2**32][end])
+    return found
 
 
 def band_keys(minima: list[int], bands: int, rows: int) -> list[int]:

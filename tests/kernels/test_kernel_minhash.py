@@ -22,13 +22,15 @@ def permutations(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return a, random.integers(0, 2**32, count, dtype=np.uint32)
 
 
-@given(DOCUMENTS, st.integers(1, 8), st.integers(0, 99))
-def test_signatures_and_keys_are_those_of_the_twin(documents: list[list[int]], size: int, seed: int) -> None:
+@given(DOCUMENTS, st.integers(1, 8), st.sampled_from([4, 5, 12]), st.integers(0, 99))
+def test_signatures_and_keys_are_those_of_the_twin(
+    documents: list[list[int]], size: int, orderings: int, seed: int
+) -> None:
     bands, rows = 3, 4
-    a, b = permutations(bands * rows, seed)
+    a, b = permutations(orderings, seed)
     tokens, offsets = twins.flat(documents)
-    expected = [twins.signature(document, size, a.tolist(), b.tolist()) for document in documents]
-    assert minhash.signatures(tokens, offsets, size, a, b).tolist() == expected
+    expected = [twins.signature(document, size, a.tolist(), b.tolist(), bands * rows) for document in documents]
+    assert minhash.signatures(tokens, offsets, size, a, b, bands * rows).tolist() == expected
     keys = minhash.band_keys(tokens, offsets, size, a, b, bands, rows)
     assert keys.shape == (len(documents), bands)
     assert keys.tolist() == [twins.band_keys(minima, bands, rows) for minima in expected]
@@ -88,27 +90,55 @@ def test_two_documents_agree_as_often_as_they_resemble(shingles: int, resemblanc
         assert abs(estimate - truth) <= 4 * math.sqrt(truth * (1 - truth) / k) + 1 / k
 
 
-def test_bands_find_as_many_pairs_as_the_s_curve_says() -> None:
+@pytest.mark.parametrize("four_ends", [False, True])
+def test_bands_find_as_many_pairs_as_the_s_curve_says(four_ends: bool) -> None:
     """400 pairs of resemblance 0.7 through 10 bands of 5: 1 − (1 − 0.7⁵)^10 = 0.842, within four standard errors."""
-    random = np.random.default_rng(7)
     bands, rows, pairs, truth = 10, 5, 400, 0.7
-    documents = []
-    for _ in range(pairs):
-        union = random.integers(0, 2**64, 100, dtype=np.uint64)
-        documents += [union[:85], np.concatenate([union[:70], union[85:]])]
-    tokens = np.concatenate(documents)
-    offsets = np.cumsum([0, *map(len, documents)]).astype(np.int64)
-    keys = minhash.band_keys(tokens, offsets, 1, *permutations(bands * rows), bands, rows)
-    found = float((keys[0::2] == keys[1::2]).any(axis=1).mean())
+    orderings = minhash.orderings(bands, rows) if four_ends else bands * rows
+    found = share_found(permutations(orderings), bands, rows, pairs, shared=70, rest=30)
     expected = 1 - (1 - truth**rows) ** bands
     assert abs(found - expected) <= 4 * math.sqrt(expected * (1 - expected) / pairs)
+
+
+@pytest.mark.parametrize(
+    ("bands", "rows", "shared", "rest"), [(16, 6, 4, 1), (16, 6, 8, 2), (16, 6, 12, 3), (16, 6, 40, 10), (5, 2, 4, 2)]
+)
+def test_short_documents_are_found_as_often_as_promised(bands: int, rows: int, shared: int, rest: int) -> None:
+    """Where four samples of one ordering may meet on the same shingle, the promise holds all the same."""
+    pairs, truth = 4_000, shared / (shared + rest)
+    expected = 1 - (1 - truth**rows) ** bands
+    found = [
+        share_found(permutations(minhash.orderings(bands, rows), seed), bands, rows, pairs // 8, shared, rest, seed)
+        for seed in range(8)  # few orderings: a new draw of them now and then
+    ]
+    assert sum(found) / 8 >= expected - 4 * math.sqrt(expected * (1 - expected) / pairs)
+
+
+def share_found(
+    orderings: tuple[np.ndarray, np.ndarray], bands: int, rows: int, pairs: int, shared: int, rest: int, seed: int = 7
+) -> float:
+    """The share of random pairs of documents that agree in a band: `shared` shingles of `shared` + `rest` in common."""
+    random = np.random.default_rng(seed)
+    documents = []
+    for _ in range(pairs):
+        union = random.integers(0, 2**64, shared + rest, dtype=np.uint64)
+        only = shared + rest // 2
+        documents += [union[:only], np.concatenate([union[:shared], union[only:]])]
+    tokens = np.concatenate(documents)
+    offsets = np.cumsum([0, *map(len, documents)]).astype(np.int64)
+    keys = minhash.band_keys(tokens, offsets, 1, *orderings, bands, rows)
+    return float((keys[0::2] == keys[1::2]).any(axis=1).mean())
 
 
 def test_wrong_permutations_are_refused() -> None:
     document = twins.flat([[1, 2, 3]])
     a, b = permutations(6)
-    with pytest.raises(ValueError, match="2 bands of 2 rows need 4 permutations, not 6"):
+    with pytest.raises(ValueError, match="2 bands of 2 rows need 2 to 4 orderings, not 6"):
         minhash.band_keys(*document, 2, a, b, 2, 2)
+    with pytest.raises(ValueError, match="6 bands of 4 rows need 6 to 24 orderings, not 5"):
+        minhash.band_keys(*document, 2, a[:5], b[:5], 6, 4)
+    with pytest.raises(ValueError, match="6 orderings give 24 samples at most, not 25"):
+        minhash.signatures(*document, 2, a, b, 25)
     with pytest.raises(ValueError, match="do not pair up"):
         minhash.signatures(*document, 2, a, b[:5])
     with pytest.raises(ValueError, match="must be odd"):

@@ -44,7 +44,7 @@ def test_clusters(run: Path, tmp_path: Path) -> None:
     assert figures.clusters is not None and (figures.clusters.sets, figures.clusters.whole) == (2, 1)
     assert figures.clusters.clusters_per_set == 1.5 and figures.clusters.purity == 4 / 5
     assert figures.removal is not None and (figures.removal.right, figures.removal.wrong) == (2, 1)
-    assert figures.documents == 8 and found.labelled == 5 and found.unknown == []
+    assert figures.documents == 8 and figures.ignored == 0 and found.labelled == 5 and found.unknown == []
     some = roughly.evaluate(run, labels, unlisted="ignore").figures
     assert some.documents == 5 and (some.pairs.found, some.pairs.true, some.pairs.both) == (3, 4, 3)
     pq.write_table(pa.table({"doc_id": ["a1", "a2"], "cluster_id": ["A", "A"]}), tmp_path / "l.parquet")

@@ -13,51 +13,27 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from lab_corpora import CORPUS, make_corpus, write_mail
 
-from roughly.errors import InputError, OutputExists, SettingsError
-from roughly.lab import experiments, imatch, kolcz
+from roughly.errors import InputError, SettingsError
+from roughly.lab.blanks import Blanks
 from roughly.lab.contrived import contrive
 from roughly.lab.corpus import Corpus, read_corpus
 from roughly.lab.cosine import cosine_neighbours
 from roughly.lab.detectors import Groups, by_method
+from roughly.lab.experiments import named, names
 from roughly.lab.metrics import score_family, score_queries
 from roughly.lab.perturb.words import changed
-from roughly.lab.setup import Options, Setup, lexicon_of
+from roughly.lab.protocols import PROTOCOLS
+from roughly.lab.protocols.prepared import prepare
+from roughly.lab.running import Runner
+from roughly.lab.setup import Case, Outcome, Row, lexicon_of
 from roughly.lab.table import Column, Table
 from roughly.methods import IMatch, MinHash, RareTerms, TermVector
+from roughly.methods.term_filters import TABLE_IX, TermFilter
 from roughly.text.canonical import tokenise, words
-
-VOCABULARY = [a + b + c + d for a in "bdfgk" for b in "aeiou" for c in "lmnrs" for d in ("ton", "ia")]
-
-
-def make_corpus(count: int = 60, seed: int = 1) -> Corpus:
-    dice = random.Random(seed)
-    weights = [1 / (1 + i) for i in range(len(VOCABULARY))]
-    texts = [" ".join(dice.choices(VOCABULARY, weights, k=dice.randint(40, 90))) for _ in range(count)]
-    texts[1] = texts[0]
-    ids = [f"d{i:03}" for i in range(count)]
-    none = [None] * count
-    return Corpus("made", ids, pa.array(texts, pa.large_string()), ["a title"] * 2 + none[2:], none, none)
-
-
-CORPUS = make_corpus()
-
-
-def write_mail(path: Path) -> Path:
-    """Spam in runs of near-copies, and ham that has nothing to do with it."""
-    dice = random.Random(7)
-    rows = []
-    for family in range(8):
-        listed = dice.sample(VOCABULARY[:120], 40)
-        for copy in range(5):
-            own = listed[copy % 2 :] + ([dice.choice(VOCABULARY)] if copy == 4 else [])
-            rows.append({"id": f"s{family}{copy}", "text": " ".join(own), "label": "spam"})
-    for i in range(30):
-        rows.append({"id": f"h{i}", "text": " ".join(dice.sample(VOCABULARY, 35)), "label": "ham"})
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    return path
+from roughly.text.filters import Filters
 
 
 def test_contrived_duplicates_are_the_same_for_one_seed() -> None:
@@ -128,18 +104,30 @@ def test_scores_of_families() -> None:
     assert (groups.duplicates, groups.clusters, groups.largest) == (5, 2, 3)
 
 
+def run_protocol(name: str, corpora: dict[str, Corpus], rows: list[Row] | None = None, **changed: object) -> Outcome:
+    protocol = PROTOCOLS[name]
+    return protocol.run(Case(corpora, rows or [], protocol.settled(changed, "test")))
+
+
+def rows_of(name: str) -> list[Row]:
+    return list(named(name).rows)
+
+
 def test_the_order_of_table_ii() -> None:
-    listed = [",".join(names) for names in imatch.combinations()]
-    assert len(set(listed)) == 32
-    assert listed[:5] == ["", "sw", "tg5", "tg5,sw", "tl25"] and listed[8:10] == ["nosc", "nosc,sw"]
-    assert listed[16] == "stem" and listed[31] == "stem,nosc,tl25,tg5,sw"
+    listed = [row.name for row in rows_of("imatch-table2")]
+    filters = [set(str(row.settings["filter"]).split(",")) - {""} for row in rows_of("imatch-table2")]
+    assert len(set(listed)) == 32 and listed[:5] == ["nothing", "sw", "tg5", "tg5,sw", "tl25"]
+    assert listed[8:10] == ["nosc", "nosc,sw"] and listed[16] == "stem" and listed[31] == "stem,nosc,tl25,tg5,sw"
+    assert filters == [set(name.split(",")) - {"nothing"} for name in listed]
 
 
 def test_table_ii_and_ix() -> None:
-    (two,) = imatch.table_ii(Setup(CORPUS))
-    assert len(two.rows) == 32 and two.rows[0][1:] == [1.0, pytest.approx(1 / 60), 59]
-    (nine,) = imatch.table_ix(Setup(CORPUS))
+    two = run_protocol("count", {"made": CORPUS}, rows_of("imatch-table2")).tables["counts"]
+    shown = two.chosen(["Percentage of Original Lexicon", "Percent Found as Duplicates"], "test")
+    assert len(two.rows) == 32 and shown.rows[0][1:] == [1.0, pytest.approx(1 / 60)]
+    nine = run_protocol("count", {"made": CORPUS}, rows_of("imatch-table9")).tables["counts"]
     assert len(nine.rows) == 53 and nine.rows[1][0] == "Doc-h-f1"
+    assert [row[0] for row in nine.rows[1:]] == [TermFilter.parse(name).in_table for name in TABLE_IX]
     heads = [column.name for column in nine.columns]
     for row in nine.rows:
         cell = dict(zip(heads, row, strict=True))
@@ -147,7 +135,18 @@ def test_table_ii_and_ix() -> None:
         assert cell["Dup Hash"] + cell["Dup Title"] == cell["Dup Total"] >= (cell["Filtered"] == 0)
         assert cell["Dup Total"] < 2 or cell["Max Cluster"] >= 2
     assert dict(zip(heads, nine.rows[0], strict=True))["Dup Title"] == 1
-    assert "Time" in nine.markdown(with_seconds=True) and "Time" not in nine.markdown()
+
+
+def test_tokens_cut_at_blanks() -> None:
+    texts = ["the end. of it", "the end of it.", "the end of it", "", "", "running /usr/bin/x run"]
+    blanks = Blanks(pa.array(texts, pa.large_string()))
+    assert blanks.duplicates(Filters()) == 0
+    assert blanks.duplicates(Filters(("nosc",))) == 0  # end. and it. are dropped, so no two are equal
+    assert blanks.duplicates(Filters(("nosc", "tg5"))) == 0  # nothing is left of them, and nothing equals nothing
+    assert blanks.left(Filters(("nosc",))) == pytest.approx(6 / 9)
+    assert blanks.left(Filters(("stem",))) == pytest.approx(8 / 9)  # running, run
+    twice = Blanks(pa.array(["one more. word", "word one again.", "one word"], pa.large_string()))
+    assert twice.duplicates(Filters(("nosc",))) == pytest.approx(2 / 3)
 
 
 def test_any_method_is_a_detector() -> None:
@@ -164,48 +163,49 @@ def test_any_method_is_a_detector() -> None:
 
 
 def test_families_are_found_better_with_more_lexicons() -> None:
-    tables = imatch.tables_iii_iv(Setup(CORPUS, Options(alpha=7)))
-    ratios, clusters = tables[0].rows[-1], tables[1].rows[-1]
-    assert [row[0] for row in (ratios, clusters)] == ["Average", "Average"]
-    names = [column.name for column in tables[0].columns]
-    assert names[1:6] == ["DSC", "DSC-SS-2", "DSC-SS-4", "DOC-L-90", "IDF-L-10"]
-    assert ratios[6] > ratios[5] and clusters[6] < clusters[5]
-    for row in (*tables[0].rows[:-1],):
+    rows = rows_of("imatch-table3")
+    tables = run_protocol("contrived", {"made": CORPUS}, rows, alpha=7).tables
+    average = {row[0]: row[1:] for row in tables["average"].rows}
+    assert list(average) == ["DSC", "DSC-SS-2", "DSC-SS-4", "DOC-L-90", "IDF-L-10", "IDF-L-10 + 10"]
+    assert average["IDF-L-10 + 10"][0] > average["IDF-L-10"][0]
+    assert average["IDF-L-10 + 10"][1] < average["IDF-L-10"][1]
+    for row in tables["found"].rows:
         assert all(round(11 * cell, 6) == round(11 * cell) != 1 for cell in row[1:])  # never one document alone
+    assert tables["found by variant"].rows == []
 
 
 def test_preparation_of_mail() -> None:
     none = [None] * 4
     texts = ["One two33 three four five1 sixth seventh", "abc de f", "other words than those above here", ""]
     corpus = Corpus("m", list("abcd"), pa.array([*texts[:3], texts[0]], pa.large_string()), none, none, none)
-    made = kolcz.prepare(corpus)
+    made = prepare(corpus)
     assert made.ids == ["a", "c"] and made.texts[0].as_py() == "three four five1 sixth seventh"
 
 
 def test_recall_grows_with_the_lexicons(tmp_path: Path) -> None:
     corpus = read_corpus([str(write_mail(tmp_path / "mail.parquet"))], label_column="label")
-    setup = Setup(corpus, Options(queries=1.0, filter="IDFR-I-1-99"), lexicon_of(make_corpus(300, 5)))
-    (table,) = kolcz.tables_2_3(setup)
-    recalls = [row[1] for row in table.rows]
-    assert [row[0] for row in table.rows] == ["1", "1 + 1-bag", "1 + 2-bag", "1 + 5-bag", "1 + 10-bag"]
+    found = run_protocol(
+        "spam", {"mail": corpus, "lexicon": make_corpus(300, 5)}, queries=1.0, filter="IDFR-I-1-99"
+    ).tables["recall"]
+    recalls = [row[1] for row in found.rows]
+    assert [row[0] for row in found.rows] == ["1", "1 + 1-bag", "1 + 2-bag", "1 + 5-bag", "1 + 10-bag"]
     assert recalls == sorted(recalls) and recalls[-1] > recalls[0]
-    assert table.rows[0][2] == 0 and all(row[5] == 0 for row in table.rows)
+    assert found.rows[0][2] == 0 and all(row[5] == 0 for row in found.rows)
+    ham = Corpus("m", corpus.ids, corpus.texts, corpus.titles, corpus.dates, ["ham"] * len(corpus))
     with pytest.raises(InputError, match="no document with the label 'spam'"):
-        kolcz.tables_2_3(
-            Setup(Corpus("m", corpus.ids, corpus.texts, corpus.titles, corpus.dates, ["ham"] * len(corpus)))
-        )
+        run_protocol("spam", {"mail": ham})
 
 
 def test_recall_by_lexicons_on_any_documents() -> None:
     made = contrive(CORPUS, alpha=7, added="document").corpus
-    (table,) = kolcz.figures_3_4(
-        Setup(made, Options(queries=1.0, filter="IDFR-I-1-99"), lexicon_of(make_corpus(300, 5)))
-    )
-    assert len(table.columns) == 7 and [row[0] for row in table.rows][-1] == "1 + 10-bag"
-    for place in (1, 4):
-        recalls = [row[place] for row in table.rows]
+    found = run_protocol(
+        "lexicons", {"pages": made, "lexicon": make_corpus(300, 5)}, queries=1.0, filter="IDFR-I-1-99"
+    ).tables["recall"]
+    assert len(found.columns) == 8 and [row[0] for row in found.rows][-1] == "1 + 10-bag"
+    for place in (2, 5):
+        recalls = [row[place] for row in found.rows]
         assert recalls == sorted(recalls) and recalls[-1] > recalls[0]
-    assert all(0 <= cell <= 1 for row in table.rows for cell in row[1:])
+    assert all(0 <= cell <= 1 for row in found.rows for cell in row[2:])
 
 
 def test_a_table_is_square_and_says_nothing_of_time() -> None:
@@ -226,50 +226,46 @@ def run_lab(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_the_command_gives_the_same_bytes_twice(tmp_path: Path) -> None:
     mail = write_mail(tmp_path / "mail.parquet")
     for name in ("one", "two"):
-        done = run_lab("run", "kolcz-table2", "--corpus", mail, "-o", tmp_path / name, "--filter", "IDFR-I-1-99")
+        done = run_lab("run", "kolcz-table2", "--corpus", mail, "-o", tmp_path / name, "--set", "filter=IDFR-I-1-99")
         assert done.returncode == 0, done.stderr
-        assert "| 1 + 10-bag |" in done.stdout
-    for file in ("table.md", "table.json"):
+        assert "| 1 + 10-bag |" in done.stdout and "holds: recall rises with every lexicon" in done.stdout
+    for file in ("table.md", "table.json", "table.html"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
     written = json.loads((tmp_path / "one" / "table.json").read_text(encoding="utf-8"))
-    assert written["experiment"] == "kolcz-table2" and written["options"]["queries"] == 0.1
+    assert written["experiment"] == "kolcz-table2" and written["parameters"]["filter"] == "IDFR-I-1-99"
+    assert "of one run on one machine" in (tmp_path / "one" / "seconds.json").read_text(encoding="utf-8")
     again = run_lab("run", "kolcz-table2", "--corpus", mail, "-o", tmp_path / "one")
     assert again.returncode == 1 and "--overwrite" in again.stderr
     wrong = run_lab("run", "table-99", "--corpus", mail, "-o", tmp_path / "x")
-    assert wrong.returncode == 2 and "experiments are imatch-table2" in wrong.stderr
+    assert wrong.returncode == 2 and "experiments are broder-phases" in wrong.stderr
+    unknown = run_lab("run", "kolcz-table2", "--corpus", mail, "-o", tmp_path / "x", "--set", "colour=1")
+    assert unknown.returncode == 2 and "no parameter 'colour'" in unknown.stderr and "cosine" in unknown.stderr
+    nothing = run_lab("run", "kolcz-table2", "-o", tmp_path / "x")
+    assert nothing.returncode != 0 and "--corpora the folder that holds spamassassin.parquet" in nothing.stderr
 
 
-def test_the_list_names_every_experiment() -> None:
+def test_the_list_names_every_experiment_and_show_says_what_it_is() -> None:
     done = run_lab("list", "--json")
-    assert [row["name"] for row in json.loads(done.stdout)] == list(experiments.EXPERIMENTS)
-
-
-def test_a_lexicon_is_refused_where_it_would_not_be_used() -> None:
-    with pytest.raises(SettingsError, match="imatch-table2 makes its own lexicons"):
-        experiments.run(experiments.named("imatch-table2"), Setup(CORPUS, lexicon=lexicon_of(CORPUS)))
-
-
-def test_output_that_is_there_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "table.md").write_text("mine", encoding="utf-8")
-    with pytest.raises(OutputExists):
-        experiments.write([], experiments.named("imatch-table2"), Setup(CORPUS), tmp_path)
-    experiments.write([], experiments.named("imatch-table2"), Setup(CORPUS), tmp_path, overwrite=True)
+    assert [row["name"] for row in json.loads(done.stdout)] == list(names())
+    shown = run_lab("show", "kolcz-table2").stdout
+    for words_ in (
+        "protocol    spam",
+        "parameter   cost = 100.0",
+        "collection  mail: spamassassin",
+        "expected    recall",
+    ):
+        assert words_ in shown
 
 
 def test_mail_as_in_the_paper(corpora: Path) -> None:
     """Recall grows with K, no legitimate message is flagged (Kołcz 2008, Tables 2 and 3)."""
-    news = read_corpus([str(corpora / "reuters21578.parquet")])
-    mail = read_corpus([str(corpora / "lingspam.parquet")], label_column="label")
-    (table,) = kolcz.tables_2_3(Setup(mail, Options(queries=1.0), lexicon_of(news)))
-    recalls = [row[1] for row in table.rows]
-    assert recalls == sorted(recalls) and recalls[-1] > 1.3 * recalls[0] > 0.6
-    assert [row[5] for row in table.rows] == [0] * 5
+    result = Runner(folder=corpora).run(named("kolcz-table3"))
+    assert [held.held for held in result.held] == [True] * len(result.held)
 
 
-def test_figure_1_as_in_the_paper(corpora: Path) -> None:
-    """About one signature in six changes at length one, and a quarter to two fifths at thirty."""
-    setup = Setup(read_corpus([str(corpora / "reuters21578.parquet")]))
-    (table,) = experiments.named("conrad-figure1").run(setup)
-    first, last = table.rows[0], table.rows[-1]
-    assert 0.05 < 1 - first[2] < 0.25 and 0.2 < 1 - last[2] < 0.45
-    assert all(a >= b - 0.03 for a, b in zip(first[2:5], last[2:5], strict=True))
+def test_figures_1_to_4_as_in_the_paper(corpora: Path) -> None:
+    """About one signature in six changes at length one, and more the longer it is."""
+    runner = Runner(folder=corpora)
+    for number in (2, 4):
+        result = runner.run(named(f"conrad-figure{number}"))
+        assert [held.held for held in result.held] == [True] * len(result.held)

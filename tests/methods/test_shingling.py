@@ -186,7 +186,7 @@ def test_words_that_are_filtered_out() -> None:
         (lambda: Shingles(common=1), "common must be a whole number from 2"),
         (lambda: Shingles(shingle_size=65), "shingle_size must be"),
         (lambda: Shingles(measure="common"), "measure must be one of"),  # type: ignore[arg-type]
-        (lambda: SuperShingles(size=1), "2 to 64 shingles, not 1"),
+        (lambda: SuperShingles(size=1), "2 to 128 shingles, not 1"),
         (lambda: SuperShingles(short="drop"), "short must be one of sample, keep"),  # type: ignore[arg-type]
         (lambda: SuperShingles(threshold=2), "threshold must be"),
         (lambda: MegaShingles(groups=1), "2 to 64 groups"),

@@ -19,6 +19,7 @@ import pytest
 from reading import read
 from roughly.errors import InputError, InputMissing
 from roughly.sources import ReadOptions, open_parts
+from roughly.sources.files import find
 
 LINE = b'{"text": "a document"}\n'
 
@@ -232,6 +233,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from roughly.sources import ReadOptions, open_parts
+from roughly.sources.files import find
 (part,) = open_parts(["-"], ReadOptions(format=sys.argv[2] or None), Path(sys.argv[1]))
 for _ in range(2):  # what comes from standard input can be read again
     for chunk in part.chunks():
@@ -265,3 +267,28 @@ def test_parts_can_be_sent_to_other_processes_and_read_on_many_threads(tree: Pat
         with ThreadPoolExecutor(4) as pool:
             parsed = list(pool.map(copy.parse, chunks * 4))
         assert [p.batch.to_pylist() for p in parsed] == [part.parse(c).batch.to_pylist() for c in chunks] * 4
+
+
+def test_the_result_of_a_run_inside_the_input_is_no_input(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a text")
+    result = tmp_path / "out" / "kept"
+    result.mkdir(parents=True)
+    (result / "a.txt").write_text("a text")
+    (tmp_path / "out.partial").mkdir()
+    (tmp_path / "out.partial" / "b.txt").write_text("half a text")
+    assert [file.relative for file in find(tmp_path).files] == ["a.txt", "out/kept/a.txt"]
+    for name in ("run.json", "documents.parquet", "pairs.parquet", "clusters.parquet"):
+        (tmp_path / "out" / name).touch()
+    assert [file.relative for file in find(tmp_path).files] == ["a.txt"]
+    assert [file.relative for file in find(result).files] == ["a.txt"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have names in Unicode only")
+def test_names_that_are_not_utf_8_are_spelled_out(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"d\xe9")
+    folder.mkdir()
+    (folder / os.fsdecode(b"caf\xe9.txt")).write_text("a text")
+    (file,) = find(tmp_path).files
+    assert file.relative == "d\\xe9/caf\\xe9.txt"
+    with file.open() as stream:
+        assert stream.read() == b"a text"

@@ -72,7 +72,9 @@ def test_the_same_bytes_for_any_threads_memory_and_order(
     digests.add(hashlib.sha256((tmp_path / "turned.parquet").read_bytes()).hexdigest())
     finish = stored.Collection.finish
     monkeypatch.setattr(stored.Collection, "finish", lambda self, room: finish(self, 0))  # nothing fits
-    spilt = truth(table_of(collection), measure=measure, threshold=0.6, memory=1, output=tmp_path / "spilt.parquet")
+    spilt = truth(
+        table_of(collection), measure=measure, threshold=0.6, memory="640MB", output=tmp_path / "spilt.parquet"
+    )
     digests.add(hashlib.sha256((tmp_path / "spilt.parquet").read_bytes()).hexdigest())
     assert len(digests) == 1 and spilt.counts["pairs"] > 100
 
@@ -142,6 +144,8 @@ def test_files_and_what_is_refused(tmp_path: Path, collection: dict[str, str]) -
         roughly.truth(table_of(collection), measure="likeness")
     with pytest.raises(SettingsError, match="a lexicon weighs the terms of --measure cosine"):
         roughly.truth(table_of(collection), lexicon=lexicons.default())
+    with pytest.raises(MemoryTooSmall, match="640MB is the least"):
+        roughly.truth(table_of(collection), memory="100MB")
     with pytest.raises(TooManyPairs, match="more than 5 pairs"):
         roughly.truth(table_of(collection), pairs_limit=5)
     with pytest.raises(DuplicateIds, match="'a' for one"):

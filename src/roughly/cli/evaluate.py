@@ -74,6 +74,8 @@ def _tell(found: Evaluation, level: float) -> None:
     pairs, documents = figures.pairs, figures.of_documents
     print(f"pairs       {pairs.found:,} found, {pairs.true:,} true, {pairs.both:,} both")
     print(f"documents   {documents.found:,} grouped, {documents.true:,} have a duplicate, {documents.right:,} with one")
+    if figures.ignored:
+        print(f"ignored     {figures.ignored:,} documents have no word or no key")
     if figures.clusters is not None:
         own = figures.clusters
         print(f"clusters    {own.clusters:,} found, {own.sets:,} true, {own.whole:,} the same in both")

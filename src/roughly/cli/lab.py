@@ -1,4 +1,4 @@
-"""`roughly lab list|run`: the papers' tables on any corpus."""
+"""`roughly lab list|show|run`: the papers' tables and figures on any corpus."""
 
 from __future__ import annotations
 
@@ -21,56 +21,69 @@ def list_experiments(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the experiments."""
-    from roughly.lab.experiments import EXPERIMENTS
+    from roughly.lab.experiments import every
 
     if as_json:
-        listed = [{"name": e.name, "source": e.source, "what": e.what} for e in EXPERIMENTS.values()]
+        listed = [{"name": e.name, "paper": e.paper, "about": e.about, "protocol": e.protocol.name} for e in every()]
         json.dump(listed, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
         return
-    for experiment in EXPERIMENTS.values():
-        print(f"{experiment.name:<15} {experiment.source}: {experiment.what}")
+    for experiment in every():
+        print(f"{experiment.name:<16} {experiment.paper}: {experiment.about}")
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="An experiment; `roughly lab list` names them.")],
+) -> None:
+    """Show what an experiment does: its protocol, parameters, collections, methods and what is expected."""
+    from roughly.lab.experiments import named
+    from roughly.lab.showing import lines_of
+
+    for line in lines_of(named(name)):
+        print(line)
 
 
 @app.command()
 def run(
-    name: Annotated[str, typer.Argument(help="An experiment; `roughly lab list` names them.")],
-    corpus: Annotated[list[str], typer.Option("--corpus", help="File of documents; several are read as one.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write table.md and table.json to.")],
+    name: Annotated[str, typer.Argument(help="An experiment; `roughly lab list` names them. `all`: every one.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder to write to; `all`: one folder in it for each.")
+    ],
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option("--corpus", help="File of documents; where an experiment has several collections, one for each."),
+    ] = None,
+    corpora: Annotated[
+        Path | None, typer.Option("--corpora", help="Folder that holds the collections which the experiments name.")
+    ] = None,
     lexicon: Annotated[
         Path | None, typer.Option("--lexicon", help="Of another collection; if not given, see the experiment.")
     ] = None,
-    filter: Annotated[str | None, typer.Option("--filter", help="kolcz-…: of I-Match, if not the paper's.")] = None,
-    queries: Annotated[float, typer.Option("--queries", help="kolcz-…: share of the documents asked for.")] = 0.1,
-    every: Annotated[int, typer.Option("--every", help="imatch-table3: words between two that may change.")] = 10,
-    alpha: Annotated[int, typer.Option("--alpha", help="imatch-table3: of ten, how many such words stay.")] = 9,
-    added: Annotated[
-        str, typer.Option("--added", help="imatch-table3: words put in are from terms, text or document.")
-    ] = "terms",
-    seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="NAME=VALUE: a parameter that `roughly lab show` lists.")
+    ] = None,
+    sample: Annotated[int, typer.Option("--sample", help="At most so many documents of each collection; 0: all.")] = 0,
+    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw figures as PNG.")] = True,
     text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
-    label_column: Annotated[str, typer.Option("--label-column", help="Column that says spam or ham.")] = "label",
+    label_column: Annotated[str | None, typer.Option("--label-column", help="Column that says spam or ham.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output where it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Run an experiment and print its table in the form of the paper."""
-    from roughly.lab.experiments import document, named, write
-    from roughly.lab.experiments import run as run_experiment
-    from roughly.lab.setup import Options, Setup
-
-    experiment = named(name)
-    options = Options(seed=seed, every=every, alpha=alpha, added=added, queries=queries, filter=filter)
+    """Run an experiment: its tables beside the paper's, and which of the expected shapes held."""
     from roughly.cli.progress import compiled
-    from roughly.lab.corpus import read_corpus
+    from roughly.lab.asked import Asked, run_asked
     from roughly.lexicon import Lexicon
 
+    asked = Asked(name, tuple(changes or ()))  # refused before anything is compiled or read
     compiled()
-    documents = read_corpus(corpus, label_column=label_column if experiment.labelled else None, text_column=text_column)
-    setup = Setup(documents, options, None if lexicon is None else Lexicon.open(lexicon))
-    tables = run_experiment(experiment, setup)
-    write(tables, experiment, setup, output, overwrite)
-    if as_json:
-        json.dump(document(tables, experiment, setup), sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
-    else:
-        print("\n".join(table.markdown(with_seconds=True) for table in tables))
+    done = run_asked(
+        asked, output, files=corpus or (), folder=corpora, lexicon=None if lexicon is None else Lexicon.open(lexicon),
+        sample=sample, figures=figures, text_column=text_column, label_column=label_column, overwrite=overwrite,
+    )  # fmt: skip
+    for result, text in done:
+        if as_json:
+            json.dump(result.document(), sys.stdout, indent=1, ensure_ascii=False)
+            sys.stdout.write("\n")
+        else:
+            print(text)

@@ -31,6 +31,7 @@ from roughly.cluster.relief import relieve
 from roughly.cluster.scoring import NO_ROWS, Rows, Scorer, Work, blocks, held_of, scores_of, slice_of
 from roughly.features.shingles import Sets
 from roughly.meter import give_back
+from roughly.threads import in_order
 
 CROWD = 200
 RUN = 1024
@@ -113,15 +114,19 @@ def _crowded_at_the_top(
     if not len(large):
         return crowded
     starts, docs, _ = candidates.by_bucket()
-    for bucket in large.tolist():
+    weight = sets.weight()
+    alone = replace(work, threads=1, budget=work.budget // work.threads, advance=_silent)
+
+    def has_a_crowd(bucket: int) -> bool:
         top = docs[starts[bucket] : starts[bucket + 1]][: 2 * CROWD].astype(np.int64)
-        some = _Some(sets, top)
-        alone = Candidates.from_buckets(
+        one = Candidates.from_buckets(
             np.array([len(top)], np.uint32), np.arange(len(top), dtype=np.uint32), NO_ASKS, len(top)
         )
-        quietly = replace(work, advance=_silent)
-        found = _Pass(alone, 0, some, measure, threshold, gates.of(top), every_pair, quietly).resolve()
-        crowded[bucket] = found.kept.sum() > CROWD
+        some = _Some(sets, top, weight[top])
+        found = _Pass(one, 0, some, measure, threshold, gates.of(top), every_pair, alone).resolve()
+        return bool(found.kept.sum() > CROWD)
+
+    crowded[large] = list(in_order(has_a_crowd, large.tolist(), work.threads))
     return crowded
 
 
@@ -130,11 +135,11 @@ class _Some:
 
     complete = True
 
-    def __init__(self, sets: SetLoader, docs: Ints) -> None:
-        self._sets, self._docs = sets, docs
+    def __init__(self, sets: SetLoader, docs: Ints, weight: Ints) -> None:
+        self._sets, self._docs, self._weight = sets, docs, weight
 
     def weight(self) -> Ints:
-        return self._sets.weight()[self._docs]
+        return self._weight
 
     def load(self, docs: Ints) -> Sets:
         return self._sets.load(self._docs[docs])
@@ -222,8 +227,9 @@ class _Pass:
                 self.documents.sizes[lo:hi] = np.diff(block.offsets)
                 draw(block.values, block.offsets, self.documents.maps, lo)
                 pairs.append(self._in_order(np.concatenate([NO_ROWS, *self._block(lo, hi, block)])))
-                del block  # before the next one is loaded
-                give_back()
+                del block
+                if hi < self.candidates.documents:  # before the next one is loaded
+                    give_back()
                 self.work.advance(hi)
         return Resolution(
             self.documents.kept.astype(np.bool_),

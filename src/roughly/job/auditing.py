@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from roughly import checks
 from roughly.errors import InputError
+from roughly.job.session import check_memory
 from roughly.job.texts import texts_of
 from roughly.lab.audit import labels as label_audit
 from roughly.lab.audit import leaks as leak_audit
@@ -179,7 +180,9 @@ def _asked(measure: str, threshold: float, shingle_size: int, main_text: bool, p
 
 
 def _resources(threads: int, memory: str | int) -> Resources:
-    return Resources(threads=threads, memory=parse_size(memory) if isinstance(memory, str) else memory)
+    resources = Resources(threads=threads, memory=parse_size(memory) if isinstance(memory, str) else memory)
+    check_memory(resources)
+    return resources
 
 
 def _told(asked: Asked) -> dict[str, Any]:

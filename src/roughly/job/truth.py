@@ -16,6 +16,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from roughly.errors import OutputExists, SettingsError
+from roughly.job.session import check_memory
 from roughly.lab.truth.asked import PAIRS_LIMIT, Asked
 from roughly.lab.truth.find import Found, find_pairs
 from roughly.lexicon import Lexicon
@@ -83,6 +84,7 @@ def run_truth(
     listener: Listener | None = None,
 ) -> Truth:
     """The same with settings as objects. The file appears whole or not at all."""
+    check_memory(resources)
     if output is not None:
         check_output(output, overwrite)
     folder = Path(tempfile.mkdtemp(prefix="roughly-truth-", dir=resources.temp))

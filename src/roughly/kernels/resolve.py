@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.kernels import jit
+from roughly.kernels.ahead import DISTANCE, soon
 from roughly.kernels.arrays import Bytes, Hashes, Offsets, Words
 from roughly.kernels.bitmaps import Maps, differ_by_more
 from roughly.kernels.judging import CONTAINMENT, RESEMBLANCE, estimate, may_differ, needed, score, shared_at_least
@@ -107,6 +108,16 @@ def _too_unlike(documents: Documents, d: int, k: int, rule: Rule, floor: float) 
 
 
 @jit
+def _soon(documents: Documents, stamp: Ints, k: int) -> None:
+    """Document k will be met soon."""
+    words = documents.maps.shape[1]
+    soon(stamp, k)  # type: ignore[call-arg]
+    soon(documents.sizes, k)
+    for word in range(0, words, 8):
+        soon(documents.maps, k * words + word)
+
+
+@jit
 def _counts(held: Held, left: int, right: int, rule: Rule, floor: float) -> tuple[int, int, int]:
     """(c, m, n) of two rows; c is −1 where the floor is not reached."""
     i, ie = held.offsets[left], held.offsets[left + 1]
@@ -150,6 +161,8 @@ def meet(
             bucket = signed(joined.doc_buckets[at])
             base = joined.starts[bucket]
             for place in range(base + signed(joined.fill[bucket]) - 1, base - 1, -1):
+                if place - DISTANCE >= base:
+                    _soon(documents, stamp, signed(joined.slots[place - DISTANCE]))
                 k = signed(joined.slots[place])
                 if k < least:
                     break

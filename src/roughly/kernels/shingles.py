@@ -4,7 +4,8 @@ The hash of a shingle t₁ … t_w rolls from one shingle to the next without a 
 
     p = rotl(t₁, w − 1) ⊕ rotl(t₂, w − 2) ⊕ … ⊕ t_w          shingle = mix(p)
 
-Rotations make the order count. Equal tokens in one shingle would cancel if they were 64 apart, so w is at most 64.
+Rotations make the order count. Equal tokens in one shingle would cancel if they were 64 apart, so the settings allow w
+up to 64. The values of a sample are distinct and sorted: shingles of those (super shingles) may have 128.
 Tokens must be uniform hashes, as those of `tokenise` are: small numbers would cancel each other.
 
 A document of fewer than w tokens is one shingle of all of them (where such documents were left out, a quarter of a
@@ -20,7 +21,7 @@ from roughly.kernels.arrays import Hashes, Offsets, Words, frozen, frozen_offset
 from roughly.kernels.hashing import mix
 from roughly.kernels.sorting import MOST_BITS, put_distinct, sort_hashes
 
-LARGEST_SIZE = 64
+LARGEST_SIZE = 128
 
 _0, _1, _63, _64 = (np.uint64(i) for i in (0, 1, 63, 64))
 

@@ -1,5 +1,5 @@
-"""Measuring and tuning; the papers' experiments on any corpus, one declared experiment a table.
+"""Measuring and tuning; the papers' experiments on any corpus.
 
-An experiment takes a corpus and gives a table in the form of its paper. `experiments` lists them by name, and
-`roughly lab run NAME` writes the table as Markdown and JSON.
+An experiment is a file in `experiments`; `roughly lab run NAME` writes its tables beside the paper's, its figures, and
+which of the expected shapes held.
 """

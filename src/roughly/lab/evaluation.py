@@ -8,9 +8,10 @@ labels also say which pairs are different: then only the pairs that were judged 
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class Run:
     kept: npt.NDArray[np.bool_] | None = None
     witness: Ints | None = None
     pairs: Ints | None = None
+    ignored: int | None = None  # documents that the method had nothing to go by: without a word, or without a key
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ def evaluate(
         unlisted = unlisted or "different"
         figures = _by_clusters(found, given, unlisted, asked)
     return Evaluation(
-        figures, str(run), str(labels), by, unlisted, int(pc.sum(known).as_py() or 0), strange.to_pylist()
+        replace(figures, ignored=found.ignored), str(run), str(labels), by, unlisted,
+        int(pc.sum(known).as_py() or 0), strange.to_pylist(),
     )  # fmt: skip
 
 
@@ -123,6 +126,7 @@ def read_run(path: Path, by: str, labels: Pairs | Clusters) -> Run:
         return Run(
             str(path), ids, _numbers(table["cluster_id"]), table["kept"].to_numpy(), _places(table["kept_id"], ids),
             _pair_places(read_table(path / "pairs.parquet"), ids) if by == "pairs" else None,
+            _ignored(path / "run.json"),
         )  # fmt: skip
     listed = read_labels(path)
     if isinstance(listed, Pairs):
@@ -131,6 +135,14 @@ def read_run(path: Path, by: str, labels: Pairs | Clusters) -> Run:
         ids = pc.unique(pa.concat_arrays([listed.ids, labels.ids]))
         return Run(str(path), ids, None, pairs=_index_pairs(listed.left, listed.right, ids))
     return Run(str(path), listed.ids, _numbers(listed.cluster))
+
+
+def _ignored(path: Path) -> int | None:
+    """Documents without a word or without a key, as a run counts them; None where it does not say."""
+    if not path.is_file():
+        return None
+    counts = json.loads(path.read_text(encoding="utf-8")).get("counts", {})
+    return counts["empty"] + counts["unsigned"] if {"empty", "unsigned"} <= set(counts) else None
 
 
 def _by_pairs(found: Run, labels: Pairs, unlisted: str, asked: dict[str, Any]) -> Figures:

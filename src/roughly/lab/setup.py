@@ -1,47 +1,79 @@
-"""What an experiment is given."""
+"""What a protocol is given, and what it gives back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
+from roughly.errors import SettingsError
 from roughly.lab.corpus import Corpus
+from roughly.lab.table import Table
 from roughly.lexicon import Lexicon, build
-from roughly.methods import checks
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """Numbers that the papers vary or leave open."""
-
-    seed: int = 0
-    every: int = 10  # contrived duplicates: at every i-th word …
-    alpha: int = 9  # … something happens if a draw from 1 to 10 is above this
-    added: str = "terms"  # words that are put in: of the collection's terms, of its text, or of the document
-    queries: float = 0.1  # share of the spam that is asked for
-    filter: str | None = None  # of I-Match; None: that of the paper
-
-    def __post_init__(self) -> None:
-        checks.refuse(self._problems())
-
-    def _problems(self) -> Iterator[str]:
-        yield from checks.whole("seed", self.seed, 0, 2**63 - 1)
-        yield from checks.whole("every", self.every, 1, 10**6)
-        yield from checks.whole("alpha", self.alpha, 0, 10)
-        yield from checks.share("queries", self.queries)
+from roughly.methods import registry
+from roughly.methods.method import Method
+from roughly.settings import Settings
 
 
 @dataclass(frozen=True)
-class Setup:
-    """A corpus, the lexicon of another collection where one is given, and the numbers."""
+class Row:
+    """A method with its settings, by the name it has in the table."""
 
-    corpus: Corpus
-    options: Options = Options()
-    lexicon: Lexicon | None = None
+    name: str
+    settings: Mapping[str, Any]
+
+    def checked(self) -> Settings:
+        """The settings, refused where they make no sense."""
+        return Settings.gather(self.settings)
+
+    def make(self, collection: Lexicon | None = None) -> Method:
+        """The method; the lexicon `collection` is the one given here."""
+        return registry.make(self.checked(), collection)
 
 
-def lexicon_of(corpus: Corpus) -> Lexicon:
-    """The lexicon of the collection itself: the two-pass way of I-Match 2002, §3."""
-    return build(pa.table({"id": corpus.ids, "text": corpus.texts}), threads=1)
+@dataclass(frozen=True)
+class Case:
+    """Corpora by their roles, methods, and the numbers that the papers vary or leave open."""
+
+    corpora: Mapping[str, Corpus]
+    rows: Sequence[Row] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    columns: frozenset[str] = frozenset()  # those that are asked for, where a protocol can do with fewer than all
+    lexicon: Lexicon | None = None  # of another collection, where one is given
+
+    @property
+    def corpus(self) -> Corpus:
+        """The first of the corpora."""
+        return next(iter(self.corpora.values()))
+
+    def number(self, name: str) -> Any:
+        """A parameter."""
+        return self.parameters[name]
+
+    def named(self) -> Iterator[tuple[str, Corpus, str]]:
+        """Each role, its corpus, and what is put behind the names of its columns: nothing where there is only one."""
+        for role, corpus in self.corpora.items():
+            yield role, corpus, f", {role}" if len(self.corpora) > 1 else ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Tables by name, and seconds of processor time by what they were spent on: these never stand in a table."""
+
+    tables: Mapping[str, Table]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def table(self, name: str, where: str) -> Table:
+        """The table of a name."""
+        if name not in self.tables:
+            raise SettingsError(f"{where}: no table {name!r}; there are {', '.join(self.tables)}")
+        return self.tables[name]
+
+
+def lexicon_of(*corpora: Corpus) -> Lexicon:
+    """The lexicon of the collection itself, or of several: the two-pass way of I-Match 2002, §3."""
+    ids = [f"{place}/{own}" for place, corpus in enumerate(corpora) for own in corpus.ids]
+    texts = pa.concat_arrays([corpus.texts for corpus in corpora])
+    return build(pa.table({"id": ids, "text": texts}), threads=1)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-Kind = Literal["text", "count", "percent", "share", "number"]
+from roughly.errors import SettingsError
+
+Kind = Literal["text", "count", "percent", "share", "number", "fine"]
 Cell = str | int | float | None
 
 
@@ -29,9 +31,16 @@ class Column:
             return cell.replace("|", "\\|")
         if isinstance(cell, int) and self.kind == "number":
             return f"{cell:,}"
-        return {"percent": f"{100 * cell:.1f}%", "share": f"{cell:.3f}", "number": f"{cell:,.2f}"}.get(
-            self.kind, f"{cell:,}"
-        )
+        if isinstance(cell, float) and self.kind == "number" and abs(cell) >= 1e9:
+            return f"{cell:.3g}"
+        if isinstance(cell, float) and self.kind == "count":
+            return f"{cell:,.0f}"
+        return {
+            "percent": f"{100 * cell:.1f}%",
+            "share": f"{cell:.3f}",
+            "number": f"{cell:,.2f}",
+            "fine": f"{cell:.4f}",
+        }.get(self.kind, f"{cell:,}")
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,21 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"{self.title}: {len(row)} cells under {len(self.columns)} columns")
+
+    def place(self, name: str, where: str) -> int:
+        """Where a column stands."""
+        names = [column.name for column in self.columns]
+        if name not in names:
+            raise SettingsError(f"{where}: no column {name!r}; columns are {', '.join(names)}")
+        return names.index(name)
+
+    def chosen(self, names: Sequence[str], where: str) -> Table:
+        """The first column and these others, in this order; all where none is named."""
+        if not names:
+            return self
+        places = [0, *(place for name in names if (place := self.place(name, where)))]
+        rows = [[row[place] for place in places] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in places], rows=rows)
 
     def markdown(self, with_seconds: bool = False) -> str:
         """The table in Markdown; with the seconds each row took, if it has them and they are asked for."""

@@ -5,8 +5,9 @@ sets have the same minimum under a random permutation with probability equal to 
 into a promise of recall.
 
 A shingle hash is 64 bits; the permutations are x → a·x + b mod 2³² with odd a on its high word, drawn from the
-seed by a counter-based generator, so they are the same on every machine and for every Python. The key of a band
-is a 64-bit hash of its minima and its number.
+seed by a counter-based generator, so they are the same on every machine and for every Python. Each gives four
+samples, its two ends from either side (`kernels/minhash.py` tells why the promise holds), and no band has two of one
+permutation. The key of a band is a 64-bit hash of its samples and its number.
 
 Departure from the paper: 40-bit Rabin fingerprints become 64-bit hashes, since 40 bits collide in
 collections of today's size (Ye 2008, §4.3).
@@ -52,7 +53,9 @@ class MinHash:
 
     @cached_property
     def _permutations(self) -> tuple[permutations.Words, permutations.Words]:
-        return permutations.draw(self.bands * self.rows, self.seed)
+        from roughly.kernels.minhash import orderings
+
+        return permutations.draw(orderings(self.bands, self.rows), self.seed)
 
     def sketch(self, tokens: Tokens) -> None:
         """None: pairs are judged on the text."""

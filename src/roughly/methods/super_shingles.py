@@ -72,8 +72,8 @@ class SuperShingles:
         problems = list(checks.shingle_size(self.shingle_size))
         if self.threshold is not None:
             problems += checks.threshold(self.threshold)
-        if not 2 <= self.size <= 64:
-            problems.append(f"a super shingle has 2 to 64 shingles, not {self.size!r}")
+        if not 2 <= self.size <= 128:
+            problems.append(f"a super shingle has 2 to 128 shingles, not {self.size!r}")
         problems += checks.one_of("short", self.short, SHORT)
         checks.refuse(problems)
 

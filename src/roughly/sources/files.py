@@ -2,8 +2,8 @@
 
 `find(given)` answers with the files in a stable order (by path, code point by code point), each with the
 path as the user would write it, for messages, and its path below the folder that was given, for naming.
-Local paths are opened directly; anything with `://` goes through fsspec. Files that start with a dot and
-the folders that Spark and archive programs leave behind are not documents.
+Local paths are opened directly; anything with `://` goes through fsspec. Files that start with a dot,
+the folders that Spark and archive programs leave behind, and those that hold the result of a run are not documents.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any, BinaryIO, cast
 from roughly.errors import InputError, InputMissing
 
 _NOT_DOCUMENTS = frozenset({"_delta_log", "_temporary", "_SUCCESS", "_metadata", "_common_metadata", "__MACOSX"})
+
+_RESULT = ("run.json", "documents.parquet", "pairs.parquet", "clusters.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,12 @@ def local_file(path: Path, relative: str) -> File:
         status = path.stat()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    return File(str(path), str(path), relative, status.st_size, status.st_mtime_ns)
+    return File(str(path), readable(str(path)), readable(relative), status.st_size, status.st_mtime_ns)
+
+
+def readable(name: str) -> str:
+    """A name that is not UTF-8 with its odd bytes spelled out (`caf\\xe9.txt`), so that it can be told and written."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def find(given: str | Path) -> Found:
@@ -113,10 +120,15 @@ def _walk(folder: Path, maildirs: list[Path]) -> Iterator[Path]:
     for entry in entries:
         if entry.name in folders:
             skipped = entry.name in ("cur", "new", "tmp") if is_maildir else not _is_document(entry.name)
-            if not skipped:
+            if not skipped and not _is_result(folder / entry.name):
                 yield from _walk(folder / entry.name, maildirs)
         elif not is_maildir and _is_document(entry.name) and entry.is_file():
             yield folder / entry.name
+
+
+def _is_result(folder: Path) -> bool:
+    """Whether a folder inside the input is what a run wrote there, or is about to write."""
+    return folder.name.endswith(".partial") or all((folder / name).is_file() for name in _RESULT)
 
 
 def _is_document(name: str) -> bool:

@@ -56,6 +56,8 @@ _KIND_PAIRS = 500
 _LEAST_ROOM = 64 << 20
 _SLACK = 48 << 20
 """For what is too small to be counted."""
+_BYTES_A_DOCUMENT = 24
+"""Held of every document while keys are grouped, candidate or not: its rank, and its share of the tables of keys."""
 _DECISION = ("decided", "clustered", "links", "near")
 """What resolution says, as tables: see `verdicts`."""
 
@@ -90,6 +92,11 @@ class LocalEngine:
         self.store: TokenStore | None = None
         self.candidates: Candidates | None = None
 
+    @property
+    def memory(self) -> int:
+        """Bytes there are for the work."""
+        return self.budget
+
     # ------------------------------------------------------------------ reading
 
     def resume_at(self) -> tuple[int, int]:
@@ -99,6 +106,15 @@ class LocalEngine:
     def take(self, signed: Signed) -> None:
         """Keep one chunk."""
         self.segments.add(signed)
+
+    def foresee(self, documents: int) -> None:
+        """Refuse a memory that cannot hold what is held of so many documents, whatever they are like."""
+        least = self.given - self.budget + _LEAST_ROOM + _SLACK + _BYTES_A_DOCUMENT * documents
+        if self.given < least:
+            raise MemoryTooSmall(
+                f"--memory {self.given >> 20}MB is too little for about {documents / 1e6:.1f} million documents; "
+                f"{-(-least >> 20)}MB is the least that would do, and more where many of them are alike"
+            )
 
     def finish_reading(self) -> int:
         """Make the facts visible as a table; refuse ids that are claimed twice."""
@@ -273,9 +289,11 @@ class LocalEngine:
         """What resolution may use: what is left of the memory beside the candidates themselves."""
         left = self._left() - overhead(candidates, self.threads)
         if left < _LEAST_ROOM:
+            least = (self.given - left + _LEAST_ROOM) >> 20
             raise MemoryTooSmall(
                 f"{candidates.documents:,} documents share a key with another, and what must be held of them leaves no "
-                f"room to compare them; {(self.given - left + _LEAST_ROOM) >> 20}MB is the least --memory that would do"
+                f"room to compare them; {least}MB is the least --memory that would do. With --resume and that memory "
+                "nothing is read again"
             )
         scratch = self.workspace.path("spool")
         scratch.mkdir(exist_ok=True)

@@ -119,7 +119,9 @@ class Segments:
 
     def _write_facts(self, name: str) -> Path:
         path = self.workspace.path(f"{name}.facts.parquet")
-        pq.write_table(pa.Table.from_batches(self._facts, schema=_NUMBERED), path, compression="lz4")
+        pq.write_table(
+            pa.Table.from_batches(self._facts, schema=_NUMBERED), path, compression="lz4", use_dictionary=False
+        )
         return path
 
     def _write_rejects(self, name: str) -> Path:

@@ -86,54 +86,66 @@ def read_qrels(path: Path) -> Qrels:
 
 def disagreements(qrels: Qrels, pairs: pa.Table) -> pa.Table:
     """The findings, sorted by topic and ids, from pairs of duplicates (columns of `lab.truth`)."""
-    topic_names = pc.unique(pa.array(qrels.topics))
-    names = pc.unique(pa.array(qrels.documents))
-    topic = pc.index_in(pa.array(qrels.topics), topic_names).to_numpy().astype(np.int64)
-    document = pc.index_in(pa.array(qrels.documents), names).to_numpy().astype(np.int64)
-    width = len(topic_names)
-    order = np.argsort(document * width + topic, kind="stable")
-    codes, relevance = (document * width + topic)[order], qrels.relevance[order]
-    keep = np.r_[True, codes[1:] != codes[:-1]] if len(codes) else np.empty(0, np.bool_)
-    codes, relevance = codes[keep], relevance[keep]
-    sides = [
-        pc.fill_null(pc.index_in(pairs[name].combine_chunks(), names), -1)
-        .to_numpy(zero_copy_only=False)
-        .astype(np.int64)
-        for name in ("left_id", "right_id")
-    ]
-    found: list[tuple[Ints, Ints, Ints, Ints, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]] = []
-    for mine, other in (sides, sides[::-1]):
-        first, last = np.searchsorted(codes, [mine * width, (mine + 1) * width])
-        count = np.where(mine >= 0, last - first, 0)
-        pair = np.repeat(np.arange(len(mine)), count)
-        at = first[pair] + np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
-        about, value = codes[at] % width, relevance[at]
-        wanted = np.where(other[pair] >= 0, other[pair] * width + about, -1)
-        place = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-        judged = codes[place] == wanted
-        found.append((pair, about, value, relevance[place], judged, np.full(len(pair), mine is sides[0])))
-    # from the left: both judged, or the right one not; from the right: only where the left one was not judged
-    pair, about, mine_value, other_value, judged, from_left = (
-        np.concatenate(part) for part in zip(*found, strict=True)
+    held = _Judgments(qrels)
+    left, right = (held.numbers(pairs[name]) for name in ("left_id", "right_id"))
+    rows = np.unique(np.concatenate([held.rows(side) for side in (left, right)]))  # a pair and a topic each
+    pair, topic = np.divmod(rows, held.width)
+    (a, a_judged), (b, b_judged) = (held.relevance(side[pair], topic) for side in (left, right))
+    a_relevant, b_relevant = a_judged & (a > 0), b_judged & (b > 0)
+    both = a_judged & b_judged
+    kind = np.select(
+        [
+            both & (a_relevant != b_relevant),
+            both & a_relevant & (a != b),
+            (a_relevant & ~b_judged) | (b_relevant & ~a_judged),
+        ],
+        ["differs", "grade", "unjudged"],
+        "",
     )
-    use = (from_left | ~judged) & np.where(
-        judged, (mine_value != other_value) & ((mine_value > 0) | (other_value > 0)), mine_value > 0
-    )
-    pair, about, mine_value, other_value, judged, from_left = (
-        part[use] for part in (pair, about, mine_value, other_value, judged, from_left)
-    )
-    kind = np.where(~judged, "unjudged", np.where((mine_value > 0) & (other_value > 0), "grade", "differs"))
-    left_missing, right_missing = ~judged & ~from_left, ~judged & from_left
-    left_value = np.where(from_left, mine_value, other_value)
-    right_value = np.where(from_left, other_value, mine_value)
-    chosen = pairs.take(pa.array(pair))
+    use = np.flatnonzero(kind != "")
+    chosen = pairs.take(pa.array(pair[use]))
     table = pa.Table.from_arrays(
         [
-            topic_names.take(pa.array(about)), pa.array(kind.astype(str), pa.string()),
-            chosen["left_id"].combine_chunks(), pa.array(left_value, mask=left_missing),
-            chosen["right_id"].combine_chunks(), pa.array(right_value, mask=right_missing),
+            held.topics.take(pa.array(topic[use])), pa.array(kind[use].astype(str), pa.string()),
+            chosen["left_id"].combine_chunks(), pa.array(a[use], mask=~a_judged[use]),
+            chosen["right_id"].combine_chunks(), pa.array(b[use], mask=~b_judged[use]),
             *(chosen[name].combine_chunks() for name in ("resemblance", "containment", "contained_in")),
         ],
         schema=FINDINGS,
     )  # fmt: skip
     return table.sort_by([("topic", "ascending"), ("left_id", "ascending"), ("right_id", "ascending")])
+
+
+class _Judgments:
+    """Judgments in the order of document and topic, each a number document · width + topic."""
+
+    def __init__(self, qrels: Qrels) -> None:
+        self.topics, self._names = (pc.unique(pa.array(names)) for names in (qrels.topics, qrels.documents))
+        self.width = len(self.topics)
+        topic, document = (
+            pc.index_in(pa.array(names), known).to_numpy().astype(np.int64)
+            for names, known in ((qrels.topics, self.topics), (qrels.documents, self._names))
+        )
+        self._codes, first = np.unique(document * self.width + topic, return_index=True)
+        self._values = qrels.relevance[first]
+
+    def numbers(self, ids: pa.ChunkedArray) -> Ints:
+        """The number of each document among those judged; −1 where it was judged for no topic."""
+        places = pc.fill_null(pc.index_in(ids.combine_chunks(), self._names), -1)
+        found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
+        return found
+
+    def rows(self, documents: Ints) -> Ints:
+        """place · width + topic, for every topic that the document at each place was judged for."""
+        first, last = np.searchsorted(self._codes, [documents * self.width, (documents + 1) * self.width])
+        count = np.where(documents >= 0, last - first, 0)
+        place = np.repeat(np.arange(len(documents)), count)
+        at = first[place] + np.arange(len(place)) - np.repeat(np.cumsum(count) - count, count)
+        found: Ints = place * self.width + self._codes[at] % self.width
+        return found
+
+    def relevance(self, documents: Ints, topic: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        """The relevance of documents to topics, and whether each was judged at all."""
+        wanted = np.where(documents >= 0, documents * self.width + topic, -1)
+        place = np.minimum(np.searchsorted(self._codes, wanted), len(self._codes) - 1)
+        return self._values[place], self._codes[place] == wanted

@@ -28,7 +28,7 @@ from roughly.threads import in_order
 
 Features = tuple[npt.NDArray[np.uint64], Ints, "npt.NDArray[np.float64] | None", npt.NDArray[np.uint64]]
 
-_OURS = 320 << 20
+_OURS = 360 << 20
 """What the process takes before it has read anything: Python, Arrow, the kernels."""
 
 
@@ -78,7 +78,7 @@ def find_pairs(
     `take` gets the pairs, sorted, a table at a time.
     """
     weighted = asked.measure == "cosine"
-    memory = max(64 << 20, resources.memory - _OURS)
+    memory = max(64 << 20, 9 * resources.memory // 10 - _OURS)
     counted, rejects = Counted(), []
     ids, titles, part_of, row_of = [], [], [], []
     with Collection(scratch, weighted) as collection:

@@ -1,0 +1,40 @@
+"""Runs every experiment of the lab on its default collections and writes `reproduction.md` and its pictures.
+
+    python docs/make_reproduction.py CORPORA [EXPERIMENT …]
+
+CORPORA is the folder that holds the collections that the experiments name. It takes some minutes. With experiments
+named, only those are run and printed, and nothing is written: to look at one while its remarks are being written. A
+test fails while a file of an experiment has changed and the page has not.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from roughly.lab.experiments import named, names
+from roughly.lab.page import page, write_page
+from roughly.lab.running import Runner
+
+DOCS = Path(__file__).parent
+PAGE = DOCS / "reproduction.md"
+IMAGES = DOCS / "images" / "reproduction"
+
+
+def main(corpora: Path, chosen: list[str]) -> None:
+    """Run, and write the page or print a part of it."""
+    runner = Runner(folder=corpora)
+    results = []
+    for name in chosen or names():
+        print(name, file=sys.stderr, flush=True)
+        results.append(runner.run(named(name)))
+    if chosen:
+        print(page(results, "images/reproduction"))
+    else:
+        write_page(results, PAGE, IMAGES)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("python docs/make_reproduction.py CORPORA [EXPERIMENT …]")
+    main(Path(sys.argv[1]), sys.argv[2:])
