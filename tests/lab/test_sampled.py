@@ -139,7 +139,7 @@ def test_settings_written_are_read_back(found: Tuned, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read as TOML"):
         read_settings(tmp_path / "bad.toml")
     (tmp_path / "other.toml").write_text('name = "a \\"quoted\\" one"', encoding="utf-8")
-    with pytest.raises(SettingsError, match="`roughly tune` writes both"):
+    with pytest.raises(SettingsError, match="`roughly tune --sampling` writes both"):
         read_sampling(tmp_path / "other.toml")
 
 
