@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from roughly.job.sketching import sketch
     from roughly.job.stored import recluster
     from roughly.job.truth import truth
+    from roughly.job.tuning import tune
     from roughly.lab.evaluation import evaluate
     from roughly.results import group_results
     from roughly.settings import Settings
@@ -58,12 +59,13 @@ _HOMES = {
     "same": "roughly.verify.comparison",
     "sketch": "roughly.job.sketching",
     "truth": "roughly.job.truth",
+    "tune": "roughly.job.tuning",
 }
 
 __all__ = [
     "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched", "Sweeps", "audit_labels",
     "audit_leaks", "audit_qrels", "cluster_features", "compare", "containment", "contains", "dedupe", "evaluate",
-    "group_results", "match", "perturb", "recluster", "resemblance", "same", "sketch", "truth",
+    "group_results", "match", "perturb", "recluster", "resemblance", "same", "sketch", "truth", "tune",
 ]  # fmt: skip
 
 

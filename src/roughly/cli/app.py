@@ -14,6 +14,7 @@ from roughly.cli.dedupe import dedupe
 from roughly.cli.evaluate import evaluate
 from roughly.cli.group import group
 from roughly.cli.index import app as index
+from roughly.cli.judge import judge
 from roughly.cli.lab import app as lab
 from roughly.cli.lexicon import app as lexicon
 from roughly.cli.match import match
@@ -37,6 +38,7 @@ app.command(cls=Sectioned)(dedupe)
 app.command()(compare)
 app.command()(sketch)
 app.command()(tune)
+app.command()(judge)
 app.command(cls=Sectioned)(sign)
 app.command()(cluster)
 app.command()(truth)

@@ -23,6 +23,8 @@ _SAYS = {
     "index": "making the index",
     "sketch": "reading and sampling",
     "tune": "measuring",
+    "truth": "finding the truth",
+    "near": "finding near misses",
     "join": "joining",
 }
 

@@ -21,7 +21,7 @@ def sketch(
     sketch: Annotated[str, typer.Option("--sketch", help="all, mod:25, min:400 or adaptive.")] = "mod:25",
     shingle_size: Annotated[int, typer.Option("--shingle-size", help="Words in a shingle.")] = 10,
     settings: Annotated[
-        Path | None, typer.Option("--settings", help="Take both from a file that `roughly tune` wrote.")
+        Path | None, typer.Option("--settings", help="Take both from a file that `roughly tune --sampling` wrote.")
     ] = None,
     text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
     id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,

@@ -36,7 +36,9 @@ def read_sampling(path: Path) -> tuple[Sampling, int]:
     """The sampling and the size of shingles in a settings file."""
     values = read_settings(path)
     if "sketch" not in values or "shingle_size" not in values:
-        raise SettingsError(f"{path} says neither sketch nor shingle_size, or one only; `roughly tune` writes both")
+        raise SettingsError(
+            f"{path} says neither sketch nor shingle_size, or one only; `roughly tune --sampling` writes both"
+        )
     return Sampling.parse(values["sketch"], values.get("groups", ())), int(values["shingle_size"])
 
 

@@ -19,8 +19,8 @@ from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
 from roughly.lab.adaptive import LEAST, Sample, check, default_bounds, study
 from roughly.lab.curves import chart, draw
+from roughly.lab.sampled import Asked, Tuned, tune
 from roughly.lab.settings_file import read_sampling, read_settings, write_settings
-from roughly.lab.tune import Asked, Tuned, tune
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
 
@@ -139,7 +139,7 @@ def test_settings_written_are_read_back(found: Tuned, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read as TOML"):
         read_settings(tmp_path / "bad.toml")
     (tmp_path / "other.toml").write_text('name = "a \\"quoted\\" one"', encoding="utf-8")
-    with pytest.raises(SettingsError, match="`roughly tune` writes both"):
+    with pytest.raises(SettingsError, match="`roughly tune --sampling` writes both"):
         read_sampling(tmp_path / "other.toml")
 
 
@@ -165,7 +165,7 @@ def test_the_command(tmp_path: Path) -> None:
     file.write_text("".join(json.dumps({"text": text}) + "\n" for text in copies(80)), encoding="utf-8")
     run = CliRunner().invoke
     output = tmp_path / "settings.toml"
-    arguments = ["tune", str(file), "-o", str(output), "--threshold", "0.8", "--groups", "100,400"]
+    arguments = ["tune", str(file), "--sampling", "-o", str(output), "--threshold", "0.8", "--groups", "100,400"]
     done = run(app, [*arguments, "--curves", str(tmp_path / "curves")])
     assert done.exit_code == 0, done.output
     assert "over 400" in done.stdout and "of them processed" in done.stdout
@@ -179,7 +179,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert json.loads(sketched.stdout)["settings"]["groups"] == read_settings(output)["groups"]
     for bad in (["--precision", "0"], ["--recall", "2"], ["--groups", "a"], ["--groups", "9,3"], ["--common", "1"]):
         with pytest.raises(SettingsError):
-            run(app, ["tune", str(file), *bad], catch_exceptions=False)
+            run(app, ["tune", str(file), "--sampling", *bad], catch_exceptions=False)
 
 
 def test_samples_that_teach_nothing_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`roughly tune`: from a sample of documents to the sampling ratios that keep a precision."""
+"""`roughly tune --sampling`: from a sample of documents to the sampling ratios that keep a precision (Ye 2008)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,145 @@
+"""The settings that are tried: a list a method, declared here and nowhere else.
+
+Each method has the values that its paper varies, or that users ask about. `GRID` is the product of these values, in
+this order; the presets of the papers come last. `--try threshold=0.7,0.8` puts other values in the place of a method's
+own. With exact truth the threshold is known, so only thresholds near it are tried (`NEAR`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from roughly import checks
+from roughly.errors import SettingsError
+from roughly.methods import check
+from roughly.methods.presets import PRESETS
+from roughly.options import METHODS, OPTIONS
+from roughly.settings import Settings
+
+NEAR = 0.1
+"""How far from a known threshold others are tried."""
+PRESET = "preset:"
+
+GRID: dict[str, dict[str, tuple[Any, ...]]] = {
+    "identical": {},
+    "lexical": {},
+    "minhash": {"threshold": (0.5, 0.6, 0.7, 0.8, 0.9), "shingle_size": (3, 5, 10)},
+    "shingles": {"sketch": ("mod:25", "mod:8"), "threshold": (0.5, 0.7, 0.85, 0.95), "shingle_size": (10,)},
+    "super-shingles": {"sketch": ("mod:25", "mod:8"), "shingle_size": (10,)},
+    "mega-shingles": {"mega_samples": (7, 14), "shingle_size": (5,)},
+    "word-lsh": {"threshold": (0.7, 0.8, 0.9)},
+    "syntactic": {"filter": ("", "sw", "sw,nosc,stem")},
+    "imatch": {"filter": ("IDF-L-10", "IDF-L-30", "Doc-L-50", "Doc-L-90"), "lexicons": (0, 5)},
+    "rare-terms": {"bin": (1, 10)},
+    "term-vector": {"shared": (42, 48, 54)},
+}
+
+_EXACT = ("identical", "lexical")
+_SHARED = ("threshold", "recall", "measure", "shingle_size", "bands", "rows", "seed", "cluster", "verify")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One thing to try: a name for people, and settings as a settings file has them."""
+
+    name: str
+    values: Mapping[str, Any]
+
+    @property
+    def settings(self) -> Settings:
+        """The same, checked."""
+        return Settings.gather(dict(self.values))
+
+    @property
+    def preset(self) -> str | None:
+        """The preset that it is, if it is one."""
+        return self.name.removeprefix(PRESET) if self.name.startswith(PRESET) else None
+
+
+def trials(
+    methods: Sequence[str] = (),
+    others: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    threshold: float | None = None,
+    shingle_size: int | None = None,
+    presets: bool = True,
+) -> list[Trial]:
+    """What is tried: of these methods, or of all, with other values in the place of declared ones.
+
+    `threshold` and `shingle_size` are those of an exact truth: thresholds near it are tried, and its size of shingles.
+    """
+    others = dict(others or {})
+    wanted = list(methods) or list(GRID)
+    _check(wanted, others)
+    found: list[Trial] = []
+    for method in GRID:
+        if method in wanted:
+            found += _of(method, _axes(method, others, threshold, shingle_size))
+    if presets and not others:
+        found += [Trial(PRESET + p.name, p.settings) for p in PRESETS.values() if p.settings["method"] in wanted]
+    return found
+
+
+def parse_others(given: Sequence[str]) -> dict[str, list[Any]]:
+    """Values from the command line: `threshold=0.7,0.8`. For values that hold a comma, give it again: both count."""
+    found: dict[str, list[Any]] = {}
+    for text in given:
+        name, equals, values = text.partition("=")
+        if not equals or not name.strip():
+            raise SettingsError(f"--try takes a setting and its values, as in threshold=0.7,0.8, not {text!r}")
+        name = name.strip().replace("-", "_")
+        split = [values] if name == "filter" else values.split(",")
+        found.setdefault(name, []).extend(_value(name, value.strip()) for value in split)
+    return found
+
+
+def _value(name: str, text: str) -> Any:
+    if name in OPTIONS and OPTIONS[name].kind.rstrip("?") not in ("whole", "number", "flag"):
+        return text
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue  # the next kind of number; what is none stays text
+    return text
+
+
+def _check(methods: Sequence[str], others: Mapping[str, Sequence[Any]]) -> None:
+    problems = [line for method in methods for line in checks.one_of("method", method, GRID)]
+    for name in others:
+        if name not in OPTIONS and name not in _SHARED:
+            problems.append(f"there is no setting {name!r} to try; settings are {', '.join([*_SHARED, *OPTIONS])}")
+        elif not any(_takes(method, name) for method in methods if method in GRID):
+            problems.append(f"none of the methods {', '.join(methods)} takes {name}; name others with --methods")
+    checks.refuse(problems)
+
+
+def _takes(method: str, name: str) -> bool:
+    takes = METHODS[method]
+    return name in takes.names or name in takes.settings or (name in ("cluster", "verify") and method not in _EXACT)
+
+
+def _axes(
+    method: str, others: Mapping[str, Sequence[Any]], threshold: float | None, shingle_size: int | None
+) -> dict[str, Sequence[Any]]:
+    axes: dict[str, Sequence[Any]] = dict(GRID[method])
+    if threshold is not None and "threshold" in axes:
+        near = [t for t in axes["threshold"] if abs(t - threshold) <= NEAR + 1e-9]
+        axes["threshold"] = sorted({*near, threshold})
+    if shingle_size is not None and method == "minhash":
+        axes["shingle_size"] = (shingle_size,)
+    return axes | {name: values for name, values in others.items() if _takes(method, name)}
+
+
+def _of(method: str, axes: Mapping[str, Sequence[Any]]) -> Iterator[Trial]:
+    for values in product(*axes.values()):
+        given = dict(zip(axes, values, strict=True))
+        told = " ".join(f"{name}={value if value != '' else 'none'}" for name, value in given.items())
+        trial = Trial(f"{method} {told}".strip(), {"method": method, **given})
+        check(trial.settings)  # refuses what cannot be made before anything is read
+        yield trial
