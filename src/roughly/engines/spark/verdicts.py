@@ -15,19 +15,20 @@ VIEWS = ("facts", "ranked", "decided", "clustered", "links", "near", "verdicts")
 
 COUNT_ALL_PAIRS = sql.COUNT_ALL_PAIRS.replace("n * (n - 1) // 2", "n * (n - 1) div 2")
 
-_EXACT = 9007199254740992  # 2^53
-_MEAN = f"""
-    CASE WHEN total <= {_EXACT} THEN CAST(total AS DOUBLE) / 1e15D
+# The mean as DuckDB has it: values to fifteen decimals, summed exactly, and made a double at once where a double can hold
+# the sum, otherwise by whole and fraction.
+_MEAN = """
+    CASE WHEN total < 9000000000000000000 AND CAST(CAST(total AS DOUBLE) AS BIGINT) = CAST(total AS BIGINT)
+         THEN CAST(total AS DOUBLE) / 1e15D
          ELSE CAST(total div 1000000000000000 AS DOUBLE) + CAST(total % 1000000000000000 AS DOUBLE) / 1e15D END / removed
 """
-# The mean as DuckDB has it: values to fifteen decimals, summed exactly, made a double by whole and fraction.
 CLUSTERS = f"""
     WITH sized AS (
         SELECT v.cluster_rank, count(*) AS size, count(*) FILTER (WHERE v.kept) AS kept,
                count(*) FILTER (WHERE NOT v.kept AND v.resemblance IS NULL) AS unmeasured,
                count(*) FILTER (WHERE NOT v.kept) AS removed,
                min(v.resemblance) FILTER (WHERE NOT v.kept) AS lowest,
-               sum(CAST(rint(v.resemblance * 1e15D) AS DECIMAL(20, 0))) FILTER (WHERE NOT v.kept) AS total,
+               sum(CAST(floor(v.resemblance * 1e15D + 0.5D) AS DECIMAL(20, 0))) FILTER (WHERE NOT v.kept) AS total,
                count(DISTINCT v.source) AS sources,
                coalesce(sum(v.bytes) FILTER (WHERE NOT v.kept), 0) AS removed_bytes
         FROM verdicts v WHERE v.cluster_rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank)
