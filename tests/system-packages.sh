@@ -16,3 +16,4 @@ need() { # command, package
 }
 
 need chromium chromium
+need java openjdk-17-jre-headless # for the tests of the engine spark

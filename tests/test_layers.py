@@ -16,7 +16,15 @@ LAYERS = [
     "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "report", "lab", "service", "job",
     "cli", "__main__",
 ]  # fmt: skip
-HOMES = {"numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": "report", "fastwarc": "sources"}
+HOMES = {
+    "pyspark": "engines/spark",
+    "py4j": "engines/spark",
+    "numba": "kernels",
+    "duckdb": "engines/local",
+    "typer": "cli",
+    "jinja2": "report",
+    "fastwarc": "sources",
+}
 
 
 def imports(path: Path) -> set[str]:

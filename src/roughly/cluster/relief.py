@@ -40,7 +40,9 @@ def relieve(
     if len(asks):
         asking[:] = False
         asking[docs[inside & asks]] = True
-    new = [_joined(members, asking, sets, measure, threshold, work) for members in _crowds(docs[inside], sizes[crowded])]
+    new = [
+        _joined(members, asking, sets, measure, threshold, work) for members in _crowds(docs[inside], sizes[crowded])
+    ]
     return Candidates.from_buckets(
         np.concatenate((sizes[~crowded].astype(np.uint32), *(found[0] for found in new))),
         np.concatenate((docs[~inside], *(found[1] for found in new))),

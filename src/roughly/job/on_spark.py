@@ -71,7 +71,9 @@ class SparkResult:
 
     def __repr__(self) -> str:
         counts = self.summary["counts"]
-        return f"<SparkResult: {counts['documents']:,} documents, {counts['kept']:,} kept, {counts['removed']:,} removed>"
+        return (
+            f"<SparkResult: {counts['documents']:,} documents, {counts['kept']:,} kept, {counts['removed']:,} removed>"
+        )
 
 
 def run_on_spark(
@@ -178,12 +180,12 @@ class _Run:
         if not engine.documents and not engine.rejected:
             names = ", ".join(part.name for part in self.parts[:3])
             raise InputMissing(f"no documents in {names}: nothing to do")
-        with self.meter.stage("write"):
+        with engine.stage("write"):
             engine.write(folder)
             engine.write_rejects(folder)
-        with self.meter.stage("copy"):
+        with engine.stage("copy"):
             engine.copy_kept(folder / "kept")
-        with self.meter.stage("report"):
+        with engine.stage("report"):
             summary = engine.summary()
             data = report_data(summary, self.parts, self.settings, method, self.resources.threads)
         more = engine.counts | {"rejected": engine.rejected}

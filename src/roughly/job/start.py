@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import roughly
 from roughly import methods
@@ -21,6 +21,11 @@ from roughly.settings import Resources, Settings, parse_size
 from roughly.sources import open_parts, parts_from_objects
 from roughly.sources.part import Part, ReadOptions
 
+if TYPE_CHECKING:
+    from roughly.job.on_spark import SparkResult
+
+ENGINES = ("local", "spark")
+
 
 def dedupe(
     data: Any = None,
@@ -31,8 +36,11 @@ def dedupe(
     threads: int = 0,
     memory: int | str = "4GB",
     temp: str | os.PathLike[str] | None = None,
+    engine: str = "local",
+    master: str | None = None,
+    spark: Any = None,
     **options: Any,
-) -> Result:
+) -> Result | SparkResult:
     """Find the documents that are roughly the same, and who of them stays.
 
     `data` is a path or glob (str or Path), a pyarrow, pandas or polars table, or an iterable of texts or of dicts with
@@ -40,6 +48,9 @@ def dedupe(
     the object returned. All other options are those of `roughly.Settings` (`threshold`, `recall`, `measure`, `method`,
     `keep`, …), those of the method (`lexicon`, `sketch`, …), a `preset` and a file of `settings`, over which the others
     have precedence, and, for reading, the columns and the format (`text_column`, `date_column`, `format`, …).
+
+    Returns a `Result`. With `spark=session`, or with `engine="spark"` and a `master`, the run is one of Apache Spark:
+    `data` may be a Spark DataFrame, and a `SparkResult` is returned, whose tables are Spark's.
 
     >>> result = dedupe(["A rose is a rose is a rose.", "a rose is a rose is a rose", "Something else entirely."])
     >>> result.kept
@@ -56,15 +67,29 @@ def dedupe(
     reading = {name: value for name, value in options.items() if name in for_reading}
     asked = {name: value for name, value in options.items() if name not in for_reading or name == "markup"}
     preset, file = asked.pop("preset", None), asked.pop("settings", None)
-    return run(
-        data,
-        paths,
-        settings=settle(asked, preset=preset, file=None if file is None else Path(file)),
-        resources=Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
-        reading=ReadOptions(**reading),
-        output=None if output is None else Path(output),
-        overwrite=overwrite,
-    )
+    check_engine(engine, master, spark)
+    common: dict[str, Any] = {
+        "settings": settle(asked, preset=preset, file=None if file is None else Path(file)),
+        "resources": Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
+        "reading": ReadOptions(**reading),
+        "output": None if output is None else Path(output),
+        "overwrite": overwrite,
+    }
+    if engine == "spark" or spark is not None:
+        from roughly.job.on_spark import run_on_spark
+
+        return run_on_spark(data, paths, spark=spark, master=master, **common)
+    return run(data, paths, **common)
+
+
+def check_engine(engine: str, master: str | None, spark: Any = None) -> None:
+    """Refuse an engine that there is not, and a master for one that has none."""
+    if engine not in ENGINES:
+        raise SettingsError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+    if master is not None and engine != "spark":
+        raise SettingsError("a master belongs to the engine spark; add --engine spark (engine='spark')")
+    if master is not None and spark is not None:
+        raise SettingsError("a session has its master; give one of spark and master")
 
 
 def run(

@@ -32,12 +32,12 @@ def moments(dates: pa.Array) -> tuple[pa.Array, pa.Array]:
     """(microseconds since 1970 or null, the day or `NO_DAY`) of each date as found."""
     if dates.null_count == len(dates):
         return pa.nulls(len(dates), pa.int64()), pa.array([NO_DAY] * len(dates), pa.int32())
-    given = pa.table({"at": pa.array(range(len(dates)), pa.int64()), "date": dates})
+    given = pa.table({"place": pa.array(range(len(dates)), pa.int64()), "date": dates})
     with duckdb.connect() as database:
         database.execute("SET TimeZone = 'UTC'; SET threads = 1")
         database.register("given", given)
         found = database.sql(
             f"SELECT epoch_us(when_published) AS moment, {DAY} AS day "
-            f"FROM (SELECT at, {PUBLISHED} AS when_published FROM given) ORDER BY at"
+            f"FROM (SELECT place, {PUBLISHED} AS when_published FROM given) ORDER BY place"
         ).to_arrow_table()
     return found["moment"].combine_chunks(), found["day"].combine_chunks()

@@ -35,7 +35,10 @@ SOURCES = """
     FROM verdicts v GROUP BY v.source ORDER BY removed DESC, documents DESC, v.source NULLS LAST
     LIMIT 1000
 """
-KINDS = "SELECT kind, count(*) AS documents FROM verdicts WHERE NOT kept GROUP BY kind ORDER BY documents DESC, kind NULLS LAST"
+KINDS = """
+    SELECT kind, count(*) AS documents FROM verdicts WHERE NOT kept GROUP BY kind
+    ORDER BY documents DESC, kind NULLS LAST
+"""
 LARGEST = """
     SELECT n.doc_id AS cluster_id, c.*, n.part, n.row FROM (
         SELECT cluster_rank, count(*) AS size,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from roughly.engines.spark.resolving import Rules, resolving
 from roughly.engines.spark.schemas import COUNTS, DECIDED, DOCUMENT, REJECT, SHARE, to_spark
 from roughly.engines.spark.store import Store
 from roughly.errors import DuplicateIds
-from roughly.meter import Meter
+from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
 from roughly.pipeline import check_pairs
 from roughly.settings import Settings
@@ -53,19 +54,29 @@ class SparkEngine:
         self._parts = reading.packed(parts, spark)
         self._views: dict[str, Any] = {}
 
+    @contextmanager
+    def stage(self, name: str, total: int = 0, unit: str = "") -> Iterator[Stage]:
+        """A stage of the run, which Spark's own pages show by its name."""
+        self.spark.sparkContext.setJobDescription(f"roughly: {name}")
+        try:
+            with self.meter.stage(name, total, unit) as stage:
+                yield stage
+        finally:
+            self.spark.sparkContext.setJobDescription(None)
+
     # ------------------------------------------------------------------ the road
 
     def run(self) -> None:
         """Take all documents along the road; the views then hold the verdicts."""
-        with self.meter.stage("read", sum(part.size or 0 for part in self.parts), "bytes") as stage:
+        with self.stage("read", sum(part.size or 0 for part in self.parts), "bytes") as stage:
             self._read()
             stage.bytes = stage.total
-        with self.meter.stage("rank"):
+        with self.stage("rank"):
             self._rank()
         self._decide_nothing()
         if not self.method.equality and self.documents:
             self._compare()
-        with self.meter.stage("cluster"):
+        with self.stage("cluster"):
             self._view("verdicts", self.store.keep(self.sql(sql.VERDICTS), "verdicts"))
             if self.settings.pairs == "all":
                 count = self.sql(verdicts.COUNT_ALL_PAIRS).collect()[0][0]
@@ -88,7 +99,9 @@ class SparkEngine:
 
         notes = self.signed.where(f.col("what") == COUNTS)
         told = notes.select(f.explode(f.from_json("note", "map<string,bigint>")).alias("name", "count"))
-        counted = {row["name"]: int(row["total"]) for row in told.groupBy("name").agg(f.sum("count").alias("total")).collect()}
+        counted = {
+            row["name"]: int(row["total"]) for row in told.groupBy("name").agg(f.sum("count").alias("total")).collect()
+        }
         if not self.method.equality:
             counted.setdefault("unsigned", 0)
         self.counts |= counted
@@ -139,13 +152,13 @@ class SparkEngine:
 
     def _compare(self) -> None:
         judge = self._judge()
-        with self.meter.stage("group"):
+        with self.stage("group"):
             buckets = self._group()
-        with self.meter.stage("link"):
+        with self.stage("link"):
             labels = self._label(buckets)
-        with self.meter.stage("fetch"):
+        with self.stage("fetch"):
             documents = self._contents(labels, judge)
-        with self.meter.stage("verify"):
+        with self.stage("verify"):
             self._resolve(buckets, labels, documents, judge)
 
     # ------------------------------------------------------------------ candidates
@@ -168,7 +181,10 @@ class SparkEngine:
         sums = buckets.agg(
             f.count("*"),
             f.countDistinct("rank"),
-            f.coalesce(f.sum(f.when(f.col("rank") == f.col("best"), f.expr("CAST(size AS DOUBLE) * (size - 1) / 2"))), f.lit(0.0)),
+            f.coalesce(
+                f.sum(f.when(f.col("rank") == f.col("best"), f.expr("CAST(size AS DOUBLE) * (size - 1) / 2"))),
+                f.lit(0.0),
+            ),
         ).collect()[0]
         self.entries, self.counts["candidate_documents"] = int(sums[0]), int(sums[1])
         if self.settings.pairs == "all":
@@ -223,7 +239,9 @@ class SparkEngine:
         rows = documents.select(*(nothing[n].cast(_type(n)).alias(n) if n in nothing else f.col(n) for n in names))
         nothing = {n: f.lit(None) for n in ("tokens", "day", "limit", "content")}
         there = buckets.select("band", "key", "rank", "asks").join(labels, "rank")
-        rows = rows.union(there.select(*(nothing[n].cast(_type(n)).alias(n) if n in nothing else f.col(n) for n in names)))
+        rows = rows.union(
+            there.select(*(nothing[n].cast(_type(n)).alias(n) if n in nothing else f.col(n) for n in names))
+        )
         complete, most = self._sketch_facts(documents, judge)
         asking = not self._banded()
         rules = Rules(judge, self.settings, asking, self.task_memory, complete, most)
@@ -365,5 +383,7 @@ def _spark_type(kind: pa.DataType) -> Any:
 
 def rejects_of(folder: Path) -> list[dict[str, Any]]:
     """The rejected records of a run."""
-    lines = [line for path in sorted(folder.glob("quarantine.jsonl/part-*")) for line in path.read_text("utf-8").splitlines()]
+    lines = [
+        line for path in sorted(folder.glob("quarantine.jsonl/part-*")) for line in path.read_text("utf-8").splitlines()
+    ]
     return [json.loads(line) for line in lines]

@@ -8,6 +8,7 @@ others, which costs little more than I/O (`sources.part`). A document is found a
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import pickle
 from collections.abc import Iterator, Sequence
@@ -123,7 +124,7 @@ def _documents(found: pipeline.Signed, number: int, index: int, count: int) -> p
 
 
 def in_order_of_buckets(keys: Any) -> Any:
-    """Keys as signed numbers whose order is that of the local engine's buckets (`kernels.grouping.spread`); 0 is none."""
+    """Keys as signed numbers in the order of the local engine's buckets (`kernels.grouping.spread`); 0 is none."""
     spread = (keys ^ (keys >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
     return signed(spread ^ np.uint64(1 << 63))
 
@@ -188,7 +189,7 @@ def by_part(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]
     for batch in batches:
         part = batch.column("part").to_numpy()
         cuts = np.r_[0, np.flatnonzero(np.diff(part)) + 1, len(part)].tolist() if len(part) else []
-        for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+        for start, stop in itertools.pairwise(cuts):
             if int(part[start]) != number:
                 if held:
                     yield number, pa.Table.from_batches(held)

@@ -15,6 +15,7 @@ tokens in a file on the worker's disk, so a component may be much larger than th
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ def _take(batches: Iterator[pa.RecordBatch], rules: Rules, path: Path) -> _Share
 
 def _runs(band: Any) -> Iterator[tuple[int, int]]:
     cuts = np.r_[0, np.flatnonzero(np.diff(band)) + 1, len(band)].tolist()
-    yield from zip(cuts[:-1], cuts[1:], strict=True)
+    yield from itertools.pairwise(cuts)
 
 
 def _documents(batch: pa.RecordBatch, stream: Any) -> tuple[Any, ...]:

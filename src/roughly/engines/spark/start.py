@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,7 +25,7 @@ _PROBLEM = re.compile(r"roughly\.errors\.(\w+): (.*)")
 
 
 def start(master: str | None) -> Any:
-    """A session of our own. `master` is a URL as Spark has it; None: what Spark's configuration says, or this machine."""
+    """A session of our own. `master` is a URL as Spark has it; None: as Spark is configured, or this machine."""
     _check()
     from pyspark.sql import SparkSession
 
@@ -50,14 +51,16 @@ def _check() -> None:
 
 @contextmanager
 def _plain_start(master: str | None) -> Iterator[None]:
-    from pyspark.errors import PySparkException
     from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
     try:
         yield
     except (PySparkException, Py4JJavaError, RuntimeError) as problem:
         words = str(problem).strip().splitlines()
-        raise SettingsError(f"Spark did not start with the master {master!r}: {words[0] if words else problem!r}") from problem
+        raise SettingsError(
+            f"Spark did not start with the master {master!r}: {words[0] if words else problem!r}"
+        ) from problem
 
 
 @contextmanager
@@ -69,7 +72,9 @@ def prepared(spark: Any) -> Iterator[None]:
     for name, value in SETTINGS.items():
         spark.conf.set(name, value)
     try:
-        with plain_errors():
+        with warnings.catch_warnings(), plain_errors():
+            # about pandas, of which nothing is used here
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             yield
     finally:
         for name, value in before.items():

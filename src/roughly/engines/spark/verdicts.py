@@ -15,12 +15,13 @@ VIEWS = ("facts", "ranked", "decided", "clustered", "links", "near", "verdicts")
 
 COUNT_ALL_PAIRS = sql.COUNT_ALL_PAIRS.replace("n * (n - 1) // 2", "n * (n - 1) div 2")
 
-# The mean as DuckDB has it: values to fifteen decimals, summed exactly, and made a double at once where a double can hold
-# the sum, otherwise by whole and fraction.
+# The mean as DuckDB has it: values to fifteen decimals, summed exactly, and made a double at once where a double can
+# hold the sum, otherwise by whole and fraction.
 _MEAN = """
     CASE WHEN total < 9000000000000000000 AND CAST(CAST(total AS DOUBLE) AS BIGINT) = CAST(total AS BIGINT)
          THEN CAST(total AS DOUBLE) / 1e15D
-         ELSE CAST(total div 1000000000000000 AS DOUBLE) + CAST(total % 1000000000000000 AS DOUBLE) / 1e15D END / removed
+         ELSE CAST(total div 1000000000000000 AS DOUBLE) + CAST(total % 1000000000000000 AS DOUBLE) / 1e15D
+    END / removed
 """
 CLUSTERS = f"""
     WITH sized AS (
@@ -57,9 +58,7 @@ def summarise(run: Any, measure: str, samples: int = 8) -> Summary:
     sizes = [(row["size"], row["clusters"]) for row in run(local.SIZES)]
     counts["clusters"] = sum(clusters for _, clusters in sizes)
     counts["largest_cluster"] = max((size for size, _ in sizes), default=min(1, counts["documents"]))
-    above = local.SAMPLES.format(
-        rows=local.JUST_ABOVE.format(score=score, count=samples), score=score, direction="ASC"
-    )
+    above = local.SAMPLES.format(rows=local.JUST_ABOVE.format(score=score, count=samples), score=score, direction="ASC")
     below = local.SAMPLES.format(
         rows=local.JUST_BELOW.format(score=score, count=samples), score=score, direction="DESC"
     )
