@@ -17,14 +17,9 @@ LAYERS = [
     "cli", "__main__",
 ]  # fmt: skip
 HOMES = {
-    "pyspark": "engines/spark",
-    "py4j": "engines/spark",
-    "numba": "kernels",
-    "duckdb": "engines/local",
-    "typer": "cli",
-    "jinja2": "report",
-    "fastwarc": "sources",
-}
+    "numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": "report", "fastwarc": "sources",
+    "pyspark": "engines/spark", "py4j": "engines/spark",
+}  # fmt: skip
 
 
 def imports(path: Path) -> set[str]:

@@ -81,7 +81,7 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / "a.jsonl", folder / "b.parquet", folder / "c.jsonl.gz"]
 
 
-@pytest.mark.parametrize(("place", "name"), enumerate(FEW))
+@pytest.mark.parametrize(("place", "name"), list(enumerate(FEW)))
 def test_the_same_answer(place: int, name: str, policies: list[Path], both: Both) -> None:
     summary, found = both(
         policies, {**ASKED[name], **FEW[name]}, partitions=1 + 3 * place, batch=(None, 7)[place % 2],
@@ -99,7 +99,7 @@ def test_the_same_answer(place: int, name: str, policies: list[Path], both: Both
 @MATRIX
 @pytest.mark.parametrize("cluster", ["star", "components"])
 @pytest.mark.parametrize("corpus", CORPORA)
-@pytest.mark.parametrize(("place", "name"), enumerate(ASKED))
+@pytest.mark.parametrize(("place", "name"), list(enumerate(ASKED)))
 def test_every_method_on_every_corpus(
     place: int, name: str, corpus: str, cluster: str, corpora: Path, both: Both, tmp_path: Path
 ) -> None:

@@ -83,14 +83,13 @@ class SparkEngine:
                 check_pairs(int(count or 0), self.settings.pairs_limit)
 
     def _read(self) -> None:
-        from pyspark.sql import functions as f
-
         method = self.spark.sparkContext.broadcast(self.method)
         frame = reading.read(self.spark, self.parts, self._parts, reading.signing(method, self.settings))
         self.signed = self.store.keep(frame, "signed")
-        self.documents = self.signed.where(f.col("what") == DOCUMENT).count()
-        self.rejected = self.signed.where(f.col("what") == REJECT).count()
-        self._count_notes()
+        seen = {row["what"]: row["count"] for row in self.signed.groupBy("what").count().collect()}
+        self.documents, self.rejected = seen.get(DOCUMENT, 0), seen.get(REJECT, 0)
+        if COUNTS in seen:
+            self._count_notes()
         self._settle_ids()
 
     def _count_notes(self) -> None:
@@ -99,12 +98,8 @@ class SparkEngine:
 
         notes = self.signed.where(f.col("what") == COUNTS)
         told = notes.select(f.explode(f.from_json("note", "map<string,bigint>")).alias("name", "count"))
-        counted = {
-            row["name"]: int(row["total"]) for row in told.groupBy("name").agg(f.sum("count").alias("total")).collect()
-        }
-        if not self.method.equality:
-            counted.setdefault("unsigned", 0)
-        self.counts |= counted
+        sums = told.groupBy("name").agg(f.sum("count").alias("total")).collect()
+        self.counts |= {row["name"]: int(row["total"]) for row in sums}
 
     def _settle_ids(self) -> None:
         """Refuse ids that are claimed twice, or number them."""
@@ -245,7 +240,8 @@ class SparkEngine:
         complete, most = self._sketch_facts(documents, judge)
         asking = not self._banded()
         rules = Rules(judge, self.settings, asking, self.task_memory, complete, most)
-        tokens = int(documents.agg(f.coalesce(f.sum("tokens"), f.lit(0))).collect()[0][0])
+        tokens = int(self._views["ranked"].agg(f.coalesce(f.sum("tokens"), f.lit(0))).collect()[0][0])
+        tokens = tokens * self.counts["candidate_documents"] // max(1, self.documents)
         least = self.spark.sparkContext.defaultParallelism
         shares = max(least, -(-self.entries // SHARE_ENTRIES), -(-8 * tokens // SHARE_TOKENS))
         rows = rows.repartition(shares, "root").sortWithinPartitions("band", "key", "rank")

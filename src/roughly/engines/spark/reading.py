@@ -79,7 +79,7 @@ def signing(method: Any, settings: Any) -> Any:
         if count:
             yield _documents(found, number, index, count)
         notes = [(REJECT, json.dumps(dataclasses.asdict(reject), ensure_ascii=False)) for reject in found.rejects]
-        if any(found.counts.values()):
+        if found.counts:
             notes.append((COUNTS, json.dumps(found.counts)))
         if notes:
             yield filled(
