@@ -49,7 +49,12 @@ def spark() -> Iterator[Any]:
         "spark.sql.shuffle.partitions": "3",
         "spark.executorEnv.PYTHONPATH": SEES,
         "spark.executorEnv.XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
-        "spark.worker.cleanup.enabled": "true",
+        # tests are many small queries: compiling each of them would take longer than running it
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.locality.wait": "0s",
     }.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()

@@ -115,7 +115,9 @@ def test_a_worker_killed_while_a_run_is_under_way(
     conf.mkdir()
     (conf / "spark-defaults.conf").write_text(
         "spark.ui.enabled false\nspark.sql.shuffle.partitions 4\nspark.driver.memory 1g\nspark.executor.memory 1g\n"
-        "spark.driver.host 127.0.0.1\nspark.driver.bindAddress 127.0.0.1\nspark.speculation true\n",
+        "spark.driver.host 127.0.0.1\nspark.driver.bindAddress 127.0.0.1\nspark.speculation true\n"
+        "spark.sql.codegen.wholeStage false\nspark.sql.codegen.factoryMode NO_CODEGEN\nspark.locality.wait 0s\n"
+        "spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1\n",
         encoding="utf-8",
     )
     with (tmp_path / "run.log").open("w") as log:

@@ -191,3 +191,14 @@ def test_the_plan_of_a_cluster(tmp_path: Path) -> None:
     plan = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout)
     assert plan["executors"] == 1 and next(stage["name"] for stage in plan["stages"]) == "read"
     assert plan["documents"] == 200 and plan["keys_a_document"] > 1
+
+
+def test_the_tables_of_the_page_are_those_of_the_model() -> None:
+    import importlib.util
+
+    path = Path(__file__).resolve().parents[2] / "docs" / "make_spark.py"
+    spec = importlib.util.spec_from_file_location("make_spark", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.page() == module.PAGE.read_text(encoding="utf-8"), "python docs/make_spark.py"

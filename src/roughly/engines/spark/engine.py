@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +38,7 @@ from roughly.sources.part import Part
 SHARE_ENTRIES = 4_000_000
 SHARE_TOKENS = 256 << 20
 """Entries of buckets, and bytes of tokens, that a task of resolution gets, about."""
+_ATTEMPT = ".attempt-"
 
 
 class SparkEngine:
@@ -317,6 +320,8 @@ class SparkEngine:
         tasks = max(1, min(len(self.parts), 10_000))
         rows = kept.union(every).repartition(tasks, "part").sortWithinPartitions("part", "row")
         rows.mapInArrow(_copying(self._parts, str(folder.absolute())), "copied bigint").agg({"copied": "sum"}).collect()
+        for left in folder.glob(f"{_ATTEMPT}*"):  # of a worker that was killed
+            shutil.rmtree(left, ignore_errors=True)
 
     def summary(self) -> Summary:
         """What was found, counted."""
@@ -335,16 +340,13 @@ class SparkEngine:
 
 def _copying(packed_parts: Any, folder: str) -> Any:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import os
-        import shutil
-
         for number, table in reading.by_part(batches):
             part = reading.opened(packed_parts, number)
             rows = table["row"].to_numpy()[1:]
             keep = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.bool_)
             keep[rows] = True
             # a folder of this attempt's own: another one may be copying the same part
-            mine = Path(folder) / f".attempt-{number}-{os.getpid()}-{os.urandom(4).hex()}"
+            mine = Path(folder) / f"{_ATTEMPT}{number}-{os.getpid()}-{os.urandom(4).hex()}"
             mine.mkdir()
             try:
                 copied = part.copy(keep, mine)

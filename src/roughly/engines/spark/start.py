@@ -15,6 +15,7 @@ from roughly.errors import RoughlyError, SettingsError
 
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # a batch of long documents stays below 2 GB
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.skewJoin.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
