@@ -64,7 +64,7 @@ def lines() -> Iterator[str]:
     yield (
         f"MinHash at 0.8 and 0.99, {TOKENS} tokens a document, {SHARE:.0%} candidates, executors of {cost.CORES} cores "
         f"and {size(cost.CORES * cost.TASK_MEMORY)}, from the core seconds of the local engine on ten million\n"
-        f"documents ({LOCAL_SECONDS * 1e6:.0f} µs each) times `OVERHEAD`; as many executors as bring it to about a day:\n"
+        f"documents ({LOCAL_SECONDS * 1e6:.0f} µs each) times `OVERHEAD`; as many executors as hold the shuffle:\n"
     )
     yield "| documents | text | shuffled | stored between stages | core hours | executors | hours |"
     yield f"|{'---:|' * 7}"

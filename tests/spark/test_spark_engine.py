@@ -58,15 +58,15 @@ def test_crowds_are_dissolved_as_they_are_on_one_machine(
     assert star.CROWD == 200
     rows = []
     for crowd in range(2):
-        common = words(crowd, 60)
-        for page in range(230):
-            own = words(1000 * (crowd + 1) + page, 40)
+        common = words(crowd, 150)
+        for page in range(320):
+            own = words(1000 * (crowd + 1) + page, 60)
             rows.append({"id": f"{crowd}-{page}", "text": " ".join(common + own)})
             if page % 40 == 0:
                 rows.append({"id": f"{crowd}-{page}-copy", "text": " ".join([*common, *own[:-1], "end"])})
     path = write(rows, tmp_path / "pages.jsonl")
-    summary, _ = both([path], {"threshold": 0.8, "bands": 40, "rows": 2})
-    assert summary["counts"]["crowded_buckets"] > 1 and summary["counts"]["removed"] == 12
+    summary, _ = both([path], {"threshold": 0.8, "bands": 12, "rows": 1})
+    assert summary["counts"]["crowded_buckets"] > 1 and summary["counts"]["removed"] == 16
 
 
 def test_frames_in_and_out(spark: Any, tmp_path: Path) -> None:
