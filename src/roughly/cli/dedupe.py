@@ -144,8 +144,10 @@ def _run(
         with Progress(quiet) as progress:
             result: Any
             if engine == "spark":
+                from roughly.cli.light import with_pandas
                 from roughly.job.on_spark import run_on_spark
 
+                with_pandas()
                 result = run_on_spark(None, inputs, master=master, listener=progress, **common)
             else:
                 from roughly.job import run
@@ -159,6 +161,8 @@ def _run(
         sys.stdout.write("\n")
     elif not quiet:
         print_summary(result, output)
+    if engine == "spark":
+        result.spark.stop()
     if result.summary["counts"]["rejected"]:
         raise typer.Exit(3)
 

@@ -39,9 +39,10 @@ def start(master: str | None) -> Any:
 
 def _check() -> None:
     try:
+        import pandas  # noqa: F401 - PySpark asks for it
         import pyspark  # noqa: F401
     except ImportError:
-        raise SettingsError("the engine spark needs PySpark: pip install 'roughly[spark]'") from None
+        raise SettingsError("the engine spark needs PySpark and pandas: pip install 'roughly[spark]'") from None
     home = os.environ.get("JAVA_HOME")
     if shutil.which("java") is None and not (home and shutil.which("java", path=os.path.join(home, "bin"))):  # noqa: PTH118
         raise SettingsError(
