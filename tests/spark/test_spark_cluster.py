@@ -101,13 +101,17 @@ def documents(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("after", ["signed", "labels"])
+LATER = pytest.mark.skipif(
+    not os.environ.get("ROUGHLY_SPARK_MATRIX"),
+    reason="one kill is tried in every run of the tests; ROUGHLY_SPARK_MATRIX=1 tries the others too",
+)
+
+
+@pytest.mark.parametrize("after", ["signed", *(pytest.param(n, marks=LATER) for n in ("ranked", "labels", "decision"))])
 def test_a_worker_killed_while_a_run_is_under_way(
     after: str, cluster: tuple[str, list[subprocess.Popen[str]]], tmp_path: Path
 ) -> None:
     """It is killed, with its executor and its shuffle files, when the frame `after` is there and the run goes on."""
-    if after == "labels" and not os.environ.get("ROUGHLY_SPARK_MATRIX"):
-        pytest.skip("one kill is tried in every run of the tests; ROUGHLY_SPARK_MATRIX=1 tries the other too")
     url, workers = cluster
     source, output = documents(tmp_path / "source"), tmp_path / "out"
     local = roughly.dedupe(source, output=tmp_path / "local", cluster="components")
