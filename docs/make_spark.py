@@ -28,9 +28,23 @@ METHODS = {
     "rare-terms, term-vector": Collection(1e9, 1e9 * TOKENS, 60, SHARE, "sketch", 60),
 }
 """Keys a document: bands, sampled shingles, pairs of mega shingles, signatures, terms."""
-CONSTANTS = ("FACTS", "EQUAL", "KEYS", "KEY", "ENTRY", "EDGE", "ROUNDS", "BUCKETS", "TOKEN", "DOCUMENT", "OVERHEAD")
+CONSTANTS = (
+    "FACTS",
+    "EQUAL",
+    "WANTED",
+    "KEYS",
+    "KEY",
+    "ENTRY",
+    "EDGE",
+    "ROUNDS",
+    "BUCKETS",
+    "TOKEN",
+    "DOCUMENT",
+    "OVERHEAD",
+)
 MEANING = {
-    "FACTS": "facts of a document", "EQUAL": "its fingerprint", "KEYS": "its row when keys meet ranks",
+    "FACTS": "facts of a document", "EQUAL": "its fingerprint", "WANTED": "a candidate, beside its content",
+    "KEYS": "its row when keys meet ranks",
     "KEY": "a key in that row", "ENTRY": "a key with its document", "EDGE": "an edge", "ROUNDS": "rounds of components",
     "BUCKETS": "buckets of a candidate (e)", "TOKEN": "a token", "DOCUMENT": "a verdict",
     "OVERHEAD": "core seconds on Spark for one on the local engine",

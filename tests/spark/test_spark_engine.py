@@ -174,7 +174,7 @@ def test_the_cost_model() -> None:
     moved = {stage.name: stage.shuffled for stage in stages(small)}
     twice = {stage.name: stage.shuffled for stage in stages(Collection(2e6, 8e8, 20, 0.3))}
     assert all(twice[name] == pytest.approx(2 * moved[name], rel=1e-6) for name in moved)
-    assert moved["verify"] > 0.3 * 8 * 4e8
+    assert moved["verify"] > 0.3 * 4 * 4e8
     plan = recommend(small, core_seconds=100_000)
     assert plan["executors"] > 1 and plan["seconds"] <= 3600
     nothing = {stage.name: stage.shuffled for stage in stages(Collection(1e6, 4e8, 0, 0.0, "keys"))}
