@@ -18,3 +18,4 @@ need() { # command, package
 
 need chromium chromium
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
+need java openjdk-17-jre-headless # for the tests of the engine spark

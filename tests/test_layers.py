@@ -20,6 +20,7 @@ HOMES = {
     "numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": "report", "fastwarc": "sources",
     "matplotlib": "lab",
     "sqlalchemy": "index", "psycopg": "index",
+    "pyspark": "engines/spark", "py4j": "engines/spark",
 }  # fmt: skip
 
 

@@ -78,6 +78,10 @@ def dedupe(
     memory: Annotated[str, typer.Option("--memory", help="Most memory to take, such as 4GB.")] = "4GB",
     threads: Annotated[int, typer.Option("--threads", help="0: one a core.")] = 0,
     temp: Annotated[Path | None, typer.Option("--temp", help="Folder to spill to.")] = None,
+    engine: Annotated[str, typer.Option("--engine", help="local, or spark: the same run on a cluster.")] = "local",
+    master: Annotated[
+        str | None, typer.Option("--master", help="Spark's master, such as spark://host:7077 or local[4].")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     index: Annotated[
@@ -104,12 +108,24 @@ def dedupe(
         date_column=date_column, source_column=source_column, markup=settings.markup,  # type: ignore[arg-type]
         format=format, batch_size=batch_size,
     )  # fmt: skip
+    from roughly.job.start import check_engine, check_no_index
+
+    check_engine(engine, master)
     if plan:
-        _plan(inputs, settings, resources, reading, as_json)
+        _plan(inputs, settings, resources, reading, as_json, engine)
         return
     if output is None:
         raise typer.BadParameter("is missing: name the folder to write", param_hint="--output")
-    _run(inputs, settings, resources, reading, output, overwrite, resume, as_json, quiet, index, archive)
+    if engine == "spark" and resume:
+        raise typer.BadParameter(
+            "is not for the engine spark, which repeats what is lost by itself; start anew with --overwrite",
+            param_hint="--resume",
+        )
+    if engine == "spark":
+        check_no_index(index, against)
+    _run(
+        inputs, settings, resources, reading, output, overwrite, resume, as_json, quiet, index, archive, engine, master
+    )
 
 
 def _asked(context: typer.Context) -> dict[str, Any]:
@@ -141,29 +157,29 @@ def _settle(context: typer.Context, method_options: dict[str, Any], preset: str 
 
 def _run(
     inputs: list[str], settings: Settings, resources: Resources, reading: Any, output: Path, overwrite: bool,
-    resume: bool, as_json: bool, quiet: bool, index: str | None, archive: Any,
+    resume: bool, as_json: bool, quiet: bool, index: str | None, archive: Any, engine: str, master: str | None,
 ) -> None:  # fmt: skip
     from roughly.cli.progress import Progress, compiled
     from roughly.cli.summary import print_summary
-    from roughly.job import run
 
     if not quiet:
         compiled()
+    common: dict[str, Any] = {
+        "settings": settings, "resources": resources, "reading": reading, "output": output, "overwrite": overwrite,
+    }  # fmt: skip
     try:
         with Progress(quiet) as progress:
-            result = run(
-                None,
-                inputs,
-                settings=settings,
-                resources=resources,
-                reading=reading,
-                output=output,
-                overwrite=overwrite,
-                resume=resume,
-                listener=progress,
-                index=index,
-                archive=archive,
-            )
+            result: Any
+            if engine == "spark":
+                from roughly.cli.light import with_pandas
+                from roughly.job.on_spark import run_on_spark
+
+                with_pandas()
+                result = run_on_spark(None, inputs, master=master, listener=progress, **common)
+            else:
+                from roughly.job import run
+
+                result = run(None, inputs, resume=resume, listener=progress, index=index, archive=archive, **common)
     except Interrupted as stop:  # a KeyboardInterrupt, which typer would turn into a bare "Aborted"
         print(f"\n{stop}", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -172,17 +188,27 @@ def _run(
         sys.stdout.write("\n")
     elif not quiet:
         print_summary(result, output)
+    if engine == "spark":
+        result.spark.stop()
     if result.summary["counts"]["rejected"]:
         raise typer.Exit(3)
 
 
-def _plan(inputs: list[str], settings: Settings, resources: Resources, reading: Any, as_json: bool) -> None:
+def _plan(
+    inputs: list[str], settings: Settings, resources: Resources, reading: Any, as_json: bool, engine: str
+) -> None:
     from roughly.cli.progress import compiled
     from roughly.cli.summary import print_plan
     from roughly.job.plan import make_plan
 
     compiled()
     plan = make_plan(inputs, settings, resources, reading)
+    if engine == "spark":
+        from roughly import methods
+        from roughly.cli.summary import print_spark_plan as print_plan
+        from roughly.job.spark_plan import spark_plan
+
+        plan = spark_plan(plan, methods.judgement(methods.check(settings))["on"])
     if as_json:
         json.dump(plan, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")

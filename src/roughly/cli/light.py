@@ -37,3 +37,8 @@ def travel_light() -> None:
     loading.alone = True
     sys.meta_path.insert(0, NotInstalled("pandas"))
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def with_pandas() -> None:
+    """Let pandas be found again: PySpark asks for it before it hands out Arrow."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, NotInstalled)]

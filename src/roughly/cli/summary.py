@@ -107,3 +107,21 @@ def print_plan(plan: dict[str, Any]) -> None:
     print(f"time        about {plan['seconds']:.0f} s on {plan['threads']} threads")
     print(f"memory      about {size(plan['memory'])} of the {size(plan['memory_limit'])} set")
     print(f"disk        about {size(plan['disk'])} while it runs, {size(plan['output_bytes'])} of output")
+
+
+def print_spark_plan(plan: dict[str, Any]) -> None:
+    """What a run on Spark would take."""
+    print(f"input       {plan['parts']:,} files, {size(plan['input_bytes'])}")
+    print(f"documents   about {plan['documents']:,}, {size(plan['text_bytes'])} of text")
+    for line in s_curve_lines(plan["s_curve"]):
+        print(line)
+    print("stage       shuffled        kept")
+    for stage in plan["stages"]:
+        print(f"  {stage['name']:<10}{size(stage['shuffled']):<16}{size(stage['stored'])}")
+    total = size(sum(stage["shuffled"] for stage in plan["stages"]))
+    print(f"shuffled    {total} in all, {plan['shuffled_a_document']:.0f} bytes a document")
+    print(f"work        about {plan['core_seconds']:.0f} s of one core")
+    print(
+        f"executors   {plan['executors']:,} of {plan['cores']} cores and {size(plan['executor_memory'])} "
+        f"would do it in about {plan['seconds']:.0f} s"
+    )

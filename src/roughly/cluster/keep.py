@@ -16,7 +16,7 @@ document must come first, because only the longer can contain the shorter; the r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 _RULES = {
     "longest": "tokens DESC, bytes DESC",
@@ -29,15 +29,19 @@ _RULES = {
 }
 
 
-def order_by(rules: Sequence[str], measure: str) -> str:
-    """The ORDER BY list that puts the document that stays first."""
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def order_by(rules: Sequence[str], measure: str, literal: Callable[[str], str] = _quoted) -> str:
+    """The ORDER BY list that puts the document that stays first; `literal` is how this SQL writes a text."""
     terms = ["tokens DESC"] if measure == "containment" else []
     for rule in rules:
-        terms.append(_source_order(rule[7:]) if rule.startswith("source:") else _RULES[rule])
+        terms.append(_source_order(rule[7:], literal) if rule.startswith("source:") else _RULES[rule])
     return ", ".join([*terms, "doc_id ASC"])
 
 
-def _source_order(preferences: str) -> str:
-    names = [name.strip().replace("'", "''") for name in preferences.split(">")]
-    cases = " ".join(f"WHEN '{name}' THEN {place}" for place, name in enumerate(names))
+def _source_order(preferences: str, literal: Callable[[str], str]) -> str:
+    names = [literal(name.strip()) for name in preferences.split(">")]
+    cases = " ".join(f"WHEN {name} THEN {place}" for place, name in enumerate(names))
     return f"CASE source {cases} ELSE {len(names)} END ASC"

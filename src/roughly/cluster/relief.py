@@ -21,7 +21,7 @@ from roughly.cluster.scoring import Work, blocks
 from roughly.cluster.spool import Spool
 from roughly.features.shingles import Sets
 
-_SLOTS = 1 << 22
+_MOST_SLOTS = 1 << 22
 
 
 def relieve(
@@ -36,26 +36,52 @@ def relieve(
     starts, docs, asks = candidates.by_bucket()
     sizes = np.diff(starts)
     inside = np.repeat(crowded, sizes)
-    members = np.unique(docs[inside]).astype(np.int64)
     asking = np.ones(candidates.documents, np.bool_)
     if len(asks):
         asking[:] = False
         asking[docs[inside & asks]] = True
+    new = [
+        _joined(members, asking, sets, measure, threshold, work) for members in _crowds(docs[inside], sizes[crowded])
+    ]
+    return Candidates.from_buckets(
+        np.concatenate((sizes[~crowded].astype(np.uint32), *(found[0] for found in new))),
+        np.concatenate((docs[~inside], *(found[1] for found in new))),
+        np.concatenate((asks[~inside], *(found[2] for found in new))) if len(asks) else NO_ASKS,
+        candidates.documents,
+    )
+
+
+def _crowds(docs: npt.NDArray[np.uint32], sizes: Ints) -> list[Ints]:
+    """The documents of crowded buckets, those together that a chain of such buckets joins.
+
+    Crowds that have no document in common are dissolved each for itself: what one is like makes no difference to the
+    other, so the answer for a document depends on nothing but those it hangs together with.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    members, places = np.unique(docs, return_inverse=True)
+    firsts = np.repeat(places[np.cumsum(sizes) - sizes], sizes)
+    graph = coo_matrix((np.ones(len(docs), np.bool_), (firsts, places)), shape=(len(members), len(members)))
+    count, label = connected_components(graph, directed=False)
+    order = np.argsort(label, kind="stable")
+    cuts = np.cumsum(np.bincount(label, minlength=count))[:-1]
+    return [part.astype(np.int64) for part in np.split(members[order], cuts)]
+
+
+def _joined(
+    members: Ints, asking: npt.NDArray[np.bool_], sets: SetLoader, measure: str, threshold: float, work: Work
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
+    """(size of each bucket, their documents, whether each asks): one crowd, joined by rare shingles."""
     with Spool(work.scratch) as rows:
         _spool(rows, members, asking, sets, measure, threshold, work)
         found = group([rows], budget=work.budget, threads=work.threads, asking=True)
-    new_sizes, new_docs, new_asks = found.rows()
-    pairs = (new_sizes.astype(np.float64) * (new_sizes - 1.0)).sum()
+    sizes, docs, asks = found.rows()
+    pairs = (sizes.astype(np.float64) * (sizes - 1.0)).sum()
     if pairs > float(len(members)) * (len(members) - 1):
         # nearly alike, all of them: their rare shingles are shared as well, and one bucket of all is cheaper
-        new_sizes, new_docs = np.full(1, len(members), np.uint32), members.astype(np.uint32)
-        new_asks = asking[members]
-    return Candidates.from_buckets(
-        np.concatenate((sizes[~crowded].astype(np.uint32), new_sizes)),
-        np.concatenate((docs[~inside], new_docs)),
-        np.concatenate((asks[~inside], new_asks)) if len(asks) else NO_ASKS,
-        candidates.documents,
-    )
+        return np.full(1, len(members), np.uint32), members.astype(np.uint32), asking[members]
+    return sizes, docs, asks
 
 
 def _spool(
@@ -77,7 +103,8 @@ def _spool(
         for lo, hi in blocks(weight, max(1, work.budget // 4)):
             yield members[lo:hi], sets.load(members[lo:hi])
 
-    counts = np.zeros(_SLOTS, np.uint32)
+    values = int(sets.weight()[members].sum()) // 8
+    counts = np.zeros(min(_MOST_SLOTS, 1 << max(10, (4 * values).bit_length())), np.uint32)
     for _, some in loaded():
         count_hashed(some.values, counts)
     for block, some in loaded():

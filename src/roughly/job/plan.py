@@ -136,6 +136,8 @@ def _extrapolate(
         "input_bytes": total,
         "documents": documents,
         "text_bytes": round(text * scale),
+        "tokens": round(tokens * scale),
+        "keys_a_document": sum(file.keys for file in engine.segments.key_files()) / sampled,
         "candidate_share": share,
         "sample_documents": engine.segments.cursor.documents,
         "sample_seconds": sample_seconds,

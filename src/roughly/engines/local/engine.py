@@ -12,23 +12,23 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly import model
 from roughly.cluster import grouping
-from roughly.cluster.candidates import NO_DAY, Candidates, Gates, Ints, SetLoader
-from roughly.cluster.evidence import together, witnesses
+from roughly.cluster.candidates import Candidates, Gates, Ints, SetLoader
+from roughly.cluster.evidence import together
 from roughly.cluster.scoring import Rows, Work
 from roughly.cluster.star import overhead
 from roughly.engines.local import verdicts
 from roughly.engines.local.database import Database, parquet
+from roughly.engines.local.dates import DAY, PUBLISHED
 from roughly.engines.local.keys import Band, Lists
 from roughly.engines.local.segments import Segments
 from roughly.engines.local.sketches import SketchStore
-from roughly.engines.local.tokens import TokenStore, write_tokens
+from roughly.engines.local.tokens import TokenStore, kinds_of, write_tokens
 from roughly.engines.local.workspace import Workspace
 from roughly.errors import DuplicateIds, MemoryTooSmall
 from roughly.meter import give_back
@@ -37,22 +37,7 @@ from roughly.pipeline import FACTS, Decision, Signed, Wanted, check_pairs
 from roughly.settings import Settings
 from roughly.sources.part import Part
 from roughly.text.canonical import Tokens
-from roughly.threads import in_order
 
-_DATE_FORMATS = [
-    "%d-%b-%Y %H:%M:%S.%g", "%d-%b-%Y %H:%M:%S", "%a, %d %b %Y %H:%M:%S %z", "%d %b %Y %H:%M:%S %z",
-    "%a, %d %b %Y %H:%M:%S", "%Y%m%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%B %d, %Y", "%Y",
-]  # fmt: skip
-_CLEAN = "regexp_replace(regexp_replace(trim(date), '\\s*\\([^)]*\\)$', ''), '\\s+(GMT|UTC|UT|Z)$', ' +0000')"
-_PUBLISHED = f"""
-    CASE WHEN regexp_full_match(date, '[0-9]{{10}}') THEN to_timestamp(date::BIGINT)
-         WHEN regexp_full_match(date, '[0-9]{{13}}') THEN to_timestamp(date::BIGINT / 1000)
-         WHEN date ILIKE '%infinity%' THEN NULL
-         ELSE coalesce(try_cast({_CLEAN} AS TIMESTAMPTZ), try_strptime({_CLEAN}, {_DATE_FORMATS!r})::TIMESTAMPTZ)
-    END
-"""
-"""Dates as moments, in UTC where they name no zone: ISO 8601, the forms above, seconds or milliseconds since 1970."""
-_KIND_PAIRS = 500
 _LEAST_ROOM = 64 << 20
 _SLACK = 48 << 20
 """For what is too small to be counted."""
@@ -182,7 +167,7 @@ class LocalEngine:
             f"""
             SELECT {columns}, rank, min(rank) OVER (PARTITION BY {lanes}) AS rep FROM (
                 SELECT {columns}, {lanes}, (row_number() OVER (ORDER BY {order}) - 1)::UINTEGER AS rank
-                FROM (SELECT *, {_PUBLISHED} AS when_published FROM facts)
+                FROM (SELECT *, {PUBLISHED} AS when_published FROM facts)
             )
             """,
         )
@@ -235,13 +220,13 @@ class LocalEngine:
         numbers = pa.table({"rank": self.ranks})
         rows = self.database.table(
             f"""
-            SELECT r.tokens, coalesce(epoch(f.when_published)::BIGINT // 86400, {NO_DAY})::INTEGER AS day
+            SELECT r.tokens, {DAY} AS day
             FROM numbers n JOIN ranked r ON n.rank = r.rank
-            JOIN (SELECT doc, {_PUBLISHED} AS when_published FROM facts) f ON f.doc = r.doc ORDER BY n.rank
+            JOIN (SELECT doc, {PUBLISHED} AS when_published FROM facts) f ON f.doc = r.doc ORDER BY n.rank
             """,
             numbers=numbers,
         )
-        if not self.database.value(f"SELECT count(*) FROM facts WHERE ({_PUBLISHED}) IS NOT NULL"):
+        if not self.database.value(f"SELECT count(*) FROM facts WHERE ({PUBLISHED}) IS NOT NULL"):
             judge = dataclasses.replace(judge, dates=None)  # where no document has a date, the window does not apply
         days = rows["day"].to_numpy() if judge.dates is not None else np.empty(0, np.int32)
         lengths = rows["tokens"].to_numpy() if judge.lengths is not None else np.empty(0, np.int64)
@@ -346,16 +331,9 @@ class LocalEngine:
         self.workspace.commit("decision", files, {"counts": counts})
 
     def _tables(self, decision: Decision) -> tuple[dict[str, pa.Table], dict[str, int]]:
-        resolution, ranks, judge = decision.resolution, self.ranks, decision.judge
+        resolution, ranks = decision.resolution, self.ranks
         pairs = together(resolution.pairs, decision.links)
-        tables = verdicts.empty_tables()
-        tables["links"] = verdicts.links_table(pairs, ranks, judge, self._kinds(pairs))
-        best = witnesses(pairs, resolution.kept, judge.measure)
-        tables["decided"] = tables["links"].take(pa.array(best)).rename_columns(tables["decided"].column_names)
-        if self.settings.cluster == "components":
-            tables["clustered"] = pa.table({"rank": ranks, "cluster": ranks[decision.cluster]})
-        near = verdicts.links_table(resolution.near, ranks, judge, None)
-        tables["near"] = near.drop_columns("kind")
+        tables = verdicts.tables_of(decision, pairs, ranks, self._kinds(pairs), self.settings.cluster == "components")
         counts = {
             "candidate_documents": len(ranks),
             "candidate_pairs": resolution.compared,
@@ -365,22 +343,7 @@ class LocalEngine:
         return tables, counts | {name: self.counts[name] for name in ("common_keys",) if name in self.counts}
 
     def _kinds(self, pairs: Rows) -> pa.Array | None:
-        from roughly.verify.kinds import KINDS, kinds_of_pairs
-
-        if self.store is None:
-            return None
-        store = self.store
-
-        def kinds(lo: int) -> npt.NDArray[np.int8]:
-            some = pairs[lo : lo + _KIND_PAIRS]
-            docs = np.unique(some[:, :2]).astype(np.int64)
-            codes = kinds_of_pairs(
-                store.tokens(docs), np.searchsorted(docs, some[:, 0]), np.searchsorted(docs, some[:, 1])
-            )
-            return codes.astype(np.int8)
-
-        codes = [np.empty(0, np.int8), *in_order(kinds, range(0, len(pairs), _KIND_PAIRS), self.threads)]
-        return pa.DictionaryArray.from_arrays(np.concatenate(codes), list(KINDS)).cast(pa.string())
+        return None if self.store is None else kinds_of(self.store, pairs, self.threads)
 
     def write(self, folder: Path) -> None:
         """documents.parquet, pairs.parquet and clusters.parquet."""

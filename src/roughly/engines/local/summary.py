@@ -7,54 +7,57 @@ from typing import Any
 
 from roughly.engines.local.database import Database
 
-_COUNTS = """
-    SELECT count(*) AS documents, count(*) FILTER (v.kept) AS kept, count(*) FILTER (NOT v.kept) AS removed,
-           count(*) FILTER (v.tokens = 0) AS empty,
+COUNTS = """
+    SELECT count(*) AS documents, count(*) FILTER (WHERE v.kept) AS kept, count(*) FILTER (WHERE NOT v.kept) AS removed,
+           count(*) FILTER (WHERE v.tokens = 0) AS empty,
            coalesce(sum(v.bytes), 0)::BIGINT AS bytes,
-           coalesce(sum(v.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes,
-           count(*) FILTER (v.rank != v.rep) AS equal
+           coalesce(sum(v.bytes) FILTER (WHERE NOT v.kept), 0)::BIGINT AS removed_bytes,
+           count(*) FILTER (WHERE v.rank != v.rep) AS equal
     FROM verdicts v
 """
-_IDENTICAL = """
+IDENTICAL = """
     SELECT coalesce(sum(n - 1), 0)::BIGINT
     FROM (SELECT count(*) AS n FROM facts GROUP BY raw_hi, raw_lo HAVING count(*) > 1)
 """
-_SIZES = """
+SIZES = """
     SELECT size, count(*) AS clusters FROM (
         SELECT count(*) AS size FROM verdicts
         WHERE cluster_rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank) GROUP BY cluster_rank
     ) GROUP BY size ORDER BY size
 """
-_RESEMBLANCE = """
+RESEMBLANCE = """
     SELECT least(floor(resemblance * 100 + 1e-9), 99)::INTEGER AS bin, count(*) AS documents
     FROM verdicts WHERE NOT kept AND resemblance IS NOT NULL GROUP BY bin ORDER BY bin
 """
-_SOURCES = """
-    SELECT v.source, count(*) AS documents, count(*) FILTER (NOT v.kept) AS removed,
-           coalesce(sum(v.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
-    FROM verdicts v GROUP BY v.source ORDER BY removed DESC, documents DESC, v.source
+SOURCES = """
+    SELECT v.source, count(*) AS documents, count(*) FILTER (WHERE NOT v.kept) AS removed,
+           coalesce(sum(v.bytes) FILTER (WHERE NOT v.kept), 0)::BIGINT AS removed_bytes
+    FROM verdicts v GROUP BY v.source ORDER BY removed DESC, documents DESC, v.source NULLS LAST
     LIMIT 1000
 """
-_KINDS = "SELECT kind, count(*) AS documents FROM verdicts WHERE NOT kept GROUP BY kind ORDER BY documents DESC, kind"
-_LARGEST = """
+KINDS = """
+    SELECT kind, count(*) AS documents FROM verdicts WHERE NOT kept GROUP BY kind
+    ORDER BY documents DESC, kind NULLS LAST
+"""
+LARGEST = """
     SELECT n.doc_id AS cluster_id, c.*, n.part, n.row FROM (
         SELECT cluster_rank, count(*) AS size,
-               CASE WHEN NOT bool_or(resemblance IS NULL) THEN min(resemblance) FILTER (NOT kept) END AS low,
-               CASE WHEN NOT bool_or(resemblance IS NULL) THEN avg(resemblance) FILTER (NOT kept) END AS mean
+               CASE WHEN NOT bool_or(resemblance IS NULL) THEN min(resemblance) FILTER (WHERE NOT kept) END AS low,
+               CASE WHEN NOT bool_or(resemblance IS NULL) THEN avg(resemblance) FILTER (WHERE NOT kept) END AS mean
         FROM verdicts WHERE cluster_rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank)
         GROUP BY cluster_rank ORDER BY size DESC, cluster_rank LIMIT 20
     ) c JOIN verdicts n ON n.rank = c.cluster_rank
     ORDER BY c.size DESC, c.cluster_rank
 """
-_SAMPLES = """
+SAMPLES = """
     SELECT a.doc_id AS left_id, b.doc_id AS right_id, s.resemblance, s.containment, s.contained_in,
            a.part AS left_part, a.row AS left_row, b.part AS right_part, b.row AS right_row
     FROM ({rows}) s
     JOIN verdicts a ON a.rank = s.left_rank JOIN verdicts b ON b.rank = s.right_rank
     ORDER BY s.{score} {direction}, left_id, right_id
 """
-_JUST_ABOVE = "SELECT * FROM links ORDER BY {score}, left_rank, right_rank LIMIT {count}"
-_JUST_BELOW = "SELECT * FROM near ORDER BY {score} DESC, left_rank, right_rank LIMIT {count}"
+JUST_ABOVE = "SELECT * FROM links ORDER BY {score}, left_rank, right_rank LIMIT {count}"
+JUST_BELOW = "SELECT * FROM near ORDER BY {score} DESC, left_rank, right_rank LIMIT {count}"
 
 
 @dataclass(frozen=True)
@@ -74,27 +77,27 @@ class Summary:
 def summarise(database: Database, measure: str, samples: int = 8) -> Summary:
     """Count everything."""
     score = "containment" if measure == "containment" else "resemblance"
-    counts = {name: int(value or 0) for name, value in database.table(_COUNTS).to_pylist()[0].items()}
-    counts["identical"] = database.value(_IDENTICAL)
+    counts = {name: int(value or 0) for name, value in database.table(COUNTS).to_pylist()[0].items()}
+    counts["identical"] = database.value(IDENTICAL)
     counts["lexical"] = max(0, counts.pop("equal") - counts["identical"])
-    sizes = [(row["size"], row["clusters"]) for row in database.table(_SIZES).to_pylist()]
+    sizes = [(row["size"], row["clusters"]) for row in database.table(SIZES).to_pylist()]
     counts["clusters"] = sum(clusters for _, clusters in sizes)
     counts["largest_cluster"] = max((size for size, _ in sizes), default=min(1, counts["documents"]))
-    above = _SAMPLES.format(rows=_JUST_ABOVE.format(score=score, count=samples), score=score, direction="ASC")
-    below = _SAMPLES.format(rows=_JUST_BELOW.format(score=score, count=samples), score=score, direction="DESC")
+    above = SAMPLES.format(rows=JUST_ABOVE.format(score=score, count=samples), score=score, direction="ASC")
+    below = SAMPLES.format(rows=JUST_BELOW.format(score=score, count=samples), score=score, direction="DESC")
     return Summary(
         counts,
         sizes,
-        _histogram(database.table(_RESEMBLANCE).to_pylist()),
-        [tuple(row.values()) for row in database.table(_SOURCES).to_pylist()],
-        [(row["kind"], row["documents"]) for row in database.table(_KINDS).to_pylist()],
-        database.table(_LARGEST).to_pylist(),
+        histogram(database.table(RESEMBLANCE).to_pylist()),
+        [tuple(row.values()) for row in database.table(SOURCES).to_pylist()],
+        [(row["kind"], row["documents"]) for row in database.table(KINDS).to_pylist()],
+        database.table(LARGEST).to_pylist(),
         database.table(above).to_pylist(),
         database.table(below).to_pylist(),
     )
 
 
-def _histogram(rows: list[dict[str, int]]) -> tuple[list[float], list[int]]:
+def histogram(rows: list[dict[str, int]]) -> tuple[list[float], list[int]]:
     """Bins of one hundredth, from the lowest that is not empty to 1."""
     if not rows:
         return [], []

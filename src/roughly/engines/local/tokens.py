@@ -13,15 +13,18 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from roughly.cluster.candidates import Ints
-from roughly.cluster.scoring import blocks
+from roughly.cluster.scoring import Rows, blocks
 from roughly.features.shingles import Sets, shingle_sets
 from roughly.text.canonical import Tokens
 from roughly.threads import in_order
 
 _PIECE = 4 << 20
 """Bytes of tokens that are made into sets at once; a few times as much is taken meanwhile."""
+_KIND_PAIRS = 500
 
 
 def write_tokens(path: Path, documents: int, batches: Iterable[tuple[Ints, Tokens]]) -> tuple[Ints, Ints]:
@@ -87,3 +90,17 @@ class TokenStore:
             values[at : at + len(sets.values)] = sets.values
             done, at = done + len(sets), at + len(sets.values)
         return Sets(values[:at], offsets)
+
+
+def kinds_of(store: TokenStore, pairs: Rows, threads: int) -> pa.Array:
+    """The kind of each pair, as its tokens tell."""
+    from roughly.verify.kinds import KINDS, kinds_of_pairs
+
+    def kinds(lo: int) -> npt.NDArray[np.int8]:
+        some = pairs[lo : lo + _KIND_PAIRS]
+        docs = np.unique(some[:, :2]).astype(np.int64)
+        codes = kinds_of_pairs(store.tokens(docs), np.searchsorted(docs, some[:, 0]), np.searchsorted(docs, some[:, 1]))
+        return codes.astype(np.int8)
+
+    codes = [np.empty(0, np.int8), *in_order(kinds, range(0, len(pairs), _KIND_PAIRS), threads)]
+    return pa.DictionaryArray.from_arrays(np.concatenate(codes), list(KINDS)).cast(pa.string())

@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.cluster.evidence import witnesses
 from roughly.cluster.scoring import Rows
 from roughly.methods import Judge
+from roughly.pipeline import Decision
 
 VERDICTS = """
     SELECT r.*, coalesce(d.witness, r.rep) AS kept_rank,
@@ -97,16 +99,16 @@ COUNT_ALL_PAIRS = """
 
 CLUSTERS = """
     WITH sized AS (
-        SELECT v.cluster_rank, count(*) AS size, count(*) FILTER (v.kept) AS kept,
+        SELECT v.cluster_rank, count(*) AS size, count(*) FILTER (WHERE v.kept) AS kept,
                -- null where one of them was not measured
-               CASE WHEN count(*) FILTER (NOT v.kept AND v.resemblance IS NULL) = 0
-                   THEN min(v.resemblance) FILTER (NOT v.kept) END AS min_resemblance,
+               CASE WHEN count(*) FILTER (WHERE NOT v.kept AND v.resemblance IS NULL) = 0
+                   THEN min(v.resemblance) FILTER (WHERE NOT v.kept) END AS min_resemblance,
                -- decimals add up to the same in any order; doubles do not
-               CASE WHEN count(*) FILTER (NOT v.kept AND v.resemblance IS NULL) = 0
-                   THEN greatest(min(v.resemblance) FILTER (NOT v.kept), (sum(v.resemblance::DECIMAL(18, 15))
-                       FILTER (NOT v.kept) / count(*) FILTER (NOT v.kept))::DOUBLE) END AS mean_resemblance,
+               CASE WHEN count(*) FILTER (WHERE NOT v.kept AND v.resemblance IS NULL) = 0
+                   THEN greatest(min(v.resemblance) FILTER (WHERE NOT v.kept), (sum(v.resemblance::DECIMAL(18, 15))
+                       FILTER (WHERE NOT v.kept) / count(*) FILTER (WHERE NOT v.kept))::DOUBLE) END AS mean_resemblance,
                count(DISTINCT v.source) AS sources,
-               coalesce(sum(v.bytes) FILTER (NOT v.kept), 0)::BIGINT AS removed_bytes
+               coalesce(sum(v.bytes) FILTER (WHERE NOT v.kept), 0)::BIGINT AS removed_bytes
         FROM verdicts v WHERE v.cluster_rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank)
         GROUP BY v.cluster_rank
     )
@@ -114,7 +116,7 @@ CLUSTERS = """
     FROM sized s JOIN verdicts n ON n.rank = s.cluster_rank ORDER BY cluster_id
 """
 
-Ranks = npt.NDArray[np.uint32]
+Ranks = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
 
 
 def links_table(pairs: Rows, ranks: Ranks, judge: Judge, kinds: pa.Array | None) -> pa.Table:
@@ -134,6 +136,21 @@ def links_table(pairs: Rows, ranks: Ranks, judge: Judge, kinds: pa.Array | None)
             "kind": pa.nulls(len(pairs), pa.string()) if kinds is None else kinds,
         }
     )
+
+
+def tables_of(
+    decision: Decision, pairs: Rows, ranks: Ranks, kinds: pa.Array | None, linked: bool
+) -> dict[str, pa.Table]:
+    """What resolution says of candidates 0, 1, …, whose ranks are `ranks`; with `linked`, clusters are components."""
+    resolution, judge = decision.resolution, decision.judge
+    tables = empty_tables()
+    tables["links"] = links_table(pairs, ranks, judge, kinds)
+    best = witnesses(pairs, resolution.kept, judge.measure)
+    tables["decided"] = tables["links"].take(pa.array(best)).rename_columns(tables["decided"].column_names)
+    if linked:
+        tables["clustered"] = pa.table({"rank": ranks, "cluster": ranks[decision.cluster]})
+    tables["near"] = links_table(resolution.near, ranks, judge, None).drop_columns("kind")
+    return tables
 
 
 def empty_tables() -> dict[str, pa.Table]:

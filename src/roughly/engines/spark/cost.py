@@ -1,0 +1,107 @@
+"""What a run on Spark moves: the cost model behind `--engine spark --plan` and the page on internet scale.
+
+    shuffled = documents · (rank + k · key + share · (e · entry + judged)) + …
+
+| symbol | meaning |
+|---|---|
+| k | keys of a document |
+| share | of the documents, share a key with another |
+| e | buckets that such a document stands in |
+| judged | what it is judged on: 8 bytes a token, or its sketch |
+
+Constants are bytes of a row as Spark writes it to its shuffle files, compressed. FACTS and EQUAL together, WANTED,
+ENTRY, TOKEN and DOCUMENT are measured by `benchmarks/spark.py`. KEYS, KEY and EDGE are reckoned from the width of a
+row: at the sizes measured here Spark sends the smaller table to every worker instead, and components take one task.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+FACTS = 90.0
+"""Of a document's facts, sorted into ranks."""
+EQUAL = 26.0
+"""Of a document's fingerprint, to find those that are equal."""
+WANTED = 20.0
+"""Of a candidate, as it is asked for and as it comes, beside its content."""
+KEYS = 22.0
+"""Of a document's row when keys meet ranks, beside the keys."""
+KEY = 8.0
+"""Of a key in that row: hashes do not compress."""
+ENTRY = 17.0
+"""Of a key with its document, grouped."""
+EDGE = 14.0
+"""Of an edge from a document to the best of its bucket, in one round of components."""
+ROUNDS = 3
+"""Of components, four shuffles each; fewer where the edges fit one task."""
+BUCKETS = 3.0
+"""That a candidate document stands in, after those with the same members are one: measured, near-copies."""
+TOKEN = 4.5
+"""Of a token: eight bytes, and words recur."""
+DOCUMENT = 45.0
+"""Of a document's verdict, twice: joined to its witness and sorted by id."""
+CORES = 4
+TASK_MEMORY = 2 << 30
+"""Memory for a task: half for its Python worker, half for the JVM."""
+EXECUTOR_SHUFFLE = 200 << 30
+"""Shuffle bytes that one executor's disks should be asked to hold."""
+OVERHEAD = 5.7
+"""Core seconds on a cluster for one on the local engine: rows cross between the JVM and Python, and are stored.
+Measured: 80,000 documents more take 53 s more on one executor of one core, 117 µs each on the local engine."""
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class StageCost:
+    """Bytes of one stage."""
+
+    name: str
+    shuffled: int
+    stored: int
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What the model goes by."""
+
+    documents: float
+    tokens: float  # in all
+    keys: float  # of a document
+    share: float  # of the documents, are candidates
+    judged: str = "text"  # text, sketch or keys
+    sketch: float = 0.0  # values of a sketch
+
+
+def stages(of: Collection) -> list[StageCost]:
+    """What each stage moves and stores, in bytes."""
+    n, candidates = of.documents, of.documents * of.share
+    content = {"text": TOKEN * of.tokens / max(n, 1), "sketch": 8 * of.sketch, "keys": 0.0}[of.judged]
+    entries = candidates * BUCKETS
+    rows = [
+        ("read", 0.0, n * (FACTS + 8 * of.keys + (8 * of.sketch if of.judged == "sketch" else 0))),
+        ("rank", n * (FACTS + EQUAL), 2 * n * FACTS),
+        ("group", n * (KEYS + of.keys * (KEY + ENTRY)) if of.keys else 0.0, entries * ENTRY),
+        ("link", ROUNDS * 4 * entries * EDGE, ROUNDS * entries * EDGE),
+        ("fetch", candidates * WANTED, candidates * content if of.judged == "text" else 0.0),
+        ("verify", candidates * (content + WANTED) + 2 * entries * ENTRY, candidates * DOCUMENT),
+        ("write", 2 * n * DOCUMENT, 2 * n * DOCUMENT),
+    ]
+    return [StageCost(name, round(shuffled), round(stored)) for name, shuffled, stored in rows]
+
+
+def recommend(of: Collection, core_seconds: float, target: float = HOUR) -> dict[str, Any]:
+    """Stages, and how many executors bring it to about the target, in seconds."""
+    moved = stages(of)
+    shuffled = sum(stage.shuffled for stage in moved)
+    work = OVERHEAD * core_seconds
+    executors = max(1, -(-int(work) // (CORES * int(target))), -(-shuffled // EXECUTOR_SHUFFLE))
+    return {
+        "stages": [asdict(stage) for stage in moved],
+        "shuffled_a_document": shuffled / max(1.0, of.documents),
+        "core_seconds": work,
+        "executors": executors,
+        "cores": CORES,
+        "executor_memory": CORES * TASK_MEMORY,
+        "seconds": work / (CORES * executors),
+    }

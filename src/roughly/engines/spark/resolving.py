@@ -1,0 +1,216 @@
+"""Who stays, share by share: the local engine's own resolution, on every worker.
+
+**Why the answer is the same.** Draw a line between two documents that share a bucket, and let C be a connected
+component of what is drawn. Resolution (`cluster.star`) takes documents in order of rank and compares each with the
+kept documents of its buckets; all of these are in its own component. So by induction over the rank, whether a document
+stays depends on the documents of its component alone, on their order and on their buckets: resolving any union of
+components gives each of them the verdict that resolving all of them together gives it. The same holds for evidence (at
+most sixteen pairs *a document*), for crowded buckets (a bucket is crowded by its own members, and dissolved among those
+that a chain of crowded buckets joins: `cluster.relief`) and for the links of `components`. A worker may therefore
+take as many components as it likes, in one go, and it is the same code that decides.
+
+A bucket of n near-copies costs n comparisons, as it does on one machine. Buckets lie in memory (12 bytes an entry),
+tokens in a file on the worker's disk, so a component may be much larger than the worker's memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly import pipeline
+from roughly.cluster.candidates import Candidates, Gates, Ints, SetLoader
+from roughly.cluster.evidence import together
+from roughly.cluster.grouping import Buckets
+from roughly.cluster.scoring import Work
+from roughly.engines.spark.schemas import DECIDED, filled, unsigned
+from roughly.features.shingles import Sets
+from roughly.methods import Judge
+from roughly.settings import Settings
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What every worker must know, the same for all."""
+
+    judge: Judge  # without a window of dates, where no document of the collection has one
+    settings: Settings
+    asking: bool
+    memory: int  # bytes that a task may take
+    complete: bool = True  # sketches of the whole collection have one limit
+    most: int = 0  # of sketches: see `features.shingles.Sets`
+
+
+@dataclass
+class _Share:
+    """The documents of a task, in order of rank, and their buckets."""
+
+    ranks: Ints
+    lengths: Ints
+    days: npt.NDArray[np.int32]
+    limits: npt.NDArray[np.uint64]
+    starts: Ints  # of the content in the file
+    counts: Ints
+    buckets: Buckets
+
+
+def resolving(rules: Rules) -> Any:
+    """The work of a task over rows of SHARE, sorted by band, key and rank."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with tempfile.TemporaryDirectory(prefix="roughly-share-") as folder:
+            share = _take(batches, rules, Path(folder) / "content")
+            if share is not None:
+                yield from _resolve(share, rules, Path(folder))
+
+    return run
+
+
+def _take(batches: Iterator[pa.RecordBatch], rules: Rules, path: Path) -> _Share | None:
+    """Documents come first, then buckets; contents go to disk."""
+    from roughly.kernels.grouping import buckets_of
+
+    once = rules.judge.on != "keys" or rules.judge.threshold <= 1
+    buckets = Buckets(rules.memory // 2, rules.asking, once)
+    documents: list[tuple[Any, ...]] = []
+    ranks = np.empty(0, np.int64)
+    rest: tuple[int, npt.NDArray[np.int64], npt.NDArray[np.uint32]] | None = None
+
+    def add(band: int, keys: Any, members: Any) -> None:
+        del band  # a key counts within its band; rows of two bands are never added together
+        buckets.add(buckets_of(unsigned(keys).copy(), members, rules.asking, 0))
+
+    with path.open("wb") as stream:
+        for batch in batches:
+            band = batch.column("band").to_numpy()
+            cut = int(np.searchsorted(band, 0))
+            if cut:
+                documents.append(_documents(batch.slice(0, cut), stream))
+            if cut == len(band):
+                continue
+            if not len(ranks):
+                ranks = np.concatenate([some[0] for some in documents])
+            rows = batch.slice(cut)
+            band, key, rank = (rows.column(name).to_numpy() for name in ("band", "key", "rank"))
+            members = np.searchsorted(ranks, rank).astype(np.uint32)
+            if rules.asking:
+                asks = rows.column("asks").to_numpy(zero_copy_only=False)
+                members = members << np.uint32(1) | asks.astype(np.uint32)
+            for start, stop in _runs(band):
+                this, keys, owners = int(band[start]), key[start:stop], members[start:stop]
+                if rest is not None and rest[0] == this:
+                    keys, owners = np.r_[rest[1], keys], np.r_[rest[2], owners]
+                elif rest is not None:
+                    add(*rest)
+                # the last bucket may go on in the next batch
+                last = int(np.searchsorted(keys, keys[-1]))
+                add(this, keys[:last], owners[:last])
+                rest = this, keys[last:], owners[last:]
+        if rest is not None:
+            add(*rest)
+    if not documents:
+        return None
+    columns = [np.concatenate([some[i] for some in documents]) for i in range(5)]
+    starts = np.cumsum(columns[4]) - columns[4]
+    return _Share(columns[0], columns[1], columns[2], unsigned(columns[3]), starts, columns[4], buckets)
+
+
+def _runs(band: Any) -> Iterator[tuple[int, int]]:
+    cuts = np.r_[0, np.flatnonzero(np.diff(band)) + 1, len(band)].tolist()
+    yield from itertools.pairwise(cuts)
+
+
+def _documents(batch: pa.RecordBatch, stream: Any) -> tuple[Any, ...]:
+    """(rank, tokens, day, limit, values) of each document; the values go to the file."""
+    content = batch.column("content").fill_null(b"")
+    _, ends, data = content.buffers()
+    offsets = np.frombuffer(ends, np.int32, len(content) + 1, content.offset * 4).astype(np.int64)
+    if data is not None:
+        stream.write(memoryview(data)[int(offsets[0]) : int(offsets[-1])])
+    return (
+        batch.column("rank").to_numpy(),
+        batch.column("tokens").to_numpy(),
+        batch.column("day").to_numpy(),
+        batch.column("limit").fill_null(-1).to_numpy(),
+        np.diff(offsets) // 8,
+    )
+
+
+def _resolve(share: _Share, rules: Rules, folder: Path) -> Iterator[pa.RecordBatch]:
+    from roughly.engines.local.tokens import TokenStore, kinds_of
+    from roughly.engines.local.verdicts import tables_of
+
+    judge, settings = rules.judge, rules.settings
+    chosen, candidates = share.buckets.candidates(len(share.ranks))
+    if len(chosen) != len(share.ranks):
+        raise RuntimeError("a document without a bucket came to a worker")
+    store = None
+    if judge.on == "text":
+        path = folder / "content"
+        store = TokenStore(path, share.starts, share.counts, shingle_size=settings.shingle_size, threads=1)
+    sets: SetLoader = store if store is not None else _sets(share, candidates, rules, folder / "content")
+    gates = Gates(
+        share.days if judge.dates is not None else np.empty(0, np.int32),
+        judge.dates or 0,
+        share.lengths if judge.lengths is not None else np.empty(0, np.int64),
+        1.0 - (judge.lengths or 0.0),
+    )
+    work = Work(max(rules.memory // 2, 64 << 20), 1, folder)
+    try:
+        decision = pipeline.decide(candidates, sets, judge, settings, gates, work)
+        pairs = together(decision.resolution.pairs, decision.links)
+        kinds = None if store is None else kinds_of(store, pairs, 1)
+    finally:
+        if store is not None:
+            store.close()
+    tables = tables_of(decision, pairs, share.ranks, kinds, settings.cluster == "components")
+    for name, table in tables.items():
+        for batch in table.to_batches(1 << 16):
+            yield _told(name, batch)
+    resolution = decision.resolution
+    yield filled(DECIDED, 1, table=["counts"], compared=[resolution.compared], crowded=[resolution.crowded])
+
+
+def _told(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    left = columns.pop("left_rank", None)
+    columns["left_rank"] = columns.pop("rank") if left is None else left
+    for other in ("witness", "cluster"):
+        if other in columns:
+            columns["right_rank"] = columns.pop(other)
+    return filled(DECIDED, batch.num_rows, table=[name] * batch.num_rows, **columns)
+
+
+def _sets(share: _Share, candidates: Candidates, rules: Rules, path: Path) -> SetLoader:
+    """What is judged where it is not the text: keys in common, or sketches."""
+    if rules.judge.on == "keys":
+        return candidates.key_sets()
+    values = np.fromfile(path, np.uint64)
+    offsets = np.r_[share.starts, share.starts[-1] + share.counts[-1]]
+    return _Sketches(values, offsets, share.limits, rules)
+
+
+class _Sketches:
+    """Sketches in memory. Whether they are complete is a fact of the whole collection, not of this share."""
+
+    def __init__(self, values: Any, offsets: Ints, limits: Any, rules: Rules) -> None:
+        self.complete = rules.complete
+        self._sets = Sets(values, offsets, None if rules.complete else limits, rules.most)
+
+    def weight(self) -> Ints:
+        """Bytes that each document's sketch takes."""
+        return 8 * np.diff(self._sets.offsets) + 24
+
+    def load(self, docs: Ints) -> Sets:
+        """The sketches of these documents, in this order."""
+        from roughly.cluster.scoring import slice_of
+
+        return slice_of(self._sets, docs)

@@ -1,0 +1,204 @@
+"""What is Spark's own: frames in and out, components in rounds, crowds, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+import roughly
+from roughly.cluster import star
+from roughly.engines.local.dates import moments
+from roughly.engines.spark import linked, ranking, reading
+from roughly.engines.spark.cost import Collection, recommend, stages
+from roughly.engines.spark.store import Store
+from roughly.errors import DuplicateIds, InputError, SettingsError
+from roughly.kernels import grouping
+
+Both = Callable[..., Any]
+
+
+def words(seed: int, count: int) -> list[str]:
+    rng = random.Random(seed)
+    return ["".join(rng.choices("abcdefghij", k=6)) for _ in range(count)]
+
+
+def write(rows: list[dict[str, Any]], path: Path) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("one_task", [0, 10**6])
+def test_components_are_those_of_scipy(spark: Any, tmp_path: Path, one_task: int) -> None:
+    rng = np.random.default_rng(3)
+    chain = np.column_stack((np.arange(1, 60), np.arange(0, 59)))  # the longest way to the least node
+    pairs = np.concatenate((chain, 100 + rng.integers(0, 300, (170, 2)), [[999, 900], [998, 900]]))
+    pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]])[:, ::-1], axis=0)
+    frame = spark.createDataFrame([tuple(map(int, pair)) for pair in pairs], "a bigint, b bigint")
+    found = {row["a"]: row["b"] for row in linked.roots(frame, Store(spark, tmp_path).keep, one_task).collect()}
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(1000, 1000))
+    _, label = connected_components(graph, directed=False)
+    least = {int(c): int(np.flatnonzero(label == c)[0]) for c in np.unique(label)}
+    assert found == {d: least[int(label[d])] for d in np.unique(pairs).tolist() if least[int(label[d])] != d}
+
+
+def test_crowds_are_dissolved_as_they_are_on_one_machine(
+    both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two crowds of different pages with boilerplate of their own, and some near-copies among them."""
+    assert star.CROWD == 200
+    rows = []
+    for crowd in range(2):
+        common = words(crowd, 150)
+        for page in range(320):
+            own = words(1000 * (crowd + 1) + page, 60)
+            rows.append({"id": f"{crowd}-{page}", "text": " ".join(common + own)})
+            if page % 40 == 0:
+                rows.append({"id": f"{crowd}-{page}-copy", "text": " ".join([*common, *own[:-1], "end"])})
+    path = write(rows, tmp_path / "pages.jsonl")
+    summary, _ = both([path], {"threshold": 0.8, "bands": 12, "rows": 1})
+    assert summary["counts"]["crowded_buckets"] > 1 and summary["counts"]["removed"] == 16
+
+
+def test_frames_in_and_out(spark: Any, tmp_path: Path) -> None:
+    text = " ".join(words(1, 80))
+    rows = [("a", text, 1), ("b", text + " more", 2), ("c", " ".join(words(2, 80)), 3)]
+    frame = spark.createDataFrame(rows, "id string, text string, votes int").repartition(3)
+    result = roughly.dedupe(frame, spark=spark, memory="1GB")
+    assert [row["id"] for row in result.kept.orderBy("id").collect()] == ["b", "c"]
+    assert result.kept.where("id = 'c'").collect()[0]["votes"] == 3
+    assert [tuple(row) for row in result.pairs.select("left_id", "right_id", "witness").collect()] == [("a", "b", True)]
+    assert result.removed.count() == 1 and result.clusters.collect()[0]["size"] == 2
+    assert result.summary["engine"]["spark"] == spark.version
+    local = roughly.dedupe([{"id": i, "text": t} for i, t, _ in rows])
+    assert [tuple(row) for row in result.documents.collect()] == [
+        tuple(row.values()) for row in local.documents.to_pylist()
+    ]
+    with pytest.raises(InputError, match="its documents need ids"):
+        roughly.dedupe(frame.drop("id"), spark=spark)
+    with pytest.raises(InputError, match="reads paths or a Spark DataFrame"):
+        roughly.dedupe(["a text"], spark=spark)
+
+
+def test_errors_of_workers_are_our_own(spark: Any, tmp_path: Path) -> None:
+    path = write(
+        [{"id": "a", "text": "one"}, {"id": "b", "text": "two"}, {"id": "a", "text": "three"}], tmp_path / "x.jsonl"
+    )
+    with pytest.raises(DuplicateIds, match=r"'a': .*line 1 and .*line 3") as told:
+        roughly.dedupe(path, spark=spark)
+    with pytest.raises(DuplicateIds) as locally:
+        roughly.dedupe(path)
+    assert str(told.value) == str(locally.value)
+    parts = reading.packed(reading_parts(path), spark)
+    path.write_text("changed while it was read\n", encoding="utf-8")
+
+    def nothing(*_: Any) -> Any:
+        yield from ()
+
+    from roughly.engines.spark.start import plain_errors
+
+    with pytest.raises(InputError, match="changed while it was being read"), plain_errors():
+        reading.read(spark, [part_of(path)], parts, nothing).count()
+
+
+def reading_parts(path: Path) -> list[Any]:
+    return [part_of(path)]
+
+
+def part_of(path: Path) -> Any:
+    from roughly.sources import open_parts
+    from roughly.sources.part import ReadOptions
+
+    return open_parts([str(path)], ReadOptions(text_column="text", id_column="id"), path.parent)[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"engine": "sparks"}, "engine must be one of local, spark"),
+        ({"master": "local[2]"}, "a master belongs to the engine spark"),
+    ],
+)
+def test_what_makes_no_sense(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        roughly.dedupe(["a"], **options)
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"), [("pyspark", r"pip install 'roughly\[spark\]'"), ("java", "needs Java 17")]
+)
+def test_what_is_missing_is_named(missing: str, told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    if missing == "pyspark":
+        monkeypatch.setitem(sys.modules, "pyspark", None)
+    else:
+        pytest.importorskip("pyspark", reason="the engine spark is not installed: pip install 'roughly[spark]'")
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(SettingsError, match=told):
+        roughly.dedupe(write([{"id": "a", "text": "b"}], tmp_path / "a.jsonl"), engine="spark", master="local[1]")
+
+
+def test_the_order_of_keys_is_that_of_buckets() -> None:
+    keys = np.random.default_rng(1).integers(0, 2**64, 500, np.uint64)
+    keys[:2] = 0, 1
+    told = reading.in_order_of_buckets(keys)
+    assert told[0] == reading.NO_KEY
+    spread = [int(grouping.spread(key)) for key in keys]
+    assert np.argsort(told).tolist() == np.argsort(np.array(spread, np.uint64)).tolist()
+
+
+def test_dates_on_workers_are_those_of_the_database() -> None:
+    import pyarrow as pa
+
+    moment, day = moments(pa.array(["1970-01-02", None, "12 Feb 1999", "1000000000", "soon"]))
+    assert day.to_pylist() == [1, -(2**31), 10634, 11574, -(2**31)]
+    assert moment.to_pylist()[0] == 86_400_000_000 and moment.null_count == 2
+
+
+def test_texts_in_sql_may_hold_anything(spark: Any) -> None:
+    for text in ("it's", "a\\b", "é\n", ""):
+        assert spark.sql(f"SELECT {ranking.literal(text)} AS t").collect()[0]["t"] == text
+
+
+def test_the_cost_model() -> None:
+    small = Collection(documents=1e6, tokens=4e8, keys=20, share=0.3)
+    moved = {stage.name: stage.shuffled for stage in stages(small)}
+    twice = {stage.name: stage.shuffled for stage in stages(Collection(2e6, 8e8, 20, 0.3))}
+    assert all(twice[name] == pytest.approx(2 * moved[name], rel=1e-6) for name in moved)
+    assert moved["verify"] > 0.3 * 4 * 4e8
+    plan = recommend(small, core_seconds=100_000)
+    assert plan["executors"] > 1 and plan["seconds"] <= 3600
+    nothing = {stage.name: stage.shuffled for stage in stages(Collection(1e6, 4e8, 0, 0.0, "keys"))}
+    assert nothing["group"] == nothing["verify"] == 0
+
+
+def test_the_plan_of_a_cluster(tmp_path: Path) -> None:
+    rows = [{"id": str(i), "text": " ".join(words(i // 2, 60))} for i in range(200)]
+    path = write(rows, tmp_path / "docs.jsonl")
+    command = [sys.executable, "-m", "roughly", "dedupe", str(path), "--engine", "spark", "--plan"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for name in ("stage ", "group", "verify", "shuffled ", "executors "):
+        assert name in told
+    plan = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout)
+    assert plan["executors"] == 1 and next(stage["name"] for stage in plan["stages"]) == "read"
+    assert plan["documents"] == 200 and plan["keys_a_document"] > 1
+
+
+def test_the_tables_of_the_page_are_those_of_the_model() -> None:
+    import importlib.util
+
+    path = Path(__file__).resolve().parents[2] / "docs" / "make_spark.py"
+    spec = importlib.util.spec_from_file_location("make_spark", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.page() == module.PAGE.read_text(encoding="utf-8"), "python docs/make_spark.py"
