@@ -45,7 +45,7 @@ or "roughly", the bands were set with first results in view, and some collection
 they come nearer to the paper's than others that were tried: web-like pages for Table IX instead of newsgroups,
 stories of a hundred words or more in Conrad's Tables 7 and 8 (all stories stand beside them), the way of making
 copies in Tables III and IV (the other five stand below). A few shapes were also reworded or dropped once results
-were seen, where they had been read into a paper that does not state them.
+were seen.
 """
 _TIMES = """## Seconds, measured once
 
