@@ -20,14 +20,14 @@ TOKENS = 400
 SHARE = 0.3
 METHODS = {
     "identical, lexical": Collection(1e9, 1e9 * TOKENS, 0, 0.0, "keys"),
-    "minhash, 0.8 at 0.99": Collection(1e9, 1e9 * TOKENS, 20, SHARE),
+    "minhash, 0.8 at 0.99": Collection(1e9, 1e9 * TOKENS, 16, SHARE),
     "minhash, containment": Collection(1e9, 1e9 * TOKENS, TOKENS, SHARE),
     "shingles, mod:25": Collection(1e9, 1e9 * TOKENS, TOKENS / 25, SHARE, "sketch", TOKENS / 25),
     "mega-shingles": Collection(1e9, 1e9 * TOKENS, 15, SHARE, "keys"),
     "imatch, 10 lexicons": Collection(1e9, 1e9 * TOKENS, 11, SHARE, "keys"),
     "rare-terms, term-vector": Collection(1e9, 1e9 * TOKENS, 60, SHARE, "sketch", 60),
 }
-"""Keys a document: bands, sampled shingles, pairs of mega shingles, signatures, terms."""
+"""Keys a document, assumed but for minhash: bands, sampled shingles, pairs of mega shingles, signatures, terms."""
 CONSTANTS = (
     "FACTS",
     "EQUAL",
@@ -83,7 +83,7 @@ def lines() -> Iterator[str]:
     yield "| documents | text | shuffled | stored between stages | core hours | executors | hours |"
     yield f"|{'---:|' * 7}"
     for documents in (1e9, 1e10, 1e11):
-        of = Collection(documents, documents * TOKENS, 20, SHARE)
+        of = Collection(documents, documents * TOKENS, 16, SHARE)
         plan = recommend(of, documents * LOCAL_SECONDS, target=24 * cost.HOUR)
         stored = sum(stage["stored"] for stage in plan["stages"])
         yield (

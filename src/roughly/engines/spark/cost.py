@@ -9,9 +9,11 @@
 | e | buckets that such a document stands in |
 | judged | what it is judged on: 8 bytes a token, or its sketch |
 
-Constants are bytes of a row as Spark writes it to its shuffle files, compressed. FACTS and EQUAL together, WANTED,
-ENTRY, TOKEN and DOCUMENT are measured by `benchmarks/spark.py`. KEYS, KEY and EDGE are reckoned from the width of a
-row: at the sizes measured here Spark sends the smaller table to every worker instead, and components take one task.
+Constants are bytes of a row as Spark writes it to its shuffle files, compressed. They come from one collection of
+20,000 documents (`benchmarks/spark.py`): the sum of FACTS and EQUAL, WANTED, ENTRY and DOCUMENT from the bytes of a
+stage, TOKEN from what is left of `verify` when BUCKETS is assumed. KEYS, KEY and EDGE are reckoned from the width of
+a row, for at that size Spark sends the smaller table to every worker and components take one task; BUCKETS and ROUNDS
+are assumptions.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ EDGE = 14.0
 ROUNDS = 3
 """Of components, four shuffles each; fewer where the edges fit one task."""
 BUCKETS = 3.0
-"""That a candidate document stands in, after those with the same members are one: measured, near-copies."""
+"""That a candidate document stands in, an assumption."""
 TOKEN = 4.5
 """Of a token: eight bytes, and words recur."""
 DOCUMENT = 45.0
@@ -48,7 +50,8 @@ EXECUTOR_SHUFFLE = 200 << 30
 """Shuffle bytes that one executor's disks should be asked to hold."""
 OVERHEAD = 5.7
 """Core seconds on a cluster for one on the local engine: rows cross between the JVM and Python, and are stored.
-Measured: 80,000 documents more take 53 s more on one executor of one core, 117 µs each on the local engine."""
+Rough: the seconds of two runs, 20,000 and 100,000 documents on one executor of one core beside other work, 53 s apart,
+against 117 µs a document on the local engine. Seconds of tasks alone would give about 3."""
 HOUR = 3600
 
 
