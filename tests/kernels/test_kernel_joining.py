@@ -147,11 +147,11 @@ def test_term_counts() -> None:
         assert list(zip(terms[here].tolist(), counts[here].tolist(), strict=True)) == sorted(Counter(own).items())
 
 
-def vectors(seed: int, count: int = 50) -> list[dict[int, float]]:
+def vectors(seed: int, count: int = 50, terms: int = 60) -> list[dict[int, float]]:
     dice = random.Random(seed)
     out = []
     for _ in range(count):
-        own = {term: float(dice.randint(1, 5)) for term in range(60) if dice.random() < 0.9 / (1 + term / 10)}
+        own = {term: float(dice.randint(1, 5)) for term in range(terms) if dice.random() < 0.9 / (1 + term / 10)}
         out.append(own or {0: 1.0})
         if dice.random() < 0.5:
             out.append({term: weight + (dice.random() < 0.1) for term, weight in out[-1].items()})
@@ -176,9 +176,13 @@ def test_cosines_and_lengths() -> None:
         assert score == min(1.0, dot / math.sqrt(norms[a] * norms[b]))
 
 
-@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.9, 0.99])
+TERMS = 160
+"""Enough for terms on both sides of the rows of the commonest."""
+
+
+@pytest.mark.parametrize("threshold", [0.02, 0.3, 0.6, 0.9, 0.99, 1.0])
 def test_no_pair_is_dropped(threshold: float) -> None:
-    held = vectors(5)
+    held = vectors(5, terms=TERMS) + vectors(6, count=20)
     terms, weights, offsets = arrays(held)
     norms = cosine.squares(weights, offsets)
     firsts = cosine.indexed_from(weights, offsets, norms, threshold)
@@ -186,23 +190,36 @@ def test_no_pair_is_dropped(threshold: float) -> None:
         before = sum(w * w for w in weights[offsets[d] : first]) / norms[d]
         assert before < threshold**2 <= before + weights[first] ** 2 / norms[d] + 1e-5
     inside = np.concatenate([np.arange(first, end) for first, end in zip(firsts, offsets[1:], strict=True)])
-    starts = np.r_[0, np.cumsum(np.bincount(terms[inside], minlength=60))].astype(np.int64)
-    docs, scaled, before = np.empty(len(inside), np.uint32), *np.empty((2, len(inside)), np.float32)
-    cosine.build_index(terms, weights, offsets, norms, firsts, starts[:-1].copy(), docs, scaled, before)
-    for term in range(60):
+    starts = np.r_[0, np.cumsum(np.bincount(terms[inside], minlength=TERMS))].astype(np.int64)
+    units = cosine.scale(weights, norms, terms, offsets)
+    postings = cosine.build_index(weights, norms, units, firsts, starts)
+    for term in range(TERMS):
         here = slice(starts[term], starts[term + 1])
-        expected = [d for d in range(len(held)) if term in terms[firsts[d] : offsets[d + 1]]]
-        assert docs[here].tolist() == expected
-        for d, own, rest in zip(expected, scaled[here], before[here], strict=True):
-            assert own == np.float32(held[d][term] / math.sqrt(norms[d]))
-            lower = math.sqrt(sum(w * w for t, w in sorted(held[d].items()) if t < term))
-            assert rest == pytest.approx(lower / math.sqrt(norms[d]), rel=1e-6)
-    pairs = cosine.candidates(
-        0, len(held), 0, terms, weights, offsets, norms, starts, docs, scaled, before, threshold, np.zeros(len(held)),
-        np.empty(len(held), np.uint32),
-    )  # fmt: skip
+        expected = {d for d in range(len(held)) if term in terms[firsts[d] : offsets[d + 1]]}
+        assert set(postings.docs[here].tolist()) == expected and len(postings.docs[here]) == len(expected)
+        assert (np.diff(postings.through[here]) <= 0).all()
+        for slot in range(here.start, here.stop):
+            vector, length = held[postings.docs[slot]], math.sqrt(norms[postings.docs[slot]])
+            through = math.sqrt(sum(w * w for t, w in vector.items() if t <= term)) / length
+            middle = math.sqrt(sum(w * w for t, w in vector.items() if cosine.HEAD <= t < term)) / length
+            assert postings.through[slot] == pytest.approx(through, rel=1e-6)
+            assert postings.middle[slot] == pytest.approx(middle, rel=1e-6)
+            assert postings.unit[slot] == (np.float32(vector[term] / length) if term >= cosine.HEAD else 0)
+    pairs, met = cosine.candidates(0, len(held), 0, units, units, postings, threshold)
     listed = {tuple(pair) for pair in pairs.tolist()}
-    assert len(listed) == len(pairs) and all(y < x for x, y in listed)
+    assert len(listed) == len(pairs) <= met and all(y < x for x, y in listed)
     every = np.array([(x, y) for x in range(len(held)) for y in range(x)])
     scores = cosine.cosines(every, terms, weights, offsets, norms, terms, weights, offsets, norms)
     assert {tuple(pair) for pair in every[scores >= threshold].tolist()} <= listed
+    low = dict(zip(map(tuple, every.tolist()), scores.tolist(), strict=True))
+    assert all(low[pair] >= threshold - 0.001 for pair in listed)  # rows are rounded up, by 2·√H / ONE at most
+
+
+def test_rows_of_the_commonest_terms_are_rounded_up() -> None:
+    held = [{0: 1.0}, dict.fromkeys(range(200), 1.0), *vectors(7, terms=TERMS)]
+    terms, weights, offsets = arrays(held)
+    norms = cosine.squares(weights, offsets)
+    units = cosine.scale(weights, norms, terms, offsets)
+    for d, own in enumerate(held):
+        exact = [own.get(term, 0.0) / math.sqrt(norms[d]) * cosine.ONE for term in range(cosine.HEAD)]
+        assert units.heads[d].tolist() == [math.ceil(value) for value in exact]

@@ -3,18 +3,26 @@
     cosine(x, y) = Σ x_i·y_i / √(Σ x_i² · Σ y_i²)
 
 Terms are numbered from common to rare, and a vector lists its terms in that order. With x, y scaled to length one and
-x_{<j} the part of x before term j, Cauchy and Schwarz say
+x_{≤j} the part of x up to term j, Cauchy and Schwarz say that of a pair whose rarest shared term is j
 
-    Σ_{i<j} x_i·y_i ≤ ‖x_{<j}‖ · ‖y_{<j}‖
+    cosine(x, y) ≤ ‖x_{≤j}‖ · ‖y_{≤j}‖
 
-So a vector need not be indexed by its commonest terms, as long as ‖y_{<j}‖ stays below the threshold: a pair at or
-above it shares one of the others (Bayardo 2007; Anastasiu and Karypis 2014, L2AP). A query goes through its terms from
-rare to common and adds up products; it takes up new candidates only while ‖x_{≤j}‖ reaches the threshold, and drops
-one as soon as sum + ‖x_{<j}‖ · ‖y_{<j}‖ is below it. What is left is computed in full. Bounds have a margin of 10⁻⁶,
-so that rounding costs no pair.
+So a vector is not indexed by its commonest terms, as long as ‖y_{≤j}‖ stays below the threshold t, and a query stops
+where ‖x_{≤j}‖ does (Bayardo 2007; Anastasiu and Karypis 2014, L2AP). The postings of a term are sorted by ‖y_{≤j}‖,
+the longest first: a query reads them until the product falls below t, and the long lists of common terms are hardly
+read at all. Nothing is added up on the way. A document met for the first time is met by the rarest shared term, or the
+pair is below t; with the H = 64 commonest terms held as a row of numbers, its cosine is at most
+
+    x_j·y_j + ‖x_{H≤i<j}‖ · ‖y_{H≤i<j}‖ + Σ_{i<H} x_i·y_i
+
+What is left is merged from term j towards the common ones, and dropped as soon as the same bound, with what was found
+in place of x_j·y_j, falls below t. Only the few that reach the end are computed in full. Bounds have a margin of 10⁻⁶
+and rows are rounded up, so that rounding costs no pair.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +36,33 @@ Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 Pairs = npt.NDArray[np.int64]
 
+Rows = npt.NDArray[np.int16]
+
 MARGIN = 1e-6
-_DROPPED = -1.0e30
+HEAD = 64
+"""How many of the commonest terms are held as a row of numbers for each vector."""
+ONE = 32767
+"""A weight of 1 in such a row."""
+
+
+class Units(NamedTuple):
+    """Vectors scaled to length one: vector d has the places from offsets[d] to offsets[d + 1] − 1."""
+
+    terms: Words
+    offsets: Offsets
+    unit: Singles  # x_i
+    middle: Singles  # ‖x_{H≤i<j}‖ of the term j at each place
+    heads: Rows  # x_i·ONE for i < H, rounded up
+
+
+class Postings(NamedTuple):
+    """By term, those with the longest ‖y_{≤j}‖ first: term j has the slots from starts[j] to starts[j + 1] − 1."""
+
+    starts: Offsets
+    docs: Words
+    through: Singles  # ‖y_{≤j}‖
+    unit: Singles  # y_j; 0 for j < H, where the rows have it
+    middle: Singles  # ‖y_{H≤i<j}‖
 
 
 def term_counts(tokens: Hashes, offsets: Offsets) -> tuple[Hashes, Words, Offsets]:
@@ -71,6 +104,25 @@ def _term_counts(
 
 
 @jit
+def scale(weights: Floats, norms: Floats, terms: Words, offsets: Offsets) -> Units:
+    """The vectors scaled to length one."""
+    unit, middle = np.empty(len(terms), np.float32), np.empty(len(terms), np.float32)
+    heads = np.zeros((offsets.shape[0] - 1, HEAD), np.int16)
+    for d in range(offsets.shape[0] - 1):
+        length = np.sqrt(norms[d])
+        total = 0.0
+        for place in range(offsets[d], offsets[d + 1]):
+            own = weights[place] / length
+            unit[place] = np.float32(own)
+            middle[place] = np.float32(np.sqrt(total) / length)
+            if terms[place] < HEAD:
+                heads[d, signed(terms[place])] = np.int16(min(np.ceil(own * ONE), ONE))
+            else:
+                total += weights[place] * weights[place]
+    return Units(terms, offsets, unit, middle, heads)
+
+
+@jit
 def indexed_from(weights: Floats, offsets: Offsets, norms: Floats, threshold: float) -> Offsets:
     """The place of the first term of each vector that must be indexed: before it, ‖y‖ is below the threshold."""
     out = np.empty(offsets.shape[0] - 1, np.int64)
@@ -88,75 +140,134 @@ def indexed_from(weights: Floats, offsets: Offsets, norms: Floats, threshold: fl
 
 
 @jit
-def build_index(
-    terms: Words, weights: Floats, offsets: Offsets, norms: Floats, firsts: Offsets, starts: Offsets,
-    docs: Words, scaled: Singles, before: Singles,
-) -> None:  # fmt: skip
-    """Postings by term: document, weight over ‖y‖, and ‖y_{<j}‖. `starts` holds where each term's begin, then end."""
-    for d in range(offsets.shape[0] - 1):
+def build_index(weights: Floats, norms: Floats, vectors: Units, firsts: Offsets, starts: Offsets) -> Postings:
+    """The postings of the places from `firsts` on; `starts` says where those of each term begin."""
+    count = starts[-1]
+    docs, places = np.empty(count, np.uint32), np.empty(count, np.int64)
+    through, unit, middle = np.empty(count, np.float32), np.empty(count, np.float32), np.empty(count, np.float32)
+    at = starts.copy()
+    for d in range(vectors.offsets.shape[0] - 1):
         length = np.sqrt(norms[d])
         total = 0.0
-        for place in range(offsets[d], offsets[d + 1]):
-            if place >= firsts[d]:
-                slot = starts[signed(terms[place])]
-                docs[slot] = np.uint32(d)
-                scaled[slot] = np.float32(weights[place] / length)
-                before[slot] = np.float32(np.sqrt(total) / length)
-                starts[signed(terms[place])] += 1
+        for place in range(vectors.offsets[d], vectors.offsets[d + 1]):
             total += weights[place] * weights[place]
+            if place >= firsts[d]:
+                slot = at[signed(vectors.terms[place])]
+                at[signed(vectors.terms[place])] += 1
+                docs[slot] = np.uint32(d)
+                places[slot] = place
+                through[slot] = np.float32(np.sqrt(total) / length)
+    for term in range(starts.shape[0] - 1):
+        first, size = starts[term], starts[term + 1] - starts[term]
+        if size > 1:
+            order = np.argsort(-through[first : first + size])
+            some, theirs, longest = (
+                docs[first : first + size][order], places[first : first + size][order],
+                through[first : first + size][order],
+            )  # fmt: skip
+            for i in range(size):
+                docs[first + i] = some[i]
+                places[first + i] = theirs[i]
+                through[first + i] = longest[i]
+        for slot in range(first, first + size):
+            unit[slot] = np.float32(0.0) if term < HEAD else vectors.unit[places[slot]]
+            middle[slot] = vectors.middle[places[slot]]
+            if term < HEAD:
+                middle[slot] = np.float32(0.0)
+    return Postings(starts, docs, through, unit, middle)
 
 
 @jit
 def candidates(
-    start: int, stop: int, first: int, terms: Words, weights: Floats, offsets: Offsets, norms: Floats, starts: Offsets,
-    docs: Words, scaled: Singles, before: Singles, threshold: float, sums: Floats, touched: Words,
-) -> Pairs:  # fmt: skip
-    """Pairs (x, y) that may reach the threshold: x from start to stop − 1 of the vectors given, y indexed.
+    start: int, stop: int, first: int, asking: Units, held: Units, postings: Postings, threshold: float
+) -> tuple[Pairs, int]:
+    """Pairs (x, y) that may reach the threshold, x from start to stop − 1 of those asking, y of those held; and how
+    many were met.
 
-    Vector x is number first + x among all and meets only those indexed below it. `sums` is zero for each document.
+    Vector x is number first + x among those held or after them, and meets only those below it.
     """
+    least = threshold - MARGIN
     pairs = np.empty((256, 2), np.int64)
-    count = 0
+    seen = np.full(held.offsets.shape[0] - 1, -1, np.int32)
+    count, met = 0, 0
     for x in range(start, stop):
-        length = np.sqrt(norms[x])
-        left = norms[x]
-        seen = 0
         limit = first + x
-        for back in range(offsets[x + 1] - offsets[x]):
-            place = offsets[x + 1] - 1 - back
-            term = signed(terms[place])
-            opens = np.sqrt(max(left, 0.0)) / length >= threshold - MARGIN
-            left -= weights[place] * weights[place]
-            rest = np.sqrt(max(left, 0.0)) / length
-            own = weights[place] / length
-            for slot in range(starts[term], starts[term + 1]):
-                y = signed(docs[slot])
-                if y >= limit:
+        rest = 0.0
+        for place in range(asking.offsets[x], asking.offsets[x + 1]):
+            rest += np.float64(asking.unit[place]) * np.float64(asking.unit[place])
+        for back in range(asking.offsets[x + 1] - asking.offsets[x]):
+            place = asking.offsets[x + 1] - 1 - back
+            through = np.sqrt(max(rest, 0.0))
+            if through < least:
+                break
+            needed = least / through
+            term = signed(asking.terms[place])
+            own, middle = np.float64(asking.unit[place]), np.float64(asking.middle[place])
+            rest -= own * own
+            for slot in range(postings.starts[term], postings.starts[term + 1]):
+                if postings.through[slot] < needed:
                     break
-                total = sums[y]
-                if total == 0.0:
-                    if not opens:
-                        continue
-                    touched[seen] = np.uint32(y)
-                    seen += 1
-                elif total == _DROPPED:
+                y = signed(postings.docs[slot])
+                if y >= limit or seen[y] == x:
                     continue
-                total += own * scaled[slot]
-                sums[y] = _DROPPED if total + rest * before[slot] < threshold - MARGIN else total
-        for i in range(seen):
-            y = signed(touched[i])
-            if sums[y] > 0.0:
-                if count == pairs.shape[0]:
-                    bigger = np.empty((2 * count, 2), np.int64)
-                    for j in range(count):
-                        bigger[j, 0] = pairs[j, 0]
-                        bigger[j, 1] = pairs[j, 1]
-                    pairs = bigger
-                pairs[count, 0] = x
-                pairs[count, 1] = y
-                count += 1
-            sums[y] = 0.0
-    return pairs[:count].copy()
+                seen[y] = x
+                met += 1
+                total = _heads(asking.heads, x, held.heads, y) + own * np.float64(postings.unit[slot])
+                if total + middle * np.float64(postings.middle[slot]) < least:
+                    continue
+                if _reaches(asking, x, place, held, y, total, least):
+                    if count == pairs.shape[0]:
+                        bigger = np.empty((2 * count, 2), np.int64)
+                        for j in range(count):
+                            bigger[j, 0] = pairs[j, 0]
+                            bigger[j, 1] = pairs[j, 1]
+                        pairs = bigger
+                    pairs[count, 0] = x
+                    pairs[count, 1] = y
+                    count += 1
+    return pairs[:count].copy(), met
+
+
+@jit_inner
+def _heads(one: Rows, x: int, other: Rows, y: int) -> float:
+    """At least Σ x_i·y_i of the terms i < H. Whole numbers of 32 bits: (ONE + √H)² < 2³¹, and they can be added eight
+    at a time."""
+    total = np.int32(0)
+    for i in range(HEAD):
+        total = np.int32(total + np.int32(np.int32(one[x, i]) * np.int32(other[y, i])))
+    return np.float64(total) / (ONE * ONE)
+
+
+@jit_inner
+def _reaches(asking: Units, x: int, place: int, held: Units, y: int, total: float, least: float) -> bool:
+    """Whether the pair may reach `least`: `total` has the terms below H and the one at `place` of x; those between are
+    merged, the rare ones first."""
+    term = asking.terms[place]
+    low, high = held.offsets[y], held.offsets[y + 1]
+    while low < high:
+        half = (low + high) // 2
+        if held.terms[half] < term:
+            low = half + 1
+        else:
+            high = half
+    i, j = place - 1, low - 1
+    while i >= asking.offsets[x] and j >= held.offsets[y]:
+        a, b = asking.terms[i], held.terms[j]
+        if a < HEAD or b < HEAD:
+            break
+        if a == b:
+            total += np.float64(asking.unit[i]) * np.float64(held.unit[j])
+            i -= 1
+            j -= 1
+        elif a > b:
+            if total + np.float64(asking.middle[i]) * np.float64(held.middle[j + 1]) < least:
+                return False
+            i -= 1
+        else:
+            if total + np.float64(asking.middle[i + 1]) * np.float64(held.middle[j]) < least:
+                return False
+            j -= 1
+    return total >= least
 
 
 @jit
@@ -203,11 +314,7 @@ def warm_up() -> None:
     terms, weights, offsets = np.zeros(2, np.uint32), np.ones(2), np.array([0, 1, 2])
     norms = squares(weights, offsets)
     firsts = indexed_from(weights, offsets, norms, 0.5)
-    starts, docs = np.zeros(2, np.int64), np.empty(2, np.uint32)
-    scaled, before = np.empty(2, np.float32), np.empty(2, np.float32)
-    build_index(terms, weights, offsets, norms, firsts, starts, docs, scaled, before)
-    pairs = candidates(
-        0, 2, 0, terms, weights, offsets, norms, np.array([0, 2]), docs, scaled, before, 0.5, np.zeros(2),
-        np.empty(2, np.uint32),
-    )  # fmt: skip
+    vectors = scale(weights, norms, terms, offsets)
+    postings = build_index(weights, norms, vectors, firsts, np.array([0, 2]))
+    pairs, _ = candidates(0, 2, 0, vectors, vectors, postings, 0.5)
     cosines(pairs, terms, weights, offsets, norms, terms, weights, offsets, norms)

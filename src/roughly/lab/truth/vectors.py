@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +24,19 @@ from roughly.lexicon import Lexicon
 from roughly.text.canonical import Tokens
 from roughly.threads import in_order
 
+if TYPE_CHECKING:
+    from roughly.kernels.cosine import Postings, Units
+
 Floats = npt.NDArray[np.float64]
 Hashes = npt.NDArray[np.uint64]
 Found = tuple[Ints, Ints, Floats]
 """Leaders, leaders, cosine."""
-_BYTES = 28
-"""Memory for a weight: term and weight of the vectors, and the posting."""
+_BYTES = 44
+"""Memory for a weight: term and weight of the vectors, the same to length one, and the posting as it is built."""
+_ASKING = 20
+"""The same without the posting."""
+_ROW = 160
+"""Memory for a vector: the row of its commonest terms, offset and length."""
 _MERGE = 1 << 24
 
 
@@ -54,12 +62,13 @@ def idf_of(lexicon: Lexicon, terms: Hashes) -> Floats:
 
 @dataclass(frozen=True)
 class Vectors:
-    """Terms by number, weights, offsets and Σ x² of some documents."""
+    """Terms by number, weights, offsets and Σ x² of some documents; and the same to length one."""
 
     terms: npt.NDArray[np.uint32]
     weights: Floats
     offsets: Ints
     norms: Floats
+    units: Units
 
 
 def join_vectors(collection: Collection, asked: Asked, work: Work, counted: Counted) -> Iterator[Found]:
@@ -68,10 +77,10 @@ def join_vectors(collection: Collection, asked: Asked, work: Work, counted: Coun
     try:
         leaders, room = len(collection.leaders), max(1 << 20, work.budget // 3)
         first = 0
-        for lo, hi in blocks(_BYTES * collection.leader_sizes + 32, room):
+        for lo, hi in blocks(_BYTES * collection.leader_sizes + _ROW, room):
             mine = store.read(lo, hi)
-            index = _Index(mine, store.terms, asked.threshold)
-            for from_, to in blocks(12 * collection.leader_sizes[lo:] + 32, room):
+            index = _index(mine, store.terms, asked.threshold)
+            for from_, to in blocks(_ASKING * collection.leader_sizes[lo:] + _ROW, room):
                 asking = mine if (from_, lo + to) == (0, hi) else store.read(lo + from_, lo + to)
                 yield from _ask(index, mine, lo, asking, lo + from_, asked.threshold, work, counted)
             first = hi
@@ -109,12 +118,14 @@ class _Store:
 
     def read(self, lo: int, hi: int) -> Vectors:
         """Leaders lo … hi − 1."""
-        from roughly.kernels.cosine import squares
+        from roughly.kernels.cosine import scale, squares
 
         start, stop = int(self._offsets[lo]), int(self._offsets[hi])
-        terms, weights = self._terms.read(start, stop), self._weights.read(start, stop)
+        terms: Any = self._terms.read(start, stop)
+        weights: Any = self._weights.read(start, stop)
         offsets = self._offsets[lo : hi + 1] - start
-        return Vectors(terms, weights, offsets, squares(weights, offsets))  # type: ignore[arg-type]
+        norms = squares(weights, offsets)
+        return Vectors(terms, weights, offsets, norms, scale(weights, norms, terms, offsets))
 
     def close(self) -> None:
         """Give the disk back."""
@@ -122,29 +133,21 @@ class _Store:
         self._weights.close()
 
 
-class _Index:
+def _index(held: Vectors, terms: int, threshold: float) -> Postings:
     """Postings of a block of vectors."""
+    from roughly.kernels.cosine import build_index, indexed_from
 
-    def __init__(self, held: Vectors, terms: int, threshold: float) -> None:
-        from roughly.kernels.cosine import build_index, indexed_from
-
-        firsts = indexed_from(held.weights, held.offsets, held.norms, threshold)
-        inside = np.ones(len(held.terms), np.bool_)
-        sizes = firsts - held.offsets[:-1]
-        inside[np.repeat(held.offsets[:-1], sizes) + _counting(sizes)] = False
-        self.starts = np.zeros(terms + 1, np.int64)
-        np.cumsum(np.bincount(held.terms[inside], minlength=terms), out=self.starts[1:])
-        count = int(self.starts[-1])
-        self.docs = np.empty(count, np.uint32)
-        self.scaled, self.before = np.empty(count, np.float32), np.empty(count, np.float32)
-        build_index(
-            held.terms, held.weights, held.offsets, held.norms, firsts, self.starts[:-1].copy(), self.docs,
-            self.scaled, self.before,
-        )  # fmt: skip
+    firsts = indexed_from(held.weights, held.offsets, held.norms, threshold)
+    inside = np.ones(len(held.terms), np.bool_)
+    sizes = firsts - held.offsets[:-1]
+    inside[np.repeat(held.offsets[:-1], sizes) + _counting(sizes)] = False
+    starts = np.zeros(terms + 1, np.int64)
+    np.cumsum(np.bincount(held.terms[inside], minlength=terms), out=starts[1:])
+    return build_index(held.weights, held.norms, held.units, firsts, starts)
 
 
 def _ask(
-    index: _Index,
+    index: Postings,
     held: Vectors,
     first: int,
     asking: Vectors,
@@ -159,19 +162,15 @@ def _ask(
     documents = len(asking.norms)
     cuts = np.unique(np.linspace(0, documents, 32 * work.threads + 1).astype(int)).tolist()
 
-    def ask(between: tuple[int, int]) -> tuple[Ints, Floats]:
-        sums, touched = np.zeros(len(held.norms)), np.empty(len(held.norms), np.uint32)
-        pairs = candidates(
-            *between, asking_first - first, asking.terms, asking.weights, asking.offsets, asking.norms, index.starts,
-            index.docs, index.scaled, index.before, threshold, sums, touched,
-        )  # fmt: skip
+    def ask(between: tuple[int, int]) -> tuple[Ints, Floats, int]:
+        pairs, met = candidates(*between, asking_first - first, asking.units, held.units, index, threshold)
         return pairs, cosines(
             pairs, asking.terms, asking.weights, asking.offsets, asking.norms, held.terms, held.weights,
             held.offsets, held.norms,
-        )  # fmt: skip
+        ), met  # fmt: skip
 
-    for pairs, scores in in_order(ask, pairwise(cuts), work.threads):
-        counted.met += len(pairs)
+    for pairs, scores, met in in_order(ask, pairwise(cuts), work.threads):
+        counted.met += met
         counted.compared += len(pairs)
         use = scores >= threshold
         yield pairs[use, 0] + asking_first, pairs[use, 1] + first, scores[use]
