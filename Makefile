@@ -35,7 +35,8 @@ system:  ## what the tests need from the system's packages
 
 test: $(VENV)/.roughly-dev system lint  ## everything that CI checks
 	$(BIN)/python -m roughly.kernels
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --ignore tests/spark
+	$(BIN)/python -m pytest tests/spark  # a cluster of its own, once
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
 bench: $(VENV)/.roughly-dev  ## speed and recall beside the peers
