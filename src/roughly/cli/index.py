@@ -269,7 +269,10 @@ def export(
         if pairs is not None:
             import pyarrow.parquet as pq
 
-            pq.write_table(index.pairs(), pairs, compression="zstd")
+            from roughly.sources.streams import replacing
+
+            with replacing(pairs) as target:
+                pq.write_table(index.pairs(), target, compression="zstd")
     if as_json:
         _print({"output": str(output), "documents": count})
     elif not quiet:

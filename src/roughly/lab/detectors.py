@@ -1,7 +1,7 @@
 """Anything that finds duplicates, as experiments see it: texts in, groups out.
 
-A detector is made of a method (`by_method`); any function of the same shape will do. To add one to the comparisons of
-`experiments`, give it a name in its list.
+A detector is made of a method (`by_method`); any function of the same shape will do. `judged` is
+the road that all methods share.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.cluster.held import Facts, first_of, longest_first, resolve_held, without_key, work_of
+from roughly.cluster.held import Facts, Verdict, first_of, longest_first, resolve_held, without_key, work_of
 from roughly.features.shingles import shingle_sets
-from roughly.methods.method import Method
+from roughly.methods.method import Keys, Method
 from roughly.settings import Resources
+from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 
 
@@ -52,23 +53,30 @@ class Groups:
 Detector = Callable[[pa.Array], Groups]
 
 
+def judged(method: Method, tokens: Tokens, resources: Resources) -> tuple[Keys, Verdict]:
+    """A method's keys, and what comes of judging all who share one as it says. Dates are not used."""
+    keys = method.keys(tokens)
+    if keys is None:
+        raise TypeError(f"{method.name} has no keys; it is no detector")
+    judge = replace(method.judge(), dates=None)
+    lengths = np.diff(tokens.offsets)
+    sets = method.sketch(tokens)
+    if judge.on == "text":
+        sets = shingle_sets(tokens, method.shingle_size)  # type: ignore[attr-defined]
+    found = resolve_held(
+        keys, judge, Facts(sets, lengths), rank=longest_first(lengths), work=work_of(resources), common=method.common,
+        linked=True,
+    )  # fmt: skip
+    return keys, found
+
+
 def by_method(method: Method) -> Detector:
     """A method as a detector: its keys, judged as it says. Dates are not used here: experiments have none."""
 
     def find(texts: pa.Array) -> Groups:
         tokens = (method.filters or Filters()).apply(texts)
-        keys = method.keys(tokens)
-        if keys is None:
-            raise TypeError(f"{method.name} has no keys; it is no detector")
-        judge = replace(method.judge(), dates=None)
+        keys, found = judged(method, tokens, Resources())
         lengths = np.diff(tokens.offsets)
-        sets = method.sketch(tokens)
-        if judge.on == "text":
-            sets = shingle_sets(tokens, method.shingle_size)  # type: ignore[attr-defined]
-        found = resolve_held(
-            keys, judge, Facts(sets, lengths), rank=longest_first(lengths), work=work_of(Resources()),
-            common=method.common, linked=True,
-        )  # fmt: skip
         return Groups(first_of(found.root, np.arange(len(lengths))), without_key(keys))
 
     return find

@@ -43,7 +43,8 @@ def draw(shared: Shared, path: Path) -> None:
     else:
         for number, column in enumerate(figure.y):
             colour = COLOURS[number % len(COLOURS)]
-            _curve(axes, places, _values(table, column), colour, "-", column)
+            style = "-" if number < len(COLOURS) else ":"  # a colour that comes again
+            _curve(axes, places, _values(table, column), colour, style, column)
             printed = [shared.paper.get(str(row[0]), {}).get(column) for row in table.rows]
             if any(value is not None for value in printed):
                 _curve(axes, places, printed, colour, "--", f"{column}, in the paper")

@@ -17,12 +17,10 @@ from __future__ import annotations
 
 import statistics
 import time
-from dataclasses import replace
 
 import numpy as np
 
-from roughly.cluster.held import Facts, longest_first, resolve_held, work_of
-from roughly.features.shingles import shingle_sets
+from roughly.lab.detectors import judged
 from roughly.lab.protocols.protocol import Protocol
 from roughly.lab.setup import Case, Outcome, lexicon_of
 from roughly.lab.table import Cell, Column, Table
@@ -86,18 +84,7 @@ def run(case: Case) -> Outcome:
 
 
 def _detect(method: Method, tokens: Tokens) -> tuple[Keys, int]:
-    keys = method.keys(tokens)
-    if keys is None:
-        raise TypeError(f"{method.name} has no keys; it is no detector")
-    judge = replace(method.judge(), dates=None)
-    lengths = np.diff(tokens.offsets)
-    sets = method.sketch(tokens)
-    if judge.on == "text":
-        sets = shingle_sets(tokens, method.shingle_size)  # type: ignore[attr-defined]
-    found = resolve_held(
-        keys, judge, Facts(sets, lengths), rank=longest_first(lengths), work=work_of(Resources(threads=1)),
-        common=method.common, linked=True,
-    )  # fmt: skip
+    keys, found = judged(method, tokens, Resources(threads=1))
     return keys, found.compared
 
 
