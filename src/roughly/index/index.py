@@ -11,6 +11,7 @@ PostgreSQL database that many processes write to (see `store`).
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,20 +19,20 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import pyarrow as pa
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 from sqlalchemy import inspect as inspected
 from sqlalchemy.exc import DBAPIError
 
 from roughly.cluster.candidates import NO_DAY
 from roughly.errors import IndexRefused, OutputExists, SettingsError
 from roughly.index import bound as binding
-from roughly.index import checking, contents, documents, exporting, reading, refreshing, upgrading, writing
+from roughly.index import checking, counting, documents, exporting, reading, refreshing, upgrading, writing
 from roughly.index.bound import Bound
 from roughly.index.checking import Check
 from roughly.index.failures import attempt, told
 from roughly.index.refreshing import Refreshed
 from roughly.index.results import Added, Entry, Match, Stats
-from roughly.index.schema import CONTENTS, DOCUMENTS, KEYS, META, METADATA, REVOKED
+from roughly.index.schema import CONTENTS, DOCUMENTS, METADATA
 from roughly.index.signing import Signed, sign
 from roughly.index.store import Store, check_place
 from roughly.lexicon.lexicon import Lexicon
@@ -210,8 +211,6 @@ class Index:
         if (before is None) == (older_than is None):
             raise SettingsError("expire by the documents' date (before) or by when they were added (older_than)")
         day = None if before is None else _day("before", before)
-        import time
-
         limit = None if older_than is None else int(time.time() - older_than) + 1
         gone = 0
         while True:
@@ -308,28 +307,7 @@ class Index:
 
     def stats(self) -> Stats:
         """How much it holds."""
-
-        def work(connection: Connection, bound: Bound) -> Stats:
-            counted = connection.execute(select(CONTENTS.c.state, func.count()).group_by(CONTENTS.c.state))
-            state = {row[0]: row[1] for row in counted}
-            clusters = connection.execute(select(func.count(func.distinct(CONTENTS.c.cluster)))).scalar_one()
-            days = connection.execute(select(func.min(DOCUMENTS.c.day), func.max(DOCUMENTS.c.day))).one()
-            return Stats(
-                self.name,
-                int(connection.execute(select(META.c.value).where(META.c.name == "format")).scalar_one()),
-                bound.method.name,
-                bound.fingerprint,
-                bound.store,
-                contents.count(connection, DOCUMENTS),
-                sum(count for name, count in state.items() if name != REVOKED),
-                state.get(REVOKED, 0),
-                clusters,
-                contents.count(connection, KEYS),
-                self._store.size(connection),
-                *(None if day is None else _date(day) for day in days),
-            )
-
-        return self._read(work)
+        return self._read(lambda connection, bound: counting.stats(self._store, connection, bound))
 
     # ------------------------------------------------------------------ upkeep
 
@@ -419,9 +397,3 @@ def _day(name: str, given: str) -> int:
     if day == NO_DAY:
         raise SettingsError(f"{name} must be a date such as 2024-03-31, not {given!r}")
     return day
-
-
-def _date(day: int) -> str:
-    from datetime import date
-
-    return date.fromordinal(day).isoformat()
