@@ -17,6 +17,8 @@ COLOURS = (
     "#3f51b5", "#c2410c", "#15803d", "#7c3aed", "#111827", "#0e7490", "#be185d", "#4b5563", "#65a30d", "#1d4ed8",
     "#b45309", "#9f1239",
 )  # fmt: skip
+_LINES = 8
+"""Colours that thin lines can be told apart by; after these, lines are dotted."""
 
 
 def need_matplotlib() -> Any:
@@ -42,8 +44,8 @@ def draw(shared: Shared, path: Path) -> None:
         _bars(axes, shared, figure)
     else:
         for number, column in enumerate(figure.y):
-            colour = COLOURS[number % len(COLOURS)]
-            style = "-" if number < len(COLOURS) else ":"  # a colour that comes again
+            colour = COLOURS[number % _LINES]
+            style = "-" if number < _LINES else ":"  # a colour that comes again
             _curve(axes, places, _values(table, column), colour, style, column)
             printed = [shared.paper.get(str(row[0]), {}).get(column) for row in table.rows]
             if any(value is not None for value in printed):
