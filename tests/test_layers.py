@@ -14,12 +14,13 @@ LAYERS = [
     "errors", "checks", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features",
     "lexicon",
     "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "results", "report", "lab",
-    "service", "job", "cli", "__main__",
+    "job", "service", "cli", "__main__",
 ]  # fmt: skip
 HOMES = {
-    "numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": "report", "fastwarc": "sources",
+    "numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": ("report", "service"), "fastwarc": "sources",
     "matplotlib": "lab",
     "sqlalchemy": "index", "psycopg": "index",
+    "fastapi": "service", "starlette": "service", "uvicorn": "service", "httpx": "service",
     "pyspark": "engines/spark", "py4j": "engines/spark",
 }  # fmt: skip
 

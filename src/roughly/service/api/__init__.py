@@ -1,0 +1,1 @@
+"""The API: one group of endpoints a file, all under /api."""

@@ -1,0 +1,46 @@
+"""What is served: the folder of a run, an index, or both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from roughly.errors import InputError, SettingsError
+from roughly.index import Index
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """A finished run, by its folder, and an index. One of the two may be missing."""
+
+    run: Path | None = None
+    index: Index | None = None
+
+    @classmethod
+    def open(
+        cls, paths: Sequence[str | os.PathLike[str]], *, key_file: str | os.PathLike[str] | None = None
+    ) -> Holdings:
+        """Tell what each path is: a folder is a run, anything else an index."""
+        run: Path | None = None
+        index: str | os.PathLike[str] | None = None
+        for path in paths:
+            if "://" not in str(path) and Path(path).is_dir():
+                if run is not None:
+                    raise SettingsError(f"two runs were given, {run} and {path}; serve one at a time")
+                run = Path(path)
+                if not (run / "run.json").is_file():
+                    raise InputError(f"{run} holds no run; name the folder that `roughly dedupe` wrote")
+            elif index is not None:
+                raise SettingsError(f"two indexes were given, {index} and {path}; serve one at a time")
+            else:
+                index = path
+        if run is None and index is None:
+            raise SettingsError("nothing to serve; name the folder of a run, an index, or both")
+        return cls(run, None if index is None else Index.open(index, key_file=key_file))
+
+    def close(self) -> None:
+        """Let go of the index."""
+        if self.index is not None:
+            self.index.close()
