@@ -35,8 +35,11 @@ system:  ## what the tests need from the system's packages
 
 test: $(VENV)/.roughly-dev system lint  ## everything that CI checks
 	$(BIN)/python -m roughly.kernels
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --ignore tests/spark
-	$(BIN)/python -m pytest tests/spark  # a cluster of its own, once
+	@mkdir -p build
+	@# the tests of Spark mostly wait for its processes, so they run beside the others
+	@$(BIN)/python -m pytest tests/spark >build/spark-tests.log 2>&1 & spark=$$!; \
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --ignore tests/spark; others=$$?; \
+	wait $$spark; spark=$$?; cat build/spark-tests.log; exit $$((others + spark))
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
 bench: $(VENV)/.roughly-dev  ## speed and recall beside the peers

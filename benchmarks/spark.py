@@ -6,6 +6,8 @@
 Every run is a process of its own, measured from outside: seconds, and the memory of all its processes (driver,
 executors, Python workers). Shuffle bytes and seconds a stage are those of Spark's event log. MLlib's MinHashLSH does
 the same job on the same cluster (`benchmarks.peers.mllib`), with as many hash tables as find a pair at 0.8 as surely.
+datatrove's distributed road, four MinHash stages of which a scheduler runs tasks side by side, runs on two workers
+(`benchmarks.peers.datatrove`), on the same documents as JSON lines.
 Recall is that of `benchmarks.scale`: of two labelled documents at or above 0.8 at least one goes.
 """
 
@@ -23,11 +25,13 @@ from typing import Any
 
 import duckdb
 
+from benchmarks.dedupe import command_of
 from benchmarks.measure import Measured, machine, run
+from benchmarks.peers.venvs import PeerUnavailable
 from benchmarks.scale import recall
 from benchmarks.tables import markdown, write_json
 
-_ROWS = ("run", "seconds", "peak GB", "shuffled MB", "bytes a document", "recall", "removed")
+_ROWS = ("run", "seconds", "CPU s", "peak GB", "shuffled MB", "bytes a document", "recall", "removed")
 _STAGES = ("stage", "seconds", "shuffled MB", "bytes a document", "tasks")
 _CONF = """
 spark.eventLog.enabled true
@@ -54,7 +58,7 @@ def main() -> None:
     parser.add_argument("--partitions", type=int, default=8, help="of a shuffle")
     parser.add_argument("--timeout", type=float, default=7200)
     parser.add_argument("--work", type=Path, help="where outputs go meanwhile")
-    parser.add_argument("--no-peer", action="store_true", help="without MLlib")
+    parser.add_argument("--no-peer", action="store_true", help="without MLlib and datatrove")
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     documents = json.loads((asked.folder / "grown.json").read_text())["documents"]
@@ -64,6 +68,8 @@ def main() -> None:
         show(rows, documents)
     if not asked.no_peer:
         rows.append(mllib(asked, max(map(int, asked.executors.split(",")))))
+        show(rows, documents)
+        rows.append(datatrove(asked))
         show(rows, documents)
     for row in rows:
         if "stages" in row:
@@ -117,8 +123,31 @@ def mllib(asked: argparse.Namespace, executors: int) -> dict[str, Any]:
         return row
 
 
+def datatrove(asked: argparse.Namespace) -> dict[str, Any]:
+    """datatrove's four stages on two workers."""
+    name = "datatrove, 2 workers"
+    with _Scratch(asked.work) as scratch:
+        source, out = scratch / "documents.jsonl", scratch / "out"
+        texts = f"'{asked.folder}/documents/*.parquet'"
+        duckdb.sql(f"COPY (SELECT id, text FROM {texts}) TO '{source}' (FORMAT json)")
+        try:
+            command = command_of("datatrove", source, out)
+        except PeerUnavailable as problem:
+            return {"run": name, "seconds": 0.0, "failure": str(problem)}
+        root = str(Path(__file__).resolve().parents[1])
+        done = run(command, folder=scratch, environment={"PYTHONPATH": root}, timeout=asked.timeout)
+        documents = scratch / "documents.parquet"
+        if done.failure is None:
+            columns = "{'doc_id': 'VARCHAR', 'cluster': 'BIGINT', 'kept': 'BOOLEAN'}"
+            told = f"read_csv('{out}/clusters.tsv', delim = '\t', header = false, quote = '', columns = {columns})"
+            duckdb.sql(f"COPY (SELECT doc_id, kept FROM {told}) TO '{documents}'")
+        return _row(name, done, out, documents, asked.folder)
+
+
 def _row(name: str, done: Measured, out: Path, documents: Path, folder: Path) -> dict[str, Any]:
-    row = {"run": name, "seconds": done.seconds, "peak": done.peak_bytes, "failure": done.failure}
+    row = {
+        "run": name, "seconds": done.seconds, "cpu": done.cpu_seconds, "peak": done.peak_bytes, "failure": done.failure,
+    }  # fmt: skip
     if done.failure is None:
         row["recall"] = recall(documents, folder / "truth")
         row["removed"] = duckdb.sql(f"SELECT count(*) FROM '{documents}' WHERE NOT kept").fetchall()[0][0]
@@ -163,13 +192,14 @@ def table(rows: list[dict[str, Any]], documents: int) -> str:
     lines = []
     for row in rows:
         if row["failure"]:
-            lines.append([row["run"], f"{row['seconds']:.0f}", "", "", "", row["failure"], ""])
+            lines.append([row["run"], f"{row['seconds']:.0f}", "", "", "", "", row["failure"], ""])
             continue
         shuffled = row.get("shuffled")
         lines.append(
             [
                 row["run"],
                 f"{row['seconds']:.0f}",
+                f"{row['cpu']:.0f}",
                 f"{row['peak'] / 2**30:.1f}",
                 "" if shuffled is None else f"{shuffled / 1e6:.1f}",
                 "" if shuffled is None else f"{shuffled / documents:.0f}",

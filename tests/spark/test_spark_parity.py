@@ -44,8 +44,6 @@ FEW = {
     "minhash": {"keep": ["newest", "source:B>A's", "first"], "cluster": "components"},
     "containment": {"cluster": "components"},
     "shingles": {"cluster": "components", "pairs": "all"},
-    "shingles by length": {},
-    "imatch": {"cluster": "components"},
     "rare-terms": {},
     "identical": {"keep": ["url", "last"]},
 }

@@ -104,9 +104,10 @@ class Parquet:
         return self._reader.parse(batch, rows)
 
     def copy(self, keep: Mask, folder: Path) -> int:
-        """Write the kept rows with all columns, compressed with zstd."""
+        """Write the kept rows with all columns, compressed as the file is."""
         with self._open() as parquet:
-            return write_kept(self._all_batches(parquet), parquet.schema_arrow, keep, folder / self.kept_name)
+            codec = _codec(parquet.metadata)
+            return write_kept(self._all_batches(parquet), parquet.schema_arrow, keep, folder / self.kept_name, codec)
 
     def stamp(self) -> int:
         """When the input was last changed."""
@@ -164,10 +165,12 @@ class Parquet:
             yield from parquet.iter_batches(size, row_groups=[index], use_threads=False)
 
 
-def write_kept(batches: Iterator[pa.RecordBatch], schema: pa.Schema, keep: Mask, path: Path) -> int:
+def write_kept(
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, keep: Mask, path: Path, codec: str = "zstd"
+) -> int:
     """Write the rows that stay into a Parquet file of this schema; returns how many."""
     first = written = 0
-    with replacing(path) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+    with replacing(path) as out, pq.ParquetWriter(out, schema, compression=codec) as writer:
         pending: list[pa.RecordBatch] = []
         for batch in batches:
             kept = filtered(batch, keep[first : first + batch.num_rows])
@@ -181,6 +184,16 @@ def write_kept(batches: Iterator[pa.RecordBatch], schema: pa.Schema, keep: Mask,
         if pending:
             writer.write_table(pa.Table.from_batches(pending).cast(schema))
     return written
+
+
+def _codec(metadata: pq.FileMetaData) -> str:
+    """How the largest column of the file is compressed."""
+    if not metadata.num_row_groups or not metadata.num_columns:
+        return "zstd"
+    group = metadata.row_group(0)
+    columns = (group.column(number) for number in range(group.num_columns))
+    name = str(max(columns, key=lambda column: column.total_uncompressed_size).compression).lower()
+    return {"uncompressed": "none", "lz4_raw": "lz4", "lzo": "zstd"}.get(name, name)
 
 
 def _groups(metadata: pq.FileMetaData, wanted: set[str]) -> Iterator[Group]:
