@@ -12,13 +12,14 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TextIO
+from types import TracebackType
+from typing import Self, TextIO
 
 from roughly.errors import DiskFull, Interrupted, MemoryTooSmall, OutputError, OutputExists, RoughlyError
 
 
 class Place:
-    """The folders of one run."""
+    """The folders of one run. In a `with` block, a failure leaves only what `--resume` can go on with."""
 
     def __init__(
         self,
@@ -53,6 +54,25 @@ class Place:
             if isinstance(problem, RoughlyError):
                 raise
             raise OutputError(f"cannot write to {base.parent}: {problem.strerror}; choose another output") from problem
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if problem is None:
+            return
+        self.abandon(problem)
+        if isinstance(problem, KeyboardInterrupt) and not isinstance(problem, Interrupted):
+            raise Interrupted(self.how_to_go_on()) from None
+
+    def finish(self) -> Path:
+        """Put the result in its place and keep nothing else."""
+        folder = self.publish()
+        if self.scratch is not None:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+        return folder
 
     def publish(self) -> Path:
         """Put the result in its place, in one step, and say where that is."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -25,7 +24,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly import checks
-from roughly.errors import Interrupted
 from roughly.job.folder import Place
 from roughly.lab.corpus import Corpus, read_corpus
 from roughly.lab.perturb import KINDS, Asked, Copy
@@ -88,8 +86,7 @@ def perturb(
         seed=seed,
     )  # fmt: skip
     checks.refuse([*checks.one_of("format", format, FORMATS), *checks.shingle_size(shingle_size)])
-    place = Place(Path(output), overwrite=overwrite)
-    try:
+    with Place(Path(output), overwrite=overwrite) as place:
         listed = [paths] if isinstance(paths, str | os.PathLike) else paths
         corpus = read_corpus([os.fspath(path) for path in listed], text_column=text_column)
         done = Perturbed(Path(output), asked, len(corpus) if originals else 0)
@@ -105,14 +102,7 @@ def perturb(
         done.kinds = labels.means()
         text = json.dumps(done.summary(), indent=1, ensure_ascii=False)
         (place.result / "run.json").write_text(text + "\n", encoding="utf-8")
-        place.publish()
-    except BaseException as problem:
-        place.abandon(problem)
-        if isinstance(problem, KeyboardInterrupt) and not isinstance(problem, Interrupted):
-            raise Interrupted(place.how_to_go_on()) from None
-        raise
-    if place.scratch is not None:
-        shutil.rmtree(place.scratch, ignore_errors=True)
+        place.finish()
     return done
 
 

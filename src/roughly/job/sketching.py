@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from roughly import checks
-from roughly.errors import Interrupted, SettingsError
+from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling
 from roughly.features.sketch_store import FILE, SketchFacts, SketchWriter
 from roughly.features.sketching import Sketched, sketch_parts
@@ -69,8 +68,7 @@ def run_sketch(
     """The same with settings as objects. The folder appears whole or not at all."""
     checks.refuse(checks.shingle_size(facts.shingle_size))
     started = time.perf_counter()
-    place = Place(output, overwrite=overwrite, temp=resources.temp)
-    try:
+    with Place(output, overwrite=overwrite, temp=resources.temp) as place:
         parts = open_data(data, paths, reading, place.spool)
         done = Sketched(output, facts, notes=sorted({note for part in parts for note in part.notes}))
         with SketchWriter(place.result / FILE, facts) as writer:
@@ -79,12 +77,5 @@ def run_sketch(
         done.seconds = time.perf_counter() - started
         text = json.dumps(done.summary(), indent=1, ensure_ascii=False)
         (place.result / "run.json").write_text(text + "\n", encoding="utf-8")
-        place.publish()
-    except BaseException as problem:
-        place.abandon(problem)
-        if isinstance(problem, KeyboardInterrupt) and not isinstance(problem, Interrupted):
-            raise Interrupted(place.how_to_go_on()) from None
-        raise
-    if place.scratch is not None:
-        shutil.rmtree(place.scratch, ignore_errors=True)
+        place.finish()
     return done
