@@ -42,6 +42,7 @@ EVIDENCE = 16
 """How many of the kept documents that resemble a removed one are named, the most alike first. A page between two
 versions may resemble thousands of kept ones; naming them all would be quadratic."""
 _PAIRS_AT_ONCE = 250_000
+_LOOKS = (2 * CROWD, 8 * CROWD, 32 * CROWD)
 _MAP_WORDS = 16
 
 
@@ -118,13 +119,19 @@ def _crowded_at_the_top(
     alone = replace(work, threads=1, budget=work.budget // work.threads, advance=_silent)
 
     def has_a_crowd(bucket: int) -> bool:
-        top = docs[starts[bucket] : starts[bucket + 1]][: 2 * CROWD].astype(np.int64)
-        one = Candidates.from_buckets(
-            np.array([len(top)], np.uint32), np.arange(len(top), dtype=np.uint32), NO_ASKS, len(top)
-        )
-        some = _Some(sets, top, weight[top])
-        found = _Pass(one, 0, some, measure, threshold, gates.of(top), every_pair, alone).resolve()
-        return bool(found.kept.sum() > CROWD)
+        """Look at its best documents, and at more of them while they are as many different ones as make a crowd."""
+        members = docs[starts[bucket] : starts[bucket + 1]]
+        for looked in _LOOKS:
+            top = members[:looked].astype(np.int64)
+            one = Candidates.from_buckets(
+                np.array([len(top)], np.uint32), np.arange(len(top), dtype=np.uint32), NO_ASKS, len(top)
+            )
+            some = _Some(sets, top, weight[top])
+            found = _Pass(one, 0, some, measure, threshold, gates.of(top), every_pair, alone).resolve()
+            stay = int(found.kept.sum())
+            if stay > CROWD or len(top) == len(members) or stay * len(members) <= CROWD * len(top):
+                break
+        return stay > CROWD
 
     crowded[large] = list(in_order(has_a_crowd, large.tolist(), work.threads))
     return crowded
