@@ -132,6 +132,7 @@ def test_the_first_of_all_are_those_with_a_limit(
         patch.setattr(crowds, "LEAST", 5 if packed else 10**6)
         with Index.create(tmp_path_factory.mktemp("i") / "a.db", method) as index:
             added = index.add(rows, at_once=25)
+            assert index.verify().whole and bool(blocks(index)) == packed
             for asked in (rows[seed % 60]["text"], rows[seed % 60]["text"] + " and a little more"):
                 whole = index.query(asked, limit=None)
                 assert index.query(asked, limit=limit) == whole[:limit]
@@ -143,3 +144,42 @@ def test_the_first_of_all_are_those_with_a_limit(
                     before = {r["doc_id"] for r in rows[: rows.index(row)]}
                     found = [m for m in index.query(row["text"], limit=None) if m.doc_id in before]
                     assert told.match.resemblance == found[0].resemblance
+
+
+def test_in_crowds_a_batch_run_finds_what_the_index_finds_and_perhaps_more(tmp_path: Path) -> None:
+    """What is promised where more than 200 documents that stay share a key.
+
+    Every pair of the index is a pair of the batch run, with the same score. What the batch run has beyond it reaches
+    the threshold and shares no key: it was found among the documents of crowds, by their rarest shingles.
+    """
+    drawn = random.Random(2)
+    rows: list[Row] = []
+    for n in range(330):
+        words = [*BOILER, *(f"own{drawn.randrange(10**6)}" for _ in range(60))]
+        rows.append({"doc_id": f"d{n}", "text": " ".join(words)})
+        if n % 6 == 0:
+            for _ in range(5):
+                words[drawn.randrange(180)] = "changed"
+            rows.append({"doc_id": f"c{n}", "text": " ".join(words)})
+    few = {"threshold": 0.6, "bands": 2, "rows": 1}
+    batch = scored(roughly.dedupe(rows, pairs="all", **few).pairs)
+    with Index.create(tmp_path / "a.db", Settings(**few)) as index:  # type: ignore[arg-type]
+        index.add(rows)
+        found = scored(index.pairs())
+        with index.moment() as connection:
+            shared = "SELECT count(*) FROM keys GROUP BY key ORDER BY 1 DESC LIMIT 1"
+            assert connection.exec_driver_sql(shared).scalar_one() > 200
+        assert found and found < batch
+        met = {frozenset(pair[:2]) for pair in found}
+        keys = {row["doc_id"]: keys_of(index, row["text"]) for row in rows}
+        for left, right, resemblance in batch - found:
+            assert frozenset((left, right)) not in met and resemblance >= 0.6
+            assert not keys[left] & keys[right]
+
+
+def keys_of(index: Index, text: str) -> set[int]:
+    """The keys of a text, as the index has them."""
+    from roughly.index.documents import one
+    from roughly.index.signing import sign
+
+    return set(sign(one(text), index.bound.method, index.settings).keys.keys.tolist())

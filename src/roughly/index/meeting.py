@@ -103,7 +103,7 @@ class Meeting:
     def __init__(self, store: Store, connection: Connection, bound: Bound) -> None:
         self.store, self.connection, self.bound = store, connection, bound
         self.loose = np.empty(0, np.int64), np.empty(0, np.int64)
-        """(keys, members) that were found outside of blocks, for those who pack them."""
+        """(keys, members) that stand behind the blocks of keys that were asked for, for those who pack them."""
 
     @cached_property
     def _packed(self) -> bool:
@@ -120,7 +120,7 @@ class Meeting:
         found = self._entries(keys)
         lo, hi = np.searchsorted(found.keys, keys.keys, "left"), np.searchsorted(found.keys, keys.keys, "right")
         sizes = hi - lo
-        alone = 0 if asking.own is None else 1  # who is in the index finds itself
+        alone = keys.asks & (asking.own is not None)  # who is in the index finds itself, where it asks
         busy = np.zeros(len(asking), np.bool_)
         busy[keys.owners[sizes > alone]] = True
         use = busy[keys.owners] & (sizes > 0)
@@ -143,15 +143,15 @@ class Meeting:
         wanted = np.unique(keys.keys[keys.asks])
         packed = self._blocks(wanted)
         loose = self._rows(wanted, packed, ())
+        loose = loose[np.lexsort((loose[:, 1], loose[:, 0]))]
+        self.loose = loose[:, 0], loose[:, 1]
         if not keys.asks.all():  # of a key that only answers, those matter who ask
             answers = np.setdiff1d(keys.keys[~keys.asks], wanted)
             more = self._blocks(answers)
             loose = np.concatenate((loose, self._rows(answers, more, (_ASKS,))))
             asking = (more[1]["member"] & 1).astype(np.bool_)
             packed = np.concatenate((packed[0], more[0][asking])), np.concatenate((packed[1], more[1][asking]))
-        order = np.lexsort((loose[:, 1], loose[:, 0]))
-        self.loose = loose[order, 0], loose[order, 1]
-        return self._known(*packed)
+        return self._known(*packed, loose)
 
     def _blocks(self, keys: Ints) -> tuple[Ints, npt.NDArray[np.void]]:
         if not self._packed or not len(keys):
@@ -169,20 +169,18 @@ class Meeting:
         rest = self.store.key_rows(self.connection, hot, packed[1]["member"][lasts].astype(np.int64))
         return np.concatenate((few, rest[(rest[:, 1] & 1) == 1] if where else rest))
 
-    def _known(self, keys: Ints, entries: npt.NDArray[np.void]) -> _Found:
+    def _known(self, keys: Ints, entries: npt.NDArray[np.void], loose: Ints) -> _Found:
         """Packed and loose entries together, with what is known of their contents."""
         packed = entries["member"].astype(np.int64)
-        numbers = np.unique(np.concatenate((packed, self.loose[1])) >> 1)
+        numbers = np.unique(np.concatenate((packed, loose[:, 1])) >> 1)
         facts = np.full((len(numbers), 2), -1, np.int64)
         maps = np.zeros((len(numbers), crowds.FOLDED), np.uint64)
         place = np.searchsorted(numbers, packed >> 1)
         facts[place, 0], facts[place, 1], maps[place] = entries["tokens"], entries["size"], entries["map"]
         self._look_up(numbers, facts, maps)
-        both, members = np.concatenate((keys, self.loose[0])), np.concatenate((packed, self.loose[1]))
-        if len(keys) and len(self.loose[0]):
-            order = np.lexsort((members, both))
-            both, members = both[order], members[order]
-        return _Found(both, members, numbers, facts[:, 0], facts[:, 1], maps)
+        both, members = np.concatenate((keys, loose[:, 0])), np.concatenate((packed, loose[:, 1]))
+        order = np.lexsort((members, both))
+        return _Found(both[order], members[order], numbers, facts[:, 0].copy(), facts[:, 1].copy(), maps)
 
     def _look_up(self, numbers: Ints, facts: Ints, maps: npt.NDArray[np.uint64]) -> None:
         """Fill in the facts of contents that stand in no block."""
