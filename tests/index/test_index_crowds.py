@@ -119,13 +119,13 @@ def test_an_index_without_the_table_gets_it(tmp_path: Path, small_blocks: None) 
 
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])
 @pytest.mark.parametrize("packed", [True, False])
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**6), limit=st.integers(1, 12))
 def test_the_first_of_all_are_those_with_a_limit(
     tmp_path_factory: pytest.TempPathFactory, packed: bool, measure: str, seed: int, limit: int
 ) -> None:
     """With a limit most texts are not judged; the answer is the beginning of the whole one, in the same order."""
-    rows = pages(60, seed)
+    rows = pages(40, seed)
     bands = {"bands": 32, "rows": 2} if measure == "resemblance" else {}
     method = Settings(threshold=0.6, measure=measure, **bands)  # type: ignore[arg-type]
     with pytest.MonkeyPatch.context() as patch:
@@ -133,7 +133,7 @@ def test_the_first_of_all_are_those_with_a_limit(
         with Index.create(tmp_path_factory.mktemp("i") / "a.db", method) as index:
             added = index.add(rows, at_once=25)
             assert index.verify().whole and bool(blocks(index)) == packed
-            for asked in (rows[seed % 60]["text"], rows[seed % 60]["text"] + " and a little more"):
+            for asked in (rows[seed % 40]["text"], rows[seed % 40]["text"] + " and a little more"):
                 whole = index.query(asked, limit=None)
                 assert index.query(asked, limit=limit) == whole[:limit]
                 assert index.queries([asked, rows[3]["text"]], limit=limit)[0] == whole[:limit]

@@ -215,7 +215,13 @@ class Store:
         try:
             yield cursor
         except driver.Error as problem:
-            raise DBAPIError.instance(None, None, problem, driver.Error, dialect=self.engine.dialect) from problem
+            dialect = self.engine.dialect
+            lost = dialect.is_disconnect(problem, connection.connection.dbapi_connection, cursor)
+            if lost:
+                connection.invalidate(problem)
+            raise DBAPIError.instance(
+                None, None, problem, driver.Error, connection_invalidated=lost, dialect=dialect
+            ) from problem
         finally:
             cursor.close()
 
