@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import corpora, dedupe, kernels
+from benchmarks import corpora, dedupe, index, kernels, results_grouping
 from benchmarks.corpora import Collection, CorpusMissing
 from benchmarks.measure import machine
 from benchmarks.tables import dedupe_table, draw, write_json
@@ -31,10 +31,12 @@ class Scale:
     documentation_megabytes: int
     mail_share: float
     timeout: float
+    indexed: int  # documents
+    grouped: int  # results
 
 
-QUICK = Scale("quick", 8, 3, 12, 0.2, 600)
-FULL = Scale("full", 50, 5, 200, 1.0, 7200)
+QUICK = Scale("quick", 8, 3, 12, 0.2, 600, 5_000, 500)
+FULL = Scale("full", 50, 5, 200, 1.0, 7200, 100_000, 500)
 
 
 def collections(scale: Scale, chosen: argparse.Namespace) -> Iterator[Collection]:
@@ -84,8 +86,22 @@ def main(arguments: list[str] | None = None) -> int:
         facts["dedupe"] = found
         write_json(chosen.results / f"{name}.json", facts)  # after every set: an hour is not lost to the last
         draw(chosen.results / f"{name}-{collection.name}.png", title, rows)
+    if not chosen.files:
+        facts |= online(scale, chosen)
+        write_json(chosen.results / f"{name}.json", facts)
     print(f"\nwritten to {chosen.results / name}.json", file=sys.stderr)
     return 0
+
+
+def online(scale: Scale, chosen: argparse.Namespace) -> dict[str, object]:
+    """The index, and search results grouped."""
+    places = "sqlite,postgresql"
+    grown = index.grown(scale.indexed, chosen.corpora)
+    found = index.compare(grown, index.Measured(scale.indexed, at_once=2_000), places)
+    print(f"\n## An index of {scale.indexed:,} documents\n\n{index.table(found, places.split(','))}", flush=True)
+    rows = results_grouping.measure(results_grouping.drawn(chosen.corpora, scale.grouped), 15)
+    print(f"\n## {scale.grouped} search results grouped\n\n{results_grouping.table(rows)}", flush=True)
+    return {"index": found, "results_grouping": rows}
 
 
 def kernel_set(scale: Scale, chosen: argparse.Namespace, sets: list[Collection]) -> Collection:

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,15 @@ SINGLY = 300
 ASKED = 1000
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is put into each place."""
+
+    documents: int
+    store: str = "text"
+    at_once: int = 10_000
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.index", description=__doc__.split("\n")[0])
@@ -53,26 +63,31 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=0, help="kill so many processes instead")
     parser.add_argument("--out", type=Path, help="also write the result here, as JSON")
     asked = parser.parse_args()
-    sys.path.insert(0, str(ROOT / "tests" / "index"))
     if asked.kills:
         found: dict[str, Any] = kill(asked.kills)
     else:
         files = sorted(glob.glob(asked.files)) if asked.files else grown(asked.documents)  # noqa: PTH207 - a whole path
-        found = {"machine": machine(), "documents": asked.documents, "store": asked.store, "at_once": asked.at_once}
-        for name in asked.on.split(","):
-            found[name] = measure(name, files, asked)
-            print(json.dumps({name: found[name]}, indent=1), flush=True)
+        found = {"machine": machine()} | compare(files, Measured(asked.documents, asked.store, asked.at_once), asked.on)
         print(table(found, asked.on.split(",")))
     if asked.out:
         asked.out.write_text(json.dumps(found, indent=1) + "\n")
     return 0 if not asked.kills or found["whole"] == found["kills"] else 1
 
 
-def grown(documents: int) -> list[str]:
+def compare(files: list[str], asked: Measured, places: str) -> dict[str, Any]:
+    """Each of the places, with commas."""
+    found: dict[str, Any] = {"documents": asked.documents, "store": asked.store, "at_once": asked.at_once}
+    for name in places.split(","):
+        found[name] = measure(name, files, asked)
+        print(json.dumps({name: found[name]}, indent=1), file=sys.stderr, flush=True)
+    return found
+
+
+def grown(documents: int, corpora: Path = CORPORA) -> list[str]:
     """Documents made of real ones, with edited copies."""
     folder = DATA / f"index-{documents}"
     if not (folder / "grown.json").exists():
-        source = CORPORA / "large" / "debian_docs.parquet"
+        source = corpora / "large" / "debian_docs.parquet"
         grow(source, folder, Growth(documents=documents))
     return sorted(map(str, (folder / "documents").glob("*.parquet")))
 
@@ -88,15 +103,18 @@ def batches(files: list[str], count: int) -> Iterator[pa.Table]:
         yield table
 
 
-def measure(name: str, files: list[str], asked: argparse.Namespace) -> dict[str, Any]:
+def measure(name: str, files: list[str], asked: Measured) -> dict[str, Any]:
     """One place."""
     with tempfile.TemporaryDirectory(prefix="roughly-bench-", dir=ROOT / "benchmarks") as folder:
         if name == "sqlite":
             return on(f"{folder}/a.db", files, asked)
         if name == "datasketch":
             return on_redis(files, asked.documents, Path(folder))
-        from postgres_server import Server
+        sys.path.insert(0, str(ROOT / "tests" / "index"))
+        from postgres_server import Server, binaries
 
+        if binaries() is None:
+            return {"unavailable": "no PostgreSQL server; install it from the system's packages"}
         server = Server("-c shared_buffers=256MB -c max_wal_size=4GB")
         try:
             return on(server.database(), files, asked)
@@ -104,7 +122,7 @@ def measure(name: str, files: list[str], asked: argparse.Namespace) -> dict[str,
             server.close()
 
 
-def on(where: str, files: list[str], asked: argparse.Namespace) -> dict[str, Any]:
+def on(where: str, files: list[str], asked: Measured) -> dict[str, Any]:
     """Add in bulk, add singly, ask."""
     from roughly import Index
 
@@ -138,14 +156,16 @@ def on(where: str, files: list[str], asked: argparse.Namespace) -> dict[str, Any
 
 
 def timed(work: list[Any]) -> dict[str, float]:
-    """Milliseconds of each, at the median and the 99th percentile; of CPU on average."""
-    seconds, cpu = [], time.process_time()
+    """Milliseconds of each, at the median and the 99th percentile, on the clock and of the processor."""
+    seconds, cpu = [], []
     for one in work:
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         one()
         seconds.append(time.perf_counter() - start)
+        cpu.append(time.process_time() - used)
     p50, p99, most = (1000 * np.percentile(seconds, (50, 99, 100))).tolist()
-    return {"p50": p50, "p99": p99, "most": most, "cpu": 1000 * (time.process_time() - cpu) / len(work)}
+    cpu50, cpu99 = (1000 * np.percentile(cpu, (50, 99))).tolist()
+    return {"p50": p50, "p99": p99, "most": most, "cpu": 1000 * sum(cpu) / len(cpu), "cpu_p50": cpu50, "cpu_p99": cpu99}
 
 
 def sample(files: list[str], documents: int, count: int) -> list[str]:
@@ -198,6 +218,7 @@ def on_redis(files: list[str], documents: int, folder: Path) -> dict[str, Any]:
 
 def kill(count: int) -> dict[str, Any]:
     """Kill processes that work on an index, and look at what is left."""
+    sys.path.insert(0, str(ROOT / "tests" / "index"))
     from index_worker import document
     from test_index_kills import METHOD, Nursery
     from test_index_upkeep import as_format_1

@@ -42,6 +42,12 @@ STORED: dict[str, Row] = {
 }
 
 
+def drawn(folder: Path, count: int, kilobytes: float = 5) -> list[Row]:
+    """Results from the documentation among the corpora."""
+    found = corpora.documentation(folder, int(1.5 * count * 1024 * kilobytes))
+    return results_of(found.read()[1], count, int(1024 * kilobytes))
+
+
 def results_of(texts: list[str], count: int, size: int, seed: int = 1) -> list[Row]:
     """So many results of so many characters, a fifth of them copies of another with every fiftieth word changed."""
     draw = random.Random(seed)
@@ -117,10 +123,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--corpora", type=Path, default=corpora.CORPORA, help="folder of the corpora")
     parser.add_argument("--json", action="store_true", help="print JSON")
     chosen = parser.parse_args(arguments)
-    wanted = int(1.5 * chosen.results * 1024 * chosen.kilobytes)
-    found = corpora.documentation(chosen.corpora, wanted)
-    results = results_of(found.read()[1], chosen.results, int(1024 * chosen.kilobytes))
-    rows = measure(results, chosen.repeats)
+    rows = measure(drawn(chosen.corpora, chosen.results, chosen.kilobytes), chosen.repeats)
     print(json.dumps(rows, indent=1) if chosen.json else table(rows))
     return 0
 

@@ -129,6 +129,7 @@ def test_keys_in_common_are_measured_where_texts_are(rows: list[dict[str, Any]],
 def test_many_who_share_a_key_are_told_apart_by_their_bitmaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Different pages with much boilerplate, a few near-copies among them: bitmaps save work and change nothing."""
     from roughly.index import matching
+    from roughly.index.bound import Bound
 
     drawn = random.Random(5)
     boilerplate = [f"boiler{n}" for n in range(120)]
@@ -144,9 +145,9 @@ def test_many_who_share_a_key_are_told_apart_by_their_bitmaps(tmp_path: Path, mo
     )
     settings = Settings(threshold=0.8, bands=64, rows=2)
     found = []
-    for few in (0, 10**9):  # bitmaps always, and never
-        monkeypatch.setattr(matching, "_FEW", few)
-        with Index.create(tmp_path / f"{few}.db", settings) as index:
+    for marked in (True, False):
+        monkeypatch.setattr(Bound, "marked", marked)
+        with Index.create(tmp_path / f"{marked}.db", settings) as index:
             index.add(rows)
             loaded.clear()
             told = index.queries(rows, limit=None)

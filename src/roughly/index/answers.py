@@ -12,7 +12,8 @@ from sqlalchemy import Connection, func, select
 from roughly.cluster.scoring import held_of
 from roughly.features.sketch import joined
 from roughly.index.bound import Bound
-from roughly.index.matching import Asking, Matcher, Verdicts, body_sets, tokens_of
+from roughly.index.matching import Matcher, Verdicts, body_sets, tokens_of
+from roughly.index.meeting import Asking
 from roughly.index.results import Match
 from roughly.index.schema import CONTENTS, DOCUMENTS
 from roughly.index.signing import Signed

@@ -18,7 +18,8 @@ from roughly.features.shingles import Sets
 from roughly.features.sketch import estimate, joined
 from roughly.index import contents
 from roughly.index.bound import Bound
-from roughly.index.matching import Asking, Matcher
+from roughly.index.matching import Matcher
+from roughly.index.meeting import Asking
 from roughly.index.ranks import Ranked
 from roughly.index.schema import CONTENTS, LIVE
 from roughly.index.store import Store
@@ -71,8 +72,8 @@ class Comparer:
     def candidates(self, asking: Asking) -> tuple[Ints, Ints]:
         """(asked about, text of the index): all that share a key, equal texts left out."""
         none = np.empty(0, np.int64)
-        parts = [] if self.bound.method.equality else self.matcher._candidates(asking)
-        owners, texts = ([none, *(getattr(part, name) for part in parts)] for name in ("owner", "content"))
+        met = [] if self.bound.method.equality else list(self.matcher.meeting.meet(asking, sift=False))
+        owners, texts = ([none, *(getattr(one.pairs, name) for one in met)] for name in ("owner", "content"))
         return np.concatenate(owners), np.concatenate(texts)
 
     @property

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, delete, func, select, update
 
 from roughly.cluster.scoring import slice_of
-from roughly.index import matching
+from roughly.index import crowds, matching
 from roughly.index.bodies import marks_of, pack_sets, pack_texts, unpack_texts
 from roughly.index.bound import Bound
 from roughly.index.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, META, REVOKED, SIGNS
@@ -160,13 +160,20 @@ def read_bodies(store: Store, connection: Connection, contents: Ints) -> list[by
 
 def drop_keys(store: Store, connection: Connection, bound: Bound, contents: Ints) -> None:
     """Take the keys of live contents away: from now on nothing matches them."""
+    packed = len(contents) > 0 and crowds.trusted(connection)
     for at in range(0, len(contents), _STEP):
         some = contents[at : at + _STEP]
         keys = keys_of(store, connection, bound, some)
-        store.delete_keys(connection, "keys", keys.keys, 2 * some[keys.owners] + keys.asks)
+        members = 2 * some[keys.owners] + keys.asks
+        store.delete_keys(connection, "keys", keys.keys, members)
+        if packed:
+            crowds.drop(store, connection, keys.keys, members)
     if len(contents):
         count = int(connection.execute(select(META.c.value).where(META.c.name == "removals")).scalar_one())
-        connection.execute(update(META).where(META.c.name == "removals").values(value=str(count + len(contents))))
+        count += len(contents)
+        connection.execute(update(META).where(META.c.name == "removals").values(value=str(count)))
+        if packed:
+            crowds.now_right(connection, count)
 
 
 def drop_orphans(store: Store, connection: Connection, bound: Bound, contents: Ints) -> int:

@@ -11,9 +11,8 @@ import numpy.typing as npt
 from sqlalchemy import Connection, select
 
 from roughly.features.shingles import Sets
-from roughly.features.sketch import joined
+from roughly.features.sketch import EVERY
 from roughly.index import contents
-from roughly.index.bodies import unpack_sets
 from roughly.index.bound import Bound
 from roughly.index.index import Index
 from roughly.index.matching import Matcher
@@ -23,7 +22,7 @@ from roughly.index.store import Store
 from roughly.methods.method import Keys
 
 Ints = npt.NDArray[np.int64]
-
+_AT_ONCE = 10_000
 
 FACTS = ("doc_id", "content", "day", "title", "url", "date", "source", "tokens", "state")
 """What is told of a document, in this order."""
@@ -37,7 +36,7 @@ class Fetched:
     rows: dict[str, Sequence[Any]]  # the `FACTS`
     place: dict[int, int]  # of a content in the keys and the sets
     keys: Keys | None  # None: equality is the whole method
-    sets: Sets | None  # None: it is judged by keys in common
+    sets: Sets | None  # of those that share a key with another; None: it is judged by keys in common
 
 
 def fetch(index: Index, ids: Sequence[str]) -> Fetched:
@@ -46,33 +45,57 @@ def fetch(index: Index, ids: Sequence[str]) -> Fetched:
 
 
 def _fetch(store: Store, connection: Connection, bound: Bound, ids: Sequence[str]) -> Fetched:
-    columns = [*(DOCUMENTS.c[name] for name in FACTS[:-2]), CONTENTS.c.tokens, CONTENTS.c.state]
-    joint = select(*columns).join(CONTENTS, CONTENTS.c.content == DOCUMENTS.c.content)
     rows: dict[str, Sequence[Any]] = {}
-    for at in range(0, len(ids), 10_000):
-        asked = joint.where(store.among(DOCUMENTS.c.doc_id, ids[at : at + 10_000]))
-        rows |= {row[0]: row for row in connection.execute(asked).all()}
+    for at in range(0, len(ids), _AT_ONCE):
+        asked = store.listed(ids[at : at + _AT_ONCE])
+        rows |= {row[0]: row for row in store.ask(connection, "facts by id", lambda: _facts(store), asked=asked)}
     live = np.unique(np.array([row[1] for row in rows.values() if row[-1] == LIVE], np.int64))
     revoked = np.unique(np.array([row[1] for row in rows.values() if row[-1] != LIVE], np.int64))
     place = {content: at for at, content in enumerate([*live.tolist(), *revoked.tolist()])}
     if bound.method.equality:
         return Fetched(bound, rows, place, None, None)
-    sets = None
-    if bound.store == "text":
-        found = contents.keys_of(store, connection, bound, live)
-    else:
-        signs = store.fetch(connection, (SIGNS.c.content, SIGNS.c.packed, SIGNS.c.sketch), SIGNS.c.content, live)
-        signs.sort(key=lambda row: row[0])
-        found = unpack_keys([bytes(row[1]) for row in signs])
-        if bound.judge.on == "sketch":
-            sets = unpack_sets([bytes(row[2]) for row in signs], bound.most)
+    found = _keys(store, connection, bound, live)
     offsets = np.searchsorted(found.owners, np.arange(len(place) + 1)).astype(np.int64)
     keys = Keys(found.keys.view(np.uint64), offsets, None if found.asks.all() else found.asks)
+    sets = None
     if bound.judge.on != "keys":
-        sets = Matcher(store, connection, bound).load(live) if sets is None else sets
-        if len(revoked):  # nothing is stored of them
-            sets = joined([sets, Sets(np.empty(0, np.uint64), np.zeros(len(revoked) + 1, np.int64))])
+        some = sharing(found)
+        sets = among(Matcher(store, connection, bound).load(live[some]), some, len(place))
     return Fetched(bound, rows, place, keys, sets)
+
+
+def _facts(store: Store) -> Any:
+    columns = [*(DOCUMENTS.c[name] for name in FACTS[:-2]), CONTENTS.c.tokens, CONTENTS.c.state]
+    joint = select(*columns).join(CONTENTS, CONTENTS.c.content == DOCUMENTS.c.content)
+    return joint.where(store.one_of(DOCUMENTS.c.doc_id, strings=True))
+
+
+def _keys(store: Store, connection: Connection, bound: Bound, live: Ints) -> KeyRows:
+    if bound.store == "text":
+        return contents.keys_of(store, connection, bound, live)
+    signs = store.fetch(connection, (SIGNS.c.content, SIGNS.c.packed), SIGNS.c.content, live)
+    signs.sort()
+    return unpack_keys([bytes(row[1]) for row in signs])
+
+
+def sharing(keys: KeyRows) -> Ints:
+    """The owners that share a key with another: no other is compared with anyone, so no other set is wanted."""
+    order = np.argsort(keys.keys)
+    same = keys.keys[order[1:]] == keys.keys[order[:-1]]
+    return np.unique(keys.owners[np.concatenate((order[1:][same], order[:-1][same]))])
+
+
+def among(sets: Sets, places: Ints, count: int) -> Sets:
+    """The sets at these places among so many; the others are empty."""
+    sizes = np.zeros(count, np.int64)
+    sizes[places] = np.diff(sets.offsets)
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    limits = None
+    if sets.limits is not None:
+        limits = np.full(count, EVERY, np.uint64)
+        limits[places] = sets.limits
+    return Sets(sets.values, offsets, limits, sets.most)
 
 
 def unpack_keys(packed: list[bytes]) -> KeyRows:

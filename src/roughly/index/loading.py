@@ -27,7 +27,7 @@ from sqlalchemy import Connection, bindparam, update
 from roughly.cluster.candidates import NO_DAY
 from roughly.errors import InputError, OutputExists
 from roughly.index import bound as binding
-from roughly.index import contents
+from roughly.index import contents, crowds
 from roughly.index.bound import Bound
 from roughly.index.failures import plainly
 from roughly.index.schema import CONTENTS, METADATA
@@ -214,6 +214,8 @@ class _Loader:
         """Keys and clusters."""
         for keys, members in self._keys.shares():
             self.store.insert_keys(self.connection, "keys", keys, members)
+            order = np.lexsort((members, keys))
+            crowds.pack(self.store, self.connection, keys[order], members[order])
         labels = np.concatenate([np.empty(0, np.uint64), *self._labels])
         _, first, place = np.unique(labels, return_index=True, return_inverse=True)
         founder = first[place] + 1  # the earliest text of the cluster gives it its number

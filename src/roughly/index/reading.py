@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from sqlalchemy import Connection, bindparam, select
 from roughly.index import answers, contents
 from roughly.index.bodies import unpack_texts
 from roughly.index.bound import Bound
-from roughly.index.matching import Asking, Matcher, Verdicts, asking_signed
+from roughly.index.matching import Matcher, Verdicts, asking_signed
+from roughly.index.meeting import Asking
 from roughly.index.results import Entry, Match
 from roughly.index.schema import CONTENTS, DOCUMENTS, LIVE, REVOKED
 from roughly.index.signing import Signed
@@ -51,17 +52,17 @@ def matches(store: Store, connection: Connection, bound: Bound, signed: Signed, 
     digests = list(zip(signed.hi.tolist(), signed.lo.tolist(), strict=True))
     equal = np.array([known[d].content if d in known else -1 for d in digests], np.int64)
     asking = asking_signed(bound, signed, equal=equal)
-    matcher = Matcher(store, connection, bound)
-    verdicts = Verdicts(*_nothing()) if bound.method.equality else matcher.match(asking)
-    verdicts = answers.best_first(verdicts, asked.measure or answers.measure_of(bound))
-    scores = answers.scores_of(matcher, signed, verdicts)
-    order = _order(verdicts, scores, asked)
     found: list[list[Match]] = [[] for _ in range(len(signed))]
     for owner, digest in enumerate(digests):
         if digest in known and known[digest].state != REVOKED:
             shared = answers.shared_with_equal(asking, owner)
             rows = _documents(store, connection, known[digest].content, asked, asked.limit)
             found[owner] += [answers.match_of(row, None, 0, shared) for row in rows]
+    matcher = Matcher(store, connection, bound)
+    verdicts = _judged(matcher, asking, asked, found)
+    verdicts = answers.best_first(verdicts, asked.measure or answers.measure_of(bound))
+    scores = answers.scores_of(matcher, signed, verdicts)
+    order = _order(verdicts, scores, asked)
     together = None
     if len(signed) > 1:  # one statement for all is cheaper than one for each
         together = _all_documents(store, connection, np.unique(verdicts.pairs.content[order]), asked)
@@ -79,11 +80,29 @@ def matches(store: Store, connection: Connection, bound: Bound, signed: Signed, 
     return found
 
 
-def _nothing() -> tuple[Any, ...]:
-    from roughly.index.matching import Pairs
+def _judged(matcher: Matcher, asking: Asking, asked: Asked, found: list[list[Match]]) -> Verdicts:
+    """The duplicates that are wanted, beside those that are equal and `found` already."""
+    if matcher.bound.method.equality:
+        return Verdicts.none()
+    if asked.limit is None:
+        return matcher.match(asking)
+    wanting = np.array([len(listed) < asked.limit for listed in found], np.bool_)
+    if not wanting.all():
+        asking = replace(asking, keys=asking.keys.of(wanting))
+    return matcher.match(asking, asked.limit if _by_verdict(matcher.bound, asked) else None)
 
-    none, no = np.empty(0, np.int64), np.empty(0, np.bool_)
-    return Pairs(none, none, none, no, no), none, none, none, no
+
+def _by_verdict(bound: Bound, asked: Asked) -> bool:
+    """Whether the texts that the verdict puts first are those whose documents are told.
+
+    Every text has a document, so `limit` texts are enough, unless documents outside a window of days are left out. With
+    another measure than the verdict's, or a least value of another, the order is another.
+    """
+    if asked.since is not None or asked.until is not None:
+        return False
+    if bound.judge.measure == "resemblance":
+        return asked.measure in (None, "resemblance")
+    return asked.measure is None and asked.minimum is None
 
 
 def _order(verdicts: Verdicts, scores: answers.Scores, asked: Asked) -> list[int]:
@@ -102,17 +121,20 @@ def _order(verdicts: Verdicts, scores: answers.Scores, asked: Asked) -> list[int
 
 def _documents(store: Store, connection: Connection, content: int, asked: Asked, limit: int | None) -> list[Any]:
     """Documents of a content, the earliest first."""
-    limited = answers.told().where(DOCUMENTS.c.content == bindparam("content")).order_by(DOCUMENTS.c.document)
     given = {"content": content, "most": 2**62 if limit is None else limit}
     days = {name: day for name, day in (("since", asked.since), ("until", asked.until)) if day is not None}
     rows = store.ask(
         connection,
         ("shown of a content", *days),
-        lambda: _windowed(limited, days).limit(bindparam("most")),
+        lambda: _windowed(_of_content(), days).limit(bindparam("most")),
         **given,
         **days,
     )
     return list(map(answers.Shown._make, rows))
+
+
+def _of_content() -> Any:
+    return answers.told().where(DOCUMENTS.c.content == bindparam("content")).order_by(DOCUMENTS.c.document)
 
 
 def _all_documents(store: Store, connection: Connection, texts: Ints, asked: Asked) -> dict[int, list[Any]]:
@@ -186,7 +208,7 @@ def pairs(store: Store, connection: Connection, bound: Bound) -> Iterator[pa.Rec
         asking = Asking(
             keys, lengths, lambda rows, own=own: matcher.load(own[rows]), own, counts_all=True  # type: ignore[misc]
         )  # fmt: skip
-        verdicts = Verdicts(*_nothing()) if bound.method.equality else matcher.match(asking)
+        verdicts = Verdicts.none() if bound.method.equality else matcher.match(asking)
         yield _named(matcher, own, lengths, verdicts)
 
 

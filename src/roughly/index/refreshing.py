@@ -20,7 +20,7 @@ from sqlalchemy import Connection, delete, select
 
 from roughly.errors import IndexRefused
 from roughly.index import bound as binding
-from roughly.index import contents
+from roughly.index import contents, crowds
 from roughly.index.bodies import unpack_texts
 from roughly.index.bound import Bound
 from roughly.index.failures import attempt
@@ -145,6 +145,7 @@ def _exchange(store: Store, new: Bound, state: _State) -> bool:
                     f"DELETE FROM {table} WHERE {number} NOT IN (SELECT content FROM contents WHERE state = {LIVE})"
                 )
         store.exchange(connection)
+        crowds.forget(connection)
         connection.execute(delete(META).where(META.c.name.startswith(_PREFIX, autoescape=True)))
         binding.write(connection, store, new, fresh=False)
         return True

@@ -6,6 +6,7 @@
 | `contents` | a distinct text | equal documents are judged once: 100,000 copies are one candidate |
 | `documents` | a document: its id, its text, what is known of it | what people ask for |
 | `keys` | a key of a content | sharing one makes two contents candidates |
+| `crowds` | some hundred contents that share a key, packed; see `crowds` | read at once, and not a row each |
 | `bodies` | what a content is judged on: its text, shingle set or sample | apart, so that the rest stays small |
 | `signs` | the method's sketch, and the keys where no text is stored to make them of again | refreshed with the keys |
 | `files` | a lexicon that the index is bound to, in pieces | an index is whole in itself |
@@ -81,6 +82,15 @@ BODIES = Table(
     METADATA,
     Column("content", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
     Column("body", LargeBinary, nullable=False),
+)
+
+CROWDS = Table(
+    "crowds",
+    METADATA,
+    Column("key", BigInteger, nullable=False),
+    Column("last", BigInteger, nullable=False),  # the highest member that it was made with
+    Column("body", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("key", "last", name="crowds_key"),
 )
 
 FILES = Table(

@@ -147,9 +147,9 @@ class Store:
         text, order, fixed = self._written[name]
         given = fixed | given
         values: Any = given if order is None else tuple(given[parameter] for parameter in order)
-        cursor: Any = connection.exec_driver_sql(text, values).cursor
-        rows: list[Any] = cursor.fetchall()
-        cursor.close()
+        with self._cursor(connection) as cursor:  # not SQLAlchemy's, which takes longer than most of them run
+            cursor.execute(text, values)
+            rows: list[Any] = cursor.fetchall()
         return rows
 
     def fetch(
@@ -175,6 +175,26 @@ class Store:
         flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(columns))
         return flat.reshape(-1, len(columns))
 
+    def key_rows(self, connection: Connection, keys: Ints, after: Ints) -> Ints:
+        """Rows (key, member) of `keys` whose member is above that of `after` for the key, sorted by both."""
+        if self.postgres:
+            listed = "unnest(%s::bigint[], %s::bigint[]) AS asked (key, after)"
+            values: tuple[Any, ...] = (keys.tolist(), after.tolist())
+            key, member = "asked.key", "asked.after"
+        else:
+            listed = "json_each(?) AS asked"
+            values = (orjson.dumps(np.column_stack((keys, after)).tolist()).decode(),)
+            key, member = "json_extract(asked.value, '$[0]')", "json_extract(asked.value, '$[1]')"
+        with self._cursor(connection) as cursor:
+            # SQLite takes the tables of a CROSS JOIN in this order
+            cursor.execute(
+                f"SELECT k.key, k.member FROM {listed} CROSS JOIN keys k WHERE k.key = {key} AND k.member > {member}",
+                values,
+            )
+            rows: list[Any] = cursor.fetchall()
+        table = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2)
+        return table[np.lexsort((table[:, 1], table[:, 0]))]
+
     def insert(self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Put rows into a table, as fast as the database takes them."""
         if self.postgres:
@@ -195,7 +215,13 @@ class Store:
         try:
             yield cursor
         except driver.Error as problem:
-            raise DBAPIError.instance(None, None, problem, driver.Error, dialect=self.engine.dialect) from problem
+            dialect = self.engine.dialect
+            lost = dialect.is_disconnect(problem, connection.connection.dbapi_connection, cursor)
+            if lost:
+                connection.invalidate(problem)
+            raise DBAPIError.instance(
+                None, None, problem, driver.Error, connection_invalidated=lost, dialect=dialect
+            ) from problem
         finally:
             cursor.close()
 
@@ -233,8 +259,11 @@ class Store:
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""
         if self.postgres:
-            names = "contents", "documents", "keys", "bodies", "signs", "files", "meta"
-            return sum(int(connection.scalar(select(func.pg_total_relation_size(name))) or 0) for name in names)
+            names = "contents", "documents", "keys", "crowds", "bodies", "signs", "files", "meta"
+            sizes = (
+                func.pg_total_relation_size(func.to_regclass(name)) for name in names
+            )  # none has `crowds` at first
+            return sum(int(connection.scalar(select(size)) or 0) for size in sizes)
         pages, size, free = (
             int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
             for name in ("page_count", "page_size", "freelist_count")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, and_, bindparam, delete, select, update
 
 from roughly.cluster.candidates import NO_DAY
-from roughly.index import answers, contents
+from roughly.index import answers, contents, crowds
 from roughly.index.bound import Bound
 from roughly.index.matching import Matcher, asking_signed
 from roughly.index.results import Added, Match
@@ -102,7 +102,8 @@ class Adding:
         asking = asking_signed(self.bound, self.signed, own)
         asking = replace(asking, keys=asking.keys.of(own >= 0))
         matcher = Matcher(self.store, self.connection, self.bound)
-        found = answers.best_first(matcher.match(asking), answers.measure_of(self.bound))
+        found = answers.best_first(matcher.match(asking, best=1), answers.measure_of(self.bound))
+        crowds.pack(self.store, self.connection, *matcher.meeting.loose)
         best = answers.first_of_each(found)
         if not len(best):
             return {}

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ import pyarrow.parquet as pq
 from roughly.errors import DuplicateIds
 from roughly.index import Index, Match
 from roughly.index.bound import check_same
+from roughly.job.merging import merge_sorted, write_sorted
 from roughly.model import PAIRS, VERDICTS
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Parsed, Part
@@ -32,6 +36,9 @@ from roughly.threads import in_order
 
 Ints = npt.NDArray[np.int64]
 IN_ARCHIVE = pa.field("in_archive", pa.bool_(), nullable=False)
+_FOUND = pa.schema([PAIRS.field(name) for name in PAIRS.names[:5]])
+"""A new document, the archive's that it is most like, and how much."""
+_SPOOLED = 100_000  # of them in memory
 
 
 class Rest:
@@ -53,21 +60,32 @@ class Rest:
 
 
 class Against:
-    """What an archive says of new documents."""
+    """What an archive says of new documents. Of those that it has, a number each is in memory; the rest is on disk."""
 
-    def __init__(self, index: Index, parts: Sequence[Part], threads: int) -> None:
+    def __init__(self, index: Index, parts: Sequence[Part], threads: int, temp: Path | None = None) -> None:
         self.index = index
-        self.documents = 0
-        self._ids: list[str] = []
-        self._matches: list[Match] = []
+        self.documents = self.removed = 0
+        self._folder = Path(tempfile.mkdtemp(prefix="roughly-against-", dir=temp))
+        self._clear = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._files: list[Path] = []
+        waiting: list[tuple[Any, ...]] = []
         hidden: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in parts]
         items = ((number, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
         for number, batch, found in in_order(lambda item: self._ask(parts, *item), items, threads):
             gone = np.array([bool(matches) for matches in found], np.bool_)
             self.documents += len(found)
-            self._ids += batch.column("doc_id").filter(pa.array(gone)).to_pylist()
-            self._matches += [matches[0] for matches in found if matches]
+            self.removed += int(gone.sum())
+            ids = batch.column("doc_id").filter(pa.array(gone)).to_pylist()
+            first = (matches[0] for matches in found if matches)
+            waiting += [
+                (doc_id, match.doc_id, match.resemblance, match.containment, match.contained_in)
+                for doc_id, match in zip(ids, first, strict=True)
+            ]
             hidden[number].append(batch.column("row").to_numpy()[gone])
+            if len(waiting) >= _SPOOLED:
+                self._spool(waiting)
+                waiting = []
+        self._spool(waiting)
         self.rows = [np.concatenate(some) for some in hidden]
         self.parts: list[Part] = [Rest(part, rows) for part, rows in zip(parts, self.rows, strict=True)]
 
@@ -75,10 +93,13 @@ class Against:
         batch = parts[number].parse(chunk).batch
         return number, batch, self.index.queries(batch, limit=1) if batch.num_rows else []
 
-    @property
-    def removed(self) -> int:
-        """How many documents the archive has."""
-        return len(self._ids)
+    def _spool(self, matches: list[tuple[Any, ...]]) -> None:
+        if not matches:
+            return
+        columns = [pa.array(told, field.type) for told, field in zip(zip(*matches, strict=True), _FOUND, strict=True)]
+        path = self._folder / f"{len(self._files):06d}.parquet"
+        write_sorted(pa.table(columns, schema=_FOUND), _FOUND.names[:2], path)
+        self._files.append(path)
 
     def identity(self) -> list[Any]:
         """What must be the same for an unfinished run to go on."""
@@ -86,19 +107,9 @@ class Against:
 
     def write(self, folder: Path) -> None:
         """Put what the archive has into the tables of the run, and into its account."""
-        scores = {
-            name: pa.array([getattr(match, name) for match in self._matches], pa.float64())
-            for name in ("resemblance", "containment", "contained_in")
-        }
-        ids, names = pa.array(self._ids, pa.string()), pa.array([m.doc_id for m in self._matches], pa.string())
-        count = len(self._ids)
-        kind = pa.nulls(count, pa.string())
-        documents = [ids, names, _every(False, count), names, *scores.values(), kind]
-        pairs = [ids, names, *scores.values(), kind, _every(True, count)]
-        found = _merge(folder / "documents.parquet", VERDICTS, documents, [("doc_id", "ascending")])
-        _merge(folder / "pairs.parquet", PAIRS, pairs, [("left_id", "ascending"), ("right_id", "ascending")])
-        if len(found) > 1 and pc.any(pc.equal(found["doc_id"][1:], found["doc_id"][:-1])).as_py():
-            raise DuplicateIds("two new documents have one id, and the archive has one of them; name another id column")
+        _merge(folder / "documents.parquet", VERDICTS, self._files, _as_documents, ["doc_id"])
+        _merge(folder / "pairs.parquet", PAIRS, self._files, _as_pairs, ["left_id", "right_id"])
+        self._clear()
         account = folder / "run.json"
         run = json.loads(account.read_text(encoding="utf-8"))
         run["against"] = {
@@ -124,13 +135,44 @@ def open_archive(where: str | os.PathLike[str], asked: Mapping[str, Any]) -> Ind
     return Index.open(where, key_file=key_file)
 
 
+def _as_documents(found: pa.Table) -> list[Any]:
+    ids, names, *scores = found.columns
+    return [ids, names, _every(False, len(found)), names, *scores, pa.nulls(len(found), pa.string())]
+
+
+def _as_pairs(found: pa.Table) -> list[Any]:
+    return [*found.columns, pa.nulls(len(found), pa.string()), _every(True, len(found))]
+
+
 def _every(value: bool, count: int) -> pa.Array:
     return pa.repeat(pa.scalar(value), count)
 
 
-def _merge(path: Path, schema: pa.Schema, more: Sequence[pa.Array], order: list[tuple[str, str]]) -> pa.Table:
-    mine = pq.read_table(path).cast(schema).append_column(IN_ARCHIVE, _every(False, pq.read_metadata(path).num_rows))
-    theirs = pa.table(list(more), schema=schema).append_column(IN_ARCHIVE, _every(True, len(more[0])))
-    both = pa.concat_tables([mine, theirs]).sort_by(order)
-    pq.write_table(both, path, compression="zstd")
-    return both
+def _merge(
+    path: Path, schema: pa.Schema, files: Sequence[Path], shown: Callable[[pa.Table], list[Any]], order: list[str]
+) -> None:
+    """Put what was found into a table of the run, which is sorted; where one column names a row, it must do so."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as beside:
+        theirs = [Path(beside) / file.name for file in files]
+        whole = schema.append(IN_ARCHIVE)
+        for file, found in zip(theirs, files, strict=True):
+            table = pq.read_table(found)
+            pq.write_table(pa.table([*shown(table), _every(True, len(table))], schema=whole), file)
+        mine, merged = Path(beside) / "mine.parquet", Path(beside) / "merged.parquet"
+        with pq.ParquetWriter(mine, whole) as writer:
+            for batch in pq.ParquetFile(path).iter_batches():
+                table = pa.Table.from_batches([batch]).cast(schema)
+                writer.write_table(table.append_column(IN_ARCHIVE, _every(False, len(table))))
+        last = None
+        with pq.ParquetWriter(merged, whole, compression="zstd") as writer:
+            for table in merge_sorted([mine, *theirs], order):
+                if len(order) == 1:
+                    _refuse_repeated(table[order[0]], last)
+                    last = table[order[0]][len(table) - 1]
+                writer.write_table(table)
+        merged.replace(path)
+
+
+def _refuse_repeated(ids: pa.ChunkedArray, before: pa.Scalar | None) -> None:
+    if ids[0] == before or (len(ids) > 1 and pc.any(pc.equal(ids[1:], ids[:-1])).as_py()):
+        raise DuplicateIds("two new documents have one id, and the archive has one of them; name another id column")

@@ -142,7 +142,7 @@ def run(
         identity = _identity(parts, settings, held, reading)
         known = None
         if archive is not None:
-            known = _ask(archive, parts, resources.threads)
+            known = _ask(archive, parts, resources)
             parts = known.parts
             identity["against"] = known.identity()
         workspace = Workspace(place.work, identity, resume=bool(resume))
@@ -197,11 +197,11 @@ def check_index(index: str | os.PathLike[str], archive: Index | None) -> None:
     check_place(index, new=True)
 
 
-def _ask(archive: Index, parts: Sequence[Part], threads: int) -> Against:
+def _ask(archive: Index, parts: Sequence[Part], resources: Resources) -> Against:
     from roughly.job.against import Against
 
     try:
-        return Against(archive, parts, threads)
+        return Against(archive, parts, resources.threads, resources.temp)
     finally:
         archive.close()
 
