@@ -2,12 +2,13 @@
 
     python -m benchmarks.index --documents 100000
     python -m benchmarks.index --files 'grown/documents/*.parquet' --documents 1000000 --on sqlite
+    python -m benchmarks.index --files 'grown/documents/*.parquet' --documents 10000000 --run deduplicated --on sqlite
     python -m benchmarks.index --kills 100
 
-Documents are added in bulk (a few thousand a transaction), then some one by one, each acknowledged when it is on disk;
-then documents that are in the index are asked for, and ones that are not. All in one process; the server is started for
-the run, with its defaults but for 256 MB of shared buffers. `--kills` kills processes that add, remove, expire, refresh
-and upgrade at random moments, and checks the index each time.
+Documents are added in bulk (a few thousand a transaction) or, with `--run`, loaded from a run over them; then some
+are added one by one, each acknowledged when it is on disk; then documents that are in the index are asked for, and ones
+that are not. All in one process; the server is started for the run, with its defaults but for 256 MB of shared buffers.
+`--kills` kills processes that add, remove, expire, refresh and upgrade at random moments, and checks the index each time.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class Measured:
     documents: int
     store: str = "text"
     at_once: int = 10_000
+    run: Path | None = None
 
 
 def main() -> int:
@@ -60,6 +62,7 @@ def main() -> int:
     parser.add_argument("--on", default="sqlite,postgresql,datasketch", help="any of these, with commas")
     parser.add_argument("--store", default="text", help="text, shingles or sketch")
     parser.add_argument("--at-once", type=int, default=10_000, help="documents in a transaction")
+    parser.add_argument("--run", type=Path, help="what `roughly dedupe` wrote of these files; it is loaded in bulk")
     parser.add_argument("--kills", type=int, default=0, help="kill so many processes instead")
     parser.add_argument("--out", type=Path, help="also write the result here, as JSON")
     asked = parser.parse_args()
@@ -67,7 +70,9 @@ def main() -> int:
         found: dict[str, Any] = kill(asked.kills)
     else:
         files = sorted(glob.glob(asked.files)) if asked.files else grown(asked.documents)  # noqa: PTH207 - a whole path
-        found = {"machine": machine()} | compare(files, Measured(asked.documents, asked.store, asked.at_once), asked.on)
+        found = {"machine": machine()} | compare(
+            files, Measured(asked.documents, asked.store, asked.at_once, asked.run), asked.on
+        )
         print(table(found, asked.on.split(",")))
     if asked.out:
         asked.out.write_text(json.dumps(found, indent=1) + "\n")
@@ -126,16 +131,14 @@ def on(where: str, files: list[str], asked: Measured) -> dict[str, Any]:
     """Add in bulk, add singly, ask."""
     from roughly import Index
 
-    with Index.create(where, store=asked.store) as index:
-        index.add({"doc_id": "first", "text": "something to begin with"})
-        index.query("something to begin with")
-        start, cpu, last, speeds = time.perf_counter(), time.process_time(), time.perf_counter(), []
-        for table in batches(files, asked.documents):
-            for _ in index.adding(table, at_once=asked.at_once):
-                pass
-            now = time.perf_counter()
-            speeds.append(table.num_rows / (now - last))
-            last = now
+    start, cpu, speeds = time.perf_counter(), time.process_time(), []
+    run, store = asked.run, asked.store
+    with Index.create(where, store=store) if run is None else Index.import_run(run, where, store=store) as index:
+        if run is None:
+            index.add({"doc_id": "first", "text": "something to begin with"})
+            index.query("something to begin with")
+            start, cpu = time.perf_counter(), time.process_time()
+            speeds = add_all(index, files, asked)
         seconds, used = time.perf_counter() - start, time.process_time() - cpu
         stats = index.stats()
         texts = sample(files, asked.documents, ASKED)
@@ -145,7 +148,7 @@ def on(where: str, files: list[str], asked: Measured) -> dict[str, Any]:
         other = timed([lambda t=t: index.query(t[::-1]) for t in texts])
         return {
             "adds_a_second": stats.documents / seconds,
-            "adds_a_second_at_the_end": speeds[-1],
+            "adds_a_second_at_the_end": speeds[-1] if speeds else stats.documents / seconds,
             "adds_a_cpu_second": stats.documents / used,
             "single_add_ms": singly,
             "query_ms": there,
@@ -153,6 +156,18 @@ def on(where: str, files: list[str], asked: Measured) -> dict[str, Any]:
             "bytes_a_document": stats.bytes / stats.documents,
             "matched": stats.documents - stats.clusters,
         }
+
+
+def add_all(index: Any, files: list[str], asked: Measured) -> list[float]:
+    """Add everything in bulk; documents a second for each of the files."""
+    last, speeds = time.perf_counter(), []
+    for table in batches(files, asked.documents):
+        for _ in index.adding(table, at_once=asked.at_once):
+            pass
+        now = time.perf_counter()
+        speeds.append(table.num_rows / (now - last))
+        last = now
+    return speeds
 
 
 def timed(work: list[Any]) -> dict[str, float]:
