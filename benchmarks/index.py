@@ -8,7 +8,8 @@
 Documents are added in bulk (a few thousand a transaction) or, with `--run`, loaded from a run over them; then some
 are added one by one, each acknowledged when it is on disk; then documents that are in the index are asked for, and ones
 that are not. All in one process; the server is started for the run, with its defaults but for 256 MB of shared buffers.
-`--kills` kills processes that add, remove, expire, refresh and upgrade at random moments, and checks the index each time.
+`--kills` kills processes that add, remove, expire, refresh and upgrade at random moments, and checks the index each
+time.
 """
 
 from __future__ import annotations
