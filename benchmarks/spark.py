@@ -31,7 +31,7 @@ from benchmarks.peers.venvs import PeerUnavailable
 from benchmarks.scale import recall
 from benchmarks.tables import markdown, write_json
 
-_ROWS = ("run", "seconds", "CPU s", "peak GB", "shuffled MB", "bytes a document", "recall", "removed")
+_ROWS = ("run", "seconds", "peak GB", "shuffled MB", "bytes a document", "recall", "removed")
 _STAGES = ("stage", "seconds", "shuffled MB", "bytes a document", "tasks")
 _CONF = """
 spark.eventLog.enabled true
@@ -145,9 +145,7 @@ def datatrove(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def _row(name: str, done: Measured, out: Path, documents: Path, folder: Path) -> dict[str, Any]:
-    row = {
-        "run": name, "seconds": done.seconds, "cpu": done.cpu_seconds, "peak": done.peak_bytes, "failure": done.failure,
-    }  # fmt: skip
+    row = {"run": name, "seconds": done.seconds, "peak": done.peak_bytes, "failure": done.failure}
     if done.failure is None:
         row["recall"] = recall(documents, folder / "truth")
         row["removed"] = duckdb.sql(f"SELECT count(*) FROM '{documents}' WHERE NOT kept").fetchall()[0][0]
@@ -192,14 +190,13 @@ def table(rows: list[dict[str, Any]], documents: int) -> str:
     lines = []
     for row in rows:
         if row["failure"]:
-            lines.append([row["run"], f"{row['seconds']:.0f}", "", "", "", "", row["failure"], ""])
+            lines.append([row["run"], f"{row['seconds']:.0f}", "", "", "", row["failure"], ""])
             continue
         shuffled = row.get("shuffled")
         lines.append(
             [
                 row["run"],
                 f"{row['seconds']:.0f}",
-                f"{row['cpu']:.0f}",
                 f"{row['peak'] / 2**30:.1f}",
                 "" if shuffled is None else f"{shuffled / 1e6:.1f}",
                 "" if shuffled is None else f"{shuffled / documents:.0f}",
