@@ -103,16 +103,18 @@ CLUSTERS = """
                -- null where one of them was not measured
                CASE WHEN count(*) FILTER (WHERE NOT v.kept AND v.resemblance IS NULL) = 0
                    THEN min(v.resemblance) FILTER (WHERE NOT v.kept) END AS min_resemblance,
-               -- decimals add up to the same in any order; doubles do not
+               -- whole numbers add up to the same in any order; doubles do not
                CASE WHEN count(*) FILTER (WHERE NOT v.kept AND v.resemblance IS NULL) = 0
-                   THEN greatest(min(v.resemblance) FILTER (WHERE NOT v.kept), (sum(v.resemblance::DECIMAL(18, 15))
-                       FILTER (WHERE NOT v.kept) / count(*) FILTER (WHERE NOT v.kept))::DOUBLE) END AS mean_resemblance,
+                   THEN sum(floor(v.resemblance * 1e15 + 0.5)::HUGEINT) FILTER (WHERE NOT v.kept) END AS total,
+               count(*) FILTER (WHERE NOT v.kept) AS removed,
                count(DISTINCT v.source) AS sources,
                coalesce(sum(v.bytes) FILTER (WHERE NOT v.kept), 0)::BIGINT AS removed_bytes
         FROM verdicts v WHERE v.cluster_rank IN (SELECT cluster_rank FROM verdicts WHERE cluster_rank != rank)
         GROUP BY v.cluster_rank
     )
-    SELECT n.doc_id AS cluster_id, size, s.kept, min_resemblance, mean_resemblance, sources, removed_bytes
+    SELECT n.doc_id AS cluster_id, size, s.kept, min_resemblance,
+           greatest(min_resemblance, ((2 * total + removed) // (2 * removed))::DOUBLE / 1e15) AS mean_resemblance,
+           sources, removed_bytes
     FROM sized s JOIN verdicts n ON n.rank = s.cluster_rank ORDER BY cluster_id
 """
 

@@ -15,15 +15,7 @@ VIEWS = ("facts", "ranked", "decided", "clustered", "links", "near", "verdicts")
 
 COUNT_ALL_PAIRS = sql.COUNT_ALL_PAIRS.replace("n * (n - 1) // 2", "n * (n - 1) div 2")
 
-# The mean as DuckDB has it: values to fifteen decimals, summed exactly, and made a double at once where a double can
-# hold the sum, otherwise by whole and fraction.
-_MEAN = """
-    CASE WHEN total < 9000000000000000000 AND CAST(CAST(total AS DOUBLE) AS BIGINT) = CAST(total AS BIGINT)
-         THEN CAST(total AS DOUBLE) / 1e15D
-         ELSE CAST(total div 1000000000000000 AS DOUBLE) + CAST(total % 1000000000000000 AS DOUBLE) / 1e15D
-    END / removed
-"""
-CLUSTERS = f"""
+CLUSTERS = """
     WITH sized AS (
         SELECT v.cluster_rank, count(*) AS size, count(*) FILTER (WHERE v.kept) AS kept,
                count(*) FILTER (WHERE NOT v.kept AND v.resemblance IS NULL) AS unmeasured,
@@ -37,7 +29,9 @@ CLUSTERS = f"""
     )
     SELECT n.doc_id AS cluster_id, size, s.kept,
            CASE WHEN unmeasured = 0 THEN lowest END AS min_resemblance,
-           CASE WHEN unmeasured = 0 THEN greatest(lowest, {_MEAN}) END AS mean_resemblance, sources, removed_bytes
+           CASE WHEN unmeasured = 0
+                THEN greatest(lowest, CAST((2 * total + removed) div nullif(2 * removed, 0) AS DOUBLE) / 1e15D)
+           END AS mean_resemblance, sources, removed_bytes
     FROM sized s JOIN verdicts n ON n.rank = s.cluster_rank ORDER BY cluster_id
 """
 
