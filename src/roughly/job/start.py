@@ -148,7 +148,7 @@ def run(
             parts = known.parts
             identity["against"] = known.identity()
         workspace = Workspace(place.work, identity, resume=bool(resume))
-        told = told_of_reading(None if paths is None else map(os.fspath, paths), reading)
+        told = told_of_reading(None if paths is None else [os.fspath(path) for path in paths], reading)
         session = Session(parts, settings, resources, workspace, listener, told)
         session.run(place.result, hidden=known.removed if known is not None else 0)
         if known is not None:

@@ -90,7 +90,8 @@ SOURCES = """
 """
 MONTHS = f"""
     SELECT strftime(m, '%Y-%m'), documents, removed FROM (
-        SELECT date_trunc('month', moment)::DATE AS m, count(*) AS documents, count(*) FILTER (WHERE NOT kept) AS removed
+        SELECT date_trunc('month', moment)::DATE AS m, count(*) AS documents,
+               count(*) FILTER (WHERE NOT kept) AS removed
         FROM (SELECT ({PUBLISHED})::DATE AS moment, kept FROM (
             SELECT k.date, d.kept FROM documents d JOIN known k ON k.doc_id = d.doc_id WHERE k.date IS NOT NULL))
         WHERE moment IS NOT NULL GROUP BY m
@@ -202,11 +203,12 @@ class Browsing:
                 "SELECT doc_id, equal_to, (row_number() OVER (ORDER BY doc_id) - 1)::UINTEGER AS n FROM members"
             )
             pairs = cursor.execute(
-                f"SELECT a.n AS l, b.n AS r, e.{measure}::FLOAT AS s FROM edges e JOIN numbers a ON a.doc_id = e.left_id "
-                f"JOIN numbers b ON b.doc_id = e.right_id WHERE e.{measure} IS NOT NULL"
+                f"SELECT a.n AS l, b.n AS r, e.{measure}::FLOAT AS s FROM edges e "
+                f"JOIN numbers a ON a.doc_id = e.left_id JOIN numbers b ON b.doc_id = e.right_id WHERE e.{measure} IS NOT NULL"
             ).fetchnumpy()
             equal = cursor.execute(
-                "SELECT coalesce(o.n, m.n) AS e FROM numbers m LEFT JOIN numbers o ON o.doc_id = m.equal_to ORDER BY m.n"
+                "SELECT coalesce(o.n, m.n) AS e FROM numbers m LEFT JOIN numbers o ON o.doc_id = m.equal_to "
+                "ORDER BY m.n"
             ).fetchnumpy()["e"]
         left, right = (np.asarray(pairs[name], np.uint32) for name in ("l", "r"))
         return left, right, np.asarray(pairs["s"], np.float32), np.asarray(equal, np.uint32), len(equal)

@@ -30,14 +30,14 @@ class IndexCollection:
     """An index that is open; whoever opened it closes it."""
 
     kind: Literal["run", "index"] = "index"
-    has_scores = False
-    sorts = browsing.ORDERS
+    has_scores: bool = False
+    sorts: tuple[str, ...] = browsing.ORDERS
 
     def __init__(self, index: Index) -> None:
         self.index = index
         self.name = index.name
         judge = index.bound.judge
-        self.measure = "containment" if judge.measure == "containment" else "resemblance"
+        self.measure: str = "containment" if judge.measure == "containment" else "resemblance"
         self.judged_on: str = judge.on
         self.threshold: float | None = None if judge.on == "keys" else float(index.settings.threshold)
         self.shingle_size = index.settings.shingle_size

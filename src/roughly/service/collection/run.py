@@ -38,8 +38,8 @@ class RunCollection:
     """A finished run."""
 
     kind: Literal["run", "index"] = "run"
-    has_scores = True
-    sorts = SORTS
+    has_scores: bool = True
+    sorts: tuple[str, ...] = SORTS
 
     def __init__(self, folder: Path, inputs: Sequence[str] | None = None) -> None:
         self.run = Run.open(folder)
