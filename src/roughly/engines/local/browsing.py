@@ -204,7 +204,8 @@ class Browsing:
             )
             pairs = cursor.execute(
                 f"SELECT a.n AS l, b.n AS r, e.{measure}::FLOAT AS s FROM edges e "
-                f"JOIN numbers a ON a.doc_id = e.left_id JOIN numbers b ON b.doc_id = e.right_id WHERE e.{measure} IS NOT NULL"
+                f"JOIN numbers a ON a.doc_id = e.left_id "
+                f"JOIN numbers b ON b.doc_id = e.right_id WHERE e.{measure} IS NOT NULL"
             ).fetchnumpy()
             equal = cursor.execute(
                 "SELECT coalesce(o.n, m.n) AS e FROM numbers m LEFT JOIN numbers o ON o.doc_id = m.equal_to "

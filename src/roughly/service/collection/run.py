@@ -14,6 +14,8 @@ from roughly.engines.local.summary import histogram
 from roughly.errors import RoughlyError, SettingsError
 from roughly.job.judging import Run
 from roughly.job.rereading import Input
+from roughly.report.asked import asked as asked_of
+from roughly.report.asked import judged
 from roughly.service.collection.shapes import (
     PAGE,
     SORTS,
@@ -45,10 +47,10 @@ class RunCollection:
         self.run = Run.open(folder)
         self.told: dict[str, Any] = self.run.told
         self.name = folder.resolve().name or str(folder)
-        judged = self.told.get("judged") or {}
-        self.measure: str = self.run.measure
-        self.judged_on: str = judged.get("on", "text")
-        self.threshold: float | None = None if self.judged_on == "keys" else float(self.run.settings["threshold"])
+        limits = asked_of(self.told)
+        self.measure: str = limits.measure
+        self.judged_on = judged(self.told).on
+        self.threshold: float | None = None if limits.threshold is None else float(limits.threshold)
         self.shingle_size = int(self.run.settings["shingle_size"])
         self.tables = Browsing(folder)
         self._inputs = None if inputs is None else list(inputs)
