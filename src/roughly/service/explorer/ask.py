@@ -110,9 +110,9 @@ def _found(index: Index, document: dict[str, Any]) -> dict[str, Any]:
               if copy.doc_id not in known][:FOUND]  # fmt: skip
     text = document["text"]
     places: list[tuple[int, int]] = []
-    for one in found[:_COMPARED]:
-        held = index.text(one["doc_id"])
+    for place, one in enumerate(found):
         one["passages"], one["marks"] = [], []
+        held = index.text(one["doc_id"]) if place < _COMPARED else None
         if held is None:
             continue
         passages = shared_passages(text[:_WINDOW], held[:_WINDOW], index.settings.shingle_size)
