@@ -164,6 +164,19 @@ class Browsing:
         asked = f"SELECT * FROM edges WHERE cluster_id = ? {among} ORDER BY left_id, right_id LIMIT ?"
         return self.rows(asked, given)
 
+    def neighbours(self, cluster_id: str, doc_id: str) -> list[tuple[Any, Any]]:
+        """Of the removed members in order, the one before and the one after, each with its witness."""
+        order = "resemblance DESC NULLS LAST, doc_id"
+        asked = f"""
+            SELECT a, b, c, d FROM (
+                SELECT doc_id, lag(doc_id) OVER w AS a, lag(kept_id) OVER w AS b, lead(doc_id) OVER w AS c,
+                       lead(kept_id) OVER w AS d
+                FROM members WHERE cluster_id = ? AND NOT kept WINDOW w AS (ORDER BY {order})
+            ) WHERE doc_id = ?
+        """
+        found = self.tuples(asked, [cluster_id, doc_id])
+        return [found[0][:2], found[0][2:]] if found else [(None, None), (None, None)]
+
     # ------------------------------------------------------------------ documents
 
     def documents(self, ids: Sequence[str]) -> list[Row]:

@@ -26,6 +26,7 @@ from roughly.service.collection.shapes import (
     Document,
     Edge,
     Figures,
+    Pair,
     Text,
 )
 from roughly.service.collection.warnings import Rules
@@ -147,6 +148,11 @@ class RunCollection:
         """What was verified about two documents."""
         found = self.tables.pair(left, right)
         return None if found is None else _edge(found)
+
+    def neighbours(self, cluster_id: str, doc_id: str) -> tuple[Pair | None, Pair | None]:
+        """The pairs before and after, in the order of the cluster's page."""
+        found = [pair if None not in pair else None for pair in self.tables.neighbours(cluster_id, doc_id)]
+        return found[0], found[1]
 
     def texts(self, ids: Sequence[str]) -> dict[str, Text]:
         """Texts from the input, each checked against its length when it was read."""
