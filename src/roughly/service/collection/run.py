@@ -54,7 +54,7 @@ class RunCollection:
         self.threshold: float | None = None if limits.threshold is None else float(limits.threshold)
         self.shingle_size = int(self.run.settings["shingle_size"])
         self.tables = Browsing(folder)
-        self._inputs = None if inputs is None else list(inputs)
+        self.inputs = None if inputs is None else list(inputs)
         self._input: Input | None = None
         self._why = ""
         self._opening = threading.Lock()
@@ -183,7 +183,7 @@ class RunCollection:
         with self._opening:
             if self._input is None:
                 try:
-                    self._input = Input(self.run.folder, self.told, self._inputs)
+                    self._input = Input(self.run.folder, self.told, self.inputs)
                 except (RoughlyError, OSError) as problem:
                     self._why = str(problem)
             return self._input
