@@ -47,13 +47,13 @@ def serve(
     from roughly.service.security import allowed
     from roughly.service.serving import serve as run
     from roughly.service.tokens import read_tokens
-    from roughly.settings import parse_bytes
+    from roughly.settings import parse_size
 
     tokens = read_tokens(token_file)
     config = Config(
         host=host, port=port, read_tokens=tokens["read"], write_tokens=tokens["write"], admin_tokens=tokens["admin"],
-        allowed_hosts=allowed(allow_host or []), max_body=parse_bytes(max_body), max_stream=parse_bytes(max_stream),
-        max_batch=max_batch, max_text=parse_bytes(max_text), timeout=timeout, rate=rate,
+        allowed_hosts=allowed(allow_host or []), max_body=parse_size(max_body), max_stream=parse_size(max_stream),
+        max_batch=max_batch, max_text=parse_size(max_text), timeout=timeout, rate=rate,
     )  # fmt: skip
     holdings = Holdings.open(paths, key_file=key_file)
     try:

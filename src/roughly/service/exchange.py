@@ -61,7 +61,9 @@ class Exchange:
             async with asyncio.timeout(max(wait, 0.001)):
                 message = await self._receive()
         except TimeoutError:
-            raise Refused(408, "the rest of the request did not come in time", "send it faster, or less of it") from None
+            raise Refused(
+                408, "the rest of the request did not come in time", "send it faster, or less of it"
+            ) from None
         self._last = time.monotonic()
         if message["type"] == "http.request":
             self._got += len(message.get("body", b""))
@@ -102,4 +104,7 @@ class Exchange:
 
 
 def _is_ndjson(headers: Headers) -> bool:
-    return headers.get("content-type", "").partition(";")[0].strip().lower() in ("application/x-ndjson", "application/jsonl")
+    return headers.get("content-type", "").partition(";")[0].strip().lower() in (
+        "application/x-ndjson",
+        "application/jsonl",
+    )

@@ -109,10 +109,14 @@ class Guard:
         host = headers.get("host", "")
         if not self._keeper.answers_to(host):
             raise Refused(
-                403, f"this service is not known as {label(host, 60)}", "use its own address, or serve with --allow-host"
+                403,
+                f"this service is not known as {label(host, 60)}",
+                "use its own address, or serve with --allow-host",
             )
         if is_elsewhere(scope["method"], host, headers.get("origin"), headers.get("sec-fetch-site")):
-            raise Refused(403, "the request was sent by a page of another site", "open the page here, and send it again")
+            raise Refused(
+                403, "the request was sent by a page of another site", "open the page here, and send it again"
+            )
 
     def _admit(self, scope: Scope, headers: Headers, exchange: Exchange) -> Session | None:
         """Find out who asks, and whether they may; the session where there is one."""
@@ -180,7 +184,9 @@ class Guard:
                 raise Refused(400, "the form cannot be read", "send it again from its page") from problem
             given = found if isinstance(found, str) else None
         if not self._keeper.is_form_token(session, given):
-            raise Refused(403, "the form is too old, or was not made here", "open the page again, and send it from there")
+            raise Refused(
+                403, "the form is too old, or was not made here", "open the page again, and send it from there"
+            )
         return replay()
 
     # ------------------------------------------------------------------ the answer
@@ -194,8 +200,8 @@ class Guard:
                 if task.done() or exchange.started or exchange.seconds_left() > 0:
                     continue
                 late = busy(
-                    self._config.timeout, f"no answer within {self._config.timeout:g} s; what was asked may still be done",
-                    "ask for less at once, or try again",
+                    self._config.timeout, f"no answer within {self._config.timeout:g} s",
+                    "what was asked may still be done; ask for less at once, or try again",
                 )  # fmt: skip
                 late.headers = {**(late.headers or {}), "connection": "close"}
                 await self._refuse(scope, exchange, late)
@@ -246,4 +252,6 @@ def _not_allowed(right: Right | None, needed: Right | None) -> Refused:
             401, "a token is needed", "send it as `Authorization: Bearer TOKEN`, or sign in at /login",
             {"www-authenticate": 'Bearer realm="roughly"'},
         )  # fmt: skip
-    return Refused(403, f"this needs the right to {needed}, and the token has the right to {right}", "use another token")
+    return Refused(
+        403, f"this needs the right to {needed}, and the token has the right to {right}", "use another token"
+    )

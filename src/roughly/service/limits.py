@@ -1,8 +1,8 @@
 """How much is taken: bytes of a request, requests a second.
 
-A token bucket: it holds up to `burst` requests and is refilled at `rate` a second; a request that finds it empty is told
-when to come again. There is a bucket for each caller, a token or an address, and the buckets of those who have not
-come for long are dropped.
+A token bucket: it holds up to `burst` requests and is refilled at `rate` a second; a request that finds it empty is
+told when to come again. There is a bucket for each caller, a token or an address, and the buckets of those who have
+not come for long are dropped.
 """
 
 from __future__ import annotations

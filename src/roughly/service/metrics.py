@@ -65,9 +65,8 @@ class Metrics:
     def _told_requests(self) -> list[str]:
         lines = _head("roughly_requests_total", "Requests that were answered.", "counter")
         for (method, route, status), count in sorted(self._requests.items()):
-            lines.append(
-                f'roughly_requests_total{{method="{_quoted(method)}",route="{_quoted(route)}",status="{status}"}} {count}'
-            )
+            labels = f'method="{_quoted(method)}",route="{_quoted(route)}",status="{status}"'
+            lines.append(f"roughly_requests_total{{{labels}}} {count}")
         return lines + _gauge("roughly_requests_under_way", "Requests being answered.", self._under_way)
 
     def _told_seconds(self) -> list[str]:
@@ -85,7 +84,10 @@ class Metrics:
     def _told_counts(self) -> list[str]:
         lines = []
         for name, count in sorted(self._counts.items()):
-            lines += [*_head(f"roughly_{name}_total", _HELP.get(name, name), "counter"), f"roughly_{name}_total {count}"]
+            lines += [
+                *_head(f"roughly_{name}_total", _HELP.get(name, name), "counter"),
+                f"roughly_{name}_total {count}",
+            ]
         return lines
 
     def _told_index(self) -> list[str]:

@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import orjson
-from fastapi import Request
 from fastapi.responses import Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
@@ -63,7 +62,7 @@ class Spool:
     """Bytes written at one end and read at the other; what is not read yet lies on disk."""
 
     def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="roughly-")
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="roughly-")  # noqa: SIM115 - `close`
         self._read = self._written = 0
         self._ended = False
         self._change = asyncio.Event()
@@ -200,9 +199,3 @@ def refused_line(problem: Exception) -> dict[str, Any]:
     """An error as the answer to a line."""
     refused = refusal_of(problem) or broken()
     return {**refused.to_dict(), "code": refused.status}
-
-
-async def given_lines(request: Request, longest: int) -> AsyncIterator[bytes]:
-    """The lines of a request."""
-    async for line in lines_of(request.stream(), longest):
-        yield line

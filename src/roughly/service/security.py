@@ -11,8 +11,8 @@ only binds forms.
 Origin or Sec-Fetch-Site) and that posts to a page must carry it. A program sends none of these, and nothing is done in
 its name that it did not ask for.
 
-**Other sites.** A browser tells where a request comes from; one from another site is refused unless it only reads. Names
-are checked against DNS rebinding: on loopback, only its own names (and those allowed) are answered.
+**Other sites.** A browser tells where a request comes from; one from another site is refused unless it only reads.
+Names are checked against DNS rebinding: on loopback, only its own names (and those allowed) are answered.
 """
 
 from __future__ import annotations
@@ -80,15 +80,10 @@ class Keeper:
     """Tells who asks."""
 
     def __init__(self, config: Config) -> None:
-        self._known: list[tuple[bytes, Right]] = [
-            (_digest(token), right)
-            for right, tokens in zip(
-                ("read", "write", "admin"),
-                (config.read_tokens, config.write_tokens, config.admin_tokens),
-                strict=True,
-            )
-            for token in sorted(tokens)
-        ]  # type: ignore[misc]
+        by_right: dict[Right, frozenset[str]] = {
+            "read": config.read_tokens, "write": config.write_tokens, "admin": config.admin_tokens,
+        }  # fmt: skip
+        self._known = [(_digest(token), right) for right, tokens in by_right.items() for token in sorted(tokens)]
         self._key = secrets.token_bytes(32)
         self.guarded = config.guarded
         self._hosts = _hosts(config)

@@ -56,9 +56,9 @@ _SAID = {
     405: ("this address is not asked in that way", "see the list at /api"),
 }
 _TITLES = {
-    400: "That could not be read", 401: "A token is needed", 403: "Not allowed", 404: "Not found", 408: "Too slow", 409: "Not possible here",
-    413: "Too much at once", 422: "That makes no sense", 429: "Too many requests", 500: "Something broke",
-    503: "Not now",
+    400: "That could not be read", 401: "A token is needed", 403: "Not allowed", 404: "Not found", 408: "Too slow",
+    409: "Not possible here", 413: "Too much at once", 422: "That makes no sense", 429: "Too many requests",
+    500: "Something broke", 503: "Not now",
 }  # fmt: skip
 
 
@@ -123,7 +123,9 @@ def _unreadable(problem: RequestValidationError) -> Refused:
     for one in problem.errors()[:5]:
         place = ".".join(label(str(part), 40) for part in one["loc"] if part != "body")
         if one["type"] == "json_invalid":
-            return Refused(400, "the request is not valid JSON", "send an object as the list at /api shows it")
+            return Refused(
+                400, "it is not valid JSON, or not valid Unicode", "send an object as the list at /api shows it"
+            )
         told.append(f"{place or 'the request'}: {_plain(one)}")
     return Refused(status, "; ".join(told) or "the request makes no sense", "see the list at /api for what is wanted")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,12 +28,12 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Job:
-    documents: list[Document]
+    documents: Sequence[Document]
     size: int
     told: Future[list[Added]] = field(default_factory=Future)
 
 
-def check_storable(documents: list[Document]) -> None:
+def check_storable(documents: Sequence[Document]) -> None:
     """Refuse documents that no index can hold, before they go in with those of others."""
     storable(from_mappings(list(documents)))
 
@@ -50,7 +50,7 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="roughly-writer", daemon=True)
         self._thread.start()
 
-    def add(self, documents: list[Document]) -> Future[list[Added]]:
+    def add(self, documents: Sequence[Document]) -> Future[list[Added]]:
         """Put documents in the queue; the future tells what became of them, once the disk has them.
 
         They must have passed `check_storable`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from roughly.index import Index
 from roughly.results import Grouped, group_results
@@ -15,8 +15,6 @@ from roughly.service.holdings import Holdings
 from roughly.service.limits import check_count, check_texts
 from roughly.service.troubles import Refused
 from roughly.verify.comparison import compare as compare_texts
-
-from fastapi import Request
 
 router = APIRouter(prefix="/api", tags=["ask"], responses=TROUBLES)
 
@@ -67,7 +65,7 @@ def group(asked: Group, request: Request, config: Configured) -> dict[str, Any]:
         check_id(result.doc_id or "")
     with_texts = [result.text is not None for result in asked.results]
     if all(with_texts):
-        options = {} if asked.threshold is None else {"threshold": asked.threshold}
+        options: dict[str, Any] = {} if asked.threshold is None else {"threshold": asked.threshold}
         return _told(group_results(results, show=asked.show, **options))
     if any(with_texts):
         raise Refused(422, "some results have a text and some have none", "give all texts, or none and the ids")

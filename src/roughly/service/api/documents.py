@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, ValidationError
 
 from roughly.errors import RoughlyError
-from roughly.index import Added, Index
+from roughly.index import Added
 from roughly.service.api.answers import TROUBLES, Found, Gone, Stored
 from roughly.service.api.bulk import BULK, Items, documents_of
 from roughly.service.api.models import Document, Ids
 from roughly.service.api.needs import Configured, Counted, Indexed, Writing, check_id
-from roughly.service.config import Config
 from roughly.service.limits import check_count, check_texts
-from roughly.service.metrics import Metrics
 from roughly.service.ndjson import Answers, Stopped, refused_line
-from roughly.service.troubles import Refused, refusal_of
-from roughly.service.writer import Writer, check_storable
+from roughly.service.troubles import Refused
+from roughly.service.writer import check_storable
 
 router = APIRouter(prefix="/api", tags=["documents"], responses=TROUBLES)
 

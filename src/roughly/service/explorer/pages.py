@@ -11,7 +11,7 @@ What every template has at hand, beside what its page hands over:
 | `navigation(request)` | the pages there are, see `navigation.py` |
 | `csrf_field(request)` | the hidden field that every form with `method="post"` needs |
 | filters `label`, `excerpt`, `flow`, `reveal` | foreign text made fit to be shown (`report/visible.py`) |
-| filters `count`, `counted`, `share`, `size`, `duration`, `score`, `plain` | figures in plain words (`report/words.py`) |
+| filters `count`, `counted`, `share`, `size`, `duration`, `score`, `plain` | figures in words (`report/words.py`) |
 """
 
 from __future__ import annotations
