@@ -11,7 +11,7 @@ from roughly.errors import InputError, InputMissing, SettingsError
 from roughly.index import Index
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Holdings:
     """A finished run, by its folder, and an index. One of the two may be missing."""
 

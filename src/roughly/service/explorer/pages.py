@@ -7,10 +7,11 @@ What every template has at hand, beside what its page hands over:
 | `m` | the macros of `macros.html` |
 | `here(request, page=2, q=None)` | this page's address with something of its query changed; None takes it out |
 | `document_url(doc_id)`, `compare_url(left_id, right_id)`, `copies_url(doc_id)` | addresses of other pages |
+| `to(request, "cluster", id)` | addresses that stay with the run or the index, see `links.py` |
 | `navigation(request)` | the pages there are, see `navigation.py` |
 | `csrf_field(request)` | the hidden field that every form with `method="post"` needs |
 | filters `label`, `excerpt`, `flow`, `reveal` | foreign text made fit to be shown (`report/visible.py`) |
-| filters `count`, `counted`, `share`, `size`, `duration`, `score`, `plain` | figures in plain words (`report/words.py`) |
+| filters `count`, `counted`, `share`, `size`, `duration`, `score`, `plain` | figures in words (`report/words.py`) |
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from roughly.report import visible, words
+from roughly.service.explorer.links import to
 from roughly.service.explorer.navigation import navigation
 
 STATIC = Path(__file__).parent / "static"
@@ -50,6 +52,7 @@ def _environment() -> Environment:
         "copies_url": copies_url,
         "navigation": navigation,
         "csrf_field": csrf_field,
+        "to": to,
     }
     made.globals["m"] = made.get_template("macros.html").module  # type: ignore[assignment]
     return made
@@ -83,16 +86,20 @@ def copies_url(doc_id: str) -> str:
     return f"/copies?{urlencode({'id': doc_id})}"
 
 
-def show(request: Request, template: str, shown: dict[str, Any], status: int = 200) -> Response:
+def show(
+    request: Request, template: str, shown: dict[str, Any], status: int = 200, *, drawn: dict[str, Any] | None = None,
+    twin: bool | None = None,
+) -> Response:  # fmt: skip
     """`shown` as a page; as JSON where the address ends in `.json`; as a part of the page where htmx asks for one.
 
     A template extends `base.html`. For htmx (`HX-Request`) and a template `clusters.html` that has a block `part`,
-    only that block is sent.
+    only that block is sent. `drawn` is for the page alone: plots, and what else JSON has no use for. `twin` says which
+    of the two is wanted where the address cannot, because an id may end in `.json`.
     """
-    if request.url.path.endswith(".json"):
+    if request.url.path.endswith(".json") if twin is None else twin:
         return JSONResponse(shown, status)
     found = _environment().get_template(template)
-    context = {"request": request, "holdings": request.app.state.holdings, **shown}
+    context = {"request": request, "holdings": request.app.state.holdings, **shown, **(drawn or {})}
     headers = {"Vary": "HX-Request"}
     if _wants_part(request) and "part" in found.blocks:
         return HTMLResponse("".join(found.blocks["part"](found.new_context(context))), status, headers)
