@@ -7,6 +7,7 @@ import socket
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -155,7 +156,7 @@ def test_what_cannot_be_read_or_makes_no_sense(http: httpx.Client) -> None:
     trouble(http.post("/api/documents", json={"doc_id": "n\0l", "text": "x"}), 422)
     trouble(http.get("/api/documents", params={"id": "n\0l"}), 404)
     trouble(http.get("/api/documents"), 422)
-    trouble(http.get(f"/api/clusters/{10**30}"), 422)
+    trouble(http.get(f"/api/clusters/{10**30}"), 404)
     trouble(http.get("/api/clusters/987654321"), 404)
     trouble(http.get("/api/nothing"), 404)
     trouble(http.put("/api/check"), 405)
@@ -195,16 +196,29 @@ def test_lost_pages(tmp_path: Path) -> None:
 
 
 def test_where_only_a_run_is_served(tmp_path: Path, policies: list[Row]) -> None:
-    roughly.dedupe([row["text"] for row in policies[:10]], output=tmp_path / "run")
+    source = tmp_path / "documents.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in policies), encoding="utf-8")
+    result = roughly.dedupe(paths=[source], output=tmp_path / "run")
     with serving(Holdings.open([tmp_path / "run"])) as http:
         assert http.get("/health").json()["ready"]
         for told in (
             http.post("/api/documents", json={"doc_id": "a", "text": "b"}),
             http.post("/api/documents/batch", json=[]),
             http.post("/api/check", json={"text": "b"}),
-            http.get("/api/stats"),
+            http.delete("/api/documents", params={"id": "a"}),
         ):
             assert "serve an index as well" in trouble(told, 409)["remedy"]
+        assert http.get("/api/stats").json()["counts"]["documents"] == len(policies)
+        gone = result.removed.to_pylist()[0]
+        found = http.get("/api/documents", params={"id": gone["doc_id"], "text": True}).json()["documents"][0]
+        assert found["entry"]["kept_id"] == gone["kept_id"] and found["text"]
+        cluster = http.get(f"/api/clusters/{quote(gone['cluster_id'], safe='')}").json()
+        assert {gone["doc_id"], gone["kept_id"]} <= {one["doc_id"] for one in cluster["documents"]}
+        sides = {"left": {"doc_id": gone["doc_id"]}, "right": {"doc_id": gone["kept_id"]}}
+        compared = http.post("/api/compare", json=sides).json()
+        assert compared["resemblance"] == pytest.approx(gone["resemblance"])
+        for path in ("/api/clusters/nobody", "/api/documents?id=nobody", "/api/documents?url=x", "/api/stats?in=index"):
+            trouble(http.get(path), 404)
         assert http.post("/api/compare", json={"left": {"text": "a b"}, "right": {"text": "a b"}}).status_code == 200
         assert http.post("/api/group", json={"results": [{"text": "a b"}]}).json()["results"] == 1
         trouble(http.post("/api/group", json={"results": [{"doc_id": "a"}]}), 409)
