@@ -19,7 +19,18 @@ from roughly.errors import RoughlyError
 from roughly.service.answering import answer
 from roughly.service.api import asking, checking, documents, health, login, looking, page
 from roughly.service.config import Config
-from roughly.service.explorer import ask, cluster, clusters, compare, document, judge, overview, search, swept, threshold
+from roughly.service.explorer import (
+    ask,
+    cluster,
+    clusters,
+    compare,
+    document,
+    judge,
+    overview,
+    search,
+    swept,
+    threshold,
+)
 from roughly.service.explorer.pages import STATIC
 from roughly.service.guard import Guard
 from roughly.service.holdings import Holdings
