@@ -19,7 +19,18 @@ from roughly.errors import RoughlyError
 from roughly.service.answering import answer
 from roughly.service.api import asking, checking, documents, health, login, looking, page
 from roughly.service.config import Config
-from roughly.service.explorer import ask, cluster, clusters, document, overview, search, swept
+from roughly.service.explorer import (
+    ask,
+    cluster,
+    clusters,
+    compare,
+    document,
+    judge,
+    overview,
+    search,
+    swept,
+    threshold,
+)
 from roughly.service.explorer.pages import STATIC
 from roughly.service.guard import Guard
 from roughly.service.holdings import Holdings
@@ -30,7 +41,7 @@ from roughly.service.writer import Writer
 
 ROUTERS: tuple[APIRouter, ...] = (
     asking.router, checking.router, documents.router, looking.router, health.router, login.router, page.router,
-    overview.router, clusters.router, cluster.router, document.router,
+    overview.router, clusters.router, cluster.router, compare.router, document.router, judge.router, threshold.router,
     ask.router, search.router, swept.router,
 )  # fmt: skip
 """Of api/ and explorer/, one a file."""

@@ -123,7 +123,7 @@ def _unreadable(problem: RequestValidationError) -> Refused:
     for one in problem.errors()[:5]:
         place = ".".join(label(str(part), 40) for part in one["loc"] if part != "body")
         if one["type"] == "json_invalid":
-            return Refused(400, "it is not valid JSON, or not valid Unicode", "send an object as the list at /api shows it")
+            return Refused(400, "it is not valid JSON, or not valid Unicode", "the list at /api shows what to send")
         told.append(f"{place or 'the request'}: {_plain(one)}")
     return Refused(status, "; ".join(told) or "the request makes no sense", "see the list at /api for what is wanted")
 

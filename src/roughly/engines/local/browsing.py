@@ -13,6 +13,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,19 @@ MONTHS = f"""
 """
 
 Row = dict[str, Any]
-Codes = npt.NDArray[np.uint32]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Documents 0, 1, … that stand in clusters, each distinct text once; left ranks below right."""
+
+    left: Ints
+    right: Ints
+    score: npt.NDArray[np.float64]
+    bytes: Ints  # of each
+    documents: int  # in clusters, equal ones too
+    all_bytes: int  # of those
 
 
 class Browsing:
@@ -164,6 +177,19 @@ class Browsing:
         asked = f"SELECT * FROM edges WHERE cluster_id = ? {among} ORDER BY left_id, right_id LIMIT ?"
         return self.rows(asked, given)
 
+    def neighbours(self, cluster_id: str, doc_id: str) -> list[tuple[Any, Any]]:
+        """Of the removed members in order, the one before and the one after, each with its witness."""
+        order = "resemblance DESC NULLS LAST, doc_id"
+        asked = f"""
+            SELECT a, b, c, d FROM (
+                SELECT doc_id, lag(doc_id) OVER w AS a, lag(kept_id) OVER w AS b, lead(doc_id) OVER w AS c,
+                       lead(kept_id) OVER w AS d
+                FROM members WHERE cluster_id = ? AND NOT kept WINDOW w AS (ORDER BY {order})
+            ) WHERE doc_id = ?
+        """
+        found = self.tuples(asked, [cluster_id, doc_id])
+        return [found[0][:2], found[0][2:]] if found else [(None, None), (None, None)]
+
     # ------------------------------------------------------------------ documents
 
     def documents(self, ids: Sequence[str]) -> list[Row]:
@@ -192,27 +218,40 @@ class Browsing:
 
     # ------------------------------------------------------------------ another threshold
 
-    def graph(self, measure: str) -> tuple[Codes, Codes, npt.NDArray[np.float32], Codes, int]:
-        """(left, right, score, the document each is equal to, how many documents stand in clusters), by number.
+    def graph(self, measure: str) -> Graph:
+        """Who was verified to resemble whom, among documents that are equal to none before them.
 
-        Eight bytes and a half a pair in memory: the one answer that grows with the run.
+        Some twenty bytes a pair and a document in memory: the one answer that grows with the run.
         """
         with plain_errors(self._memory), self._connection().cursor() as cursor:
-            cursor.execute(
-                "CREATE TABLE IF NOT EXISTS numbers AS "
-                "SELECT doc_id, equal_to, (row_number() OVER (ORDER BY doc_id) - 1)::UINTEGER AS n FROM members"
-            )
-            pairs = cursor.execute(
-                f"SELECT a.n AS l, b.n AS r, e.{measure}::FLOAT AS s FROM edges e "
-                f"JOIN numbers a ON a.doc_id = e.left_id "
-                f"JOIN numbers b ON b.doc_id = e.right_id WHERE e.{measure} IS NOT NULL"
-            ).fetchnumpy()
-            equal = cursor.execute(
-                "SELECT coalesce(o.n, m.n) AS e FROM numbers m LEFT JOIN numbers o ON o.doc_id = m.equal_to "
-                "ORDER BY m.n"
-            ).fetchnumpy()["e"]
-        left, right = (np.asarray(pairs[name], np.uint32) for name in ("l", "r"))
-        return left, right, np.asarray(pairs["s"], np.float32), np.asarray(equal, np.uint32), len(equal)
+            nodes = cursor.execute("""
+                SELECT count(*) FILTER (WHERE equal_to IS NULL) AS n, sum(coalesce(bytes, 0)) AS b FROM members
+            """).fetchall()[0]
+            cursor.execute("""
+                CREATE TABLE IF NOT EXISTS numbers AS
+                SELECT m.doc_id, (row_number() OVER (ORDER BY m.doc_id) - 1)::UINTEGER AS n,
+                       coalesce(m.bytes, 0) AS bytes
+                FROM members m WHERE m.equal_to IS NULL
+            """)
+            pairs = cursor.execute(f"""
+                SELECT a.n AS l, b.n AS r, e.{measure} AS s FROM edges e JOIN numbers a ON a.doc_id = e.left_id
+                JOIN numbers b ON b.doc_id = e.right_id WHERE e.{measure} IS NOT NULL
+            """).fetchnumpy()
+            size = cursor.execute("SELECT bytes AS b FROM numbers ORDER BY n").fetchnumpy()["b"]
+        left, right = (np.asarray(pairs[name], np.int64) for name in ("l", "r"))
+        total = self.tuples("SELECT count(*) FROM members")[0][0]
+        return Graph(
+            left, right, np.asarray(pairs["s"], np.float64), np.asarray(size, np.int64), int(total), int(nodes[1] or 0)
+        )
+
+    def changing(self, measure: str, low: float, high: float, falling: bool, limit: int) -> list[Row]:
+        """Pairs that decided, with a score from low to below high: the highest or the lowest of them first."""
+        order = "DESC" if falling else "ASC"
+        asked = f"""
+            SELECT * FROM edges WHERE witness AND {measure} >= ? AND {measure} < ?
+            ORDER BY {measure} {order}, left_id, right_id LIMIT ?
+        """
+        return self.rows(asked, [low, high, limit])
 
     # ------------------------------------------------------------------ making
 

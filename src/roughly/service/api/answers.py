@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from roughly.index import Entry, Match
+from roughly.service.collection import ClusterRow, Document
 from roughly.verify.diff import Segment
 from roughly.verify.passages import Passage
 
@@ -39,6 +40,40 @@ class Cluster:
 
     cluster_id: int
     documents: list[Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStored:
+    """A document of a run and what became of it, with its text where it was asked for and can be found."""
+
+    entry: Document
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFound:
+    """Documents of a run."""
+
+    documents: list[RunStored]
+
+
+@dataclass(frozen=True, slots=True)
+class RunCluster:
+    """A cluster of a run: the figures of it, and its documents, those that stay first."""
+
+    cluster_id: str
+    row: ClusterRow
+    documents: list[Document]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStats:
+    """What a run found."""
+
+    where: str
+    measure: str
+    threshold: float | None
+    counts: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)

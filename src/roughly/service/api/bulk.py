@@ -96,7 +96,7 @@ def _body(name: str) -> dict[str, Any]:
 
 BULK: dict[str, Any] = {
     "response_model": None,
-    "openapi_extra": _body("Document"),
+    "openapi_extra": _body("NewDocument"),
     "responses": {200: {"content": {"application/x-ndjson": {}}, "description": "An answer a line."}},
 }
 """What OpenAPI is told of an endpoint that takes many documents."""

@@ -34,7 +34,8 @@ async def check_many(
         items = Items(some, Text, config, stored=False)
         metrics.count("documents_refused", items.refused)
         try:
-            found = index.queries(items.good, limit=limit, minimum=minimum, measure=measure) if items.good else []
+            named = [{**document, "doc_id": document["doc_id"] or "?"} for document in items.good]
+            found = index.queries(named, limit=limit, minimum=minimum, measure=measure) if named else []
         except RoughlyError as problem:
             raise Stopped(items.told([refused_line(problem)] * len(items.good))) from problem
         metrics.count("documents_checked", len(found))

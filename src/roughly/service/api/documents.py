@@ -8,11 +8,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from roughly.errors import RoughlyError
-from roughly.index import Added
-from roughly.service.api.answers import TROUBLES, Found, Gone, Stored
+from roughly.index import Added, Index
+from roughly.service.api.answers import TROUBLES, Found, Gone, RunFound, RunStored, Stored
 from roughly.service.api.bulk import BULK, Items, documents_of
-from roughly.service.api.models import Document, Ids
-from roughly.service.api.needs import Configured, Counted, Indexed, Writing, check_id
+from roughly.service.api.models import Ids, NewDocument
+from roughly.service.api.needs import Configured, Counted, Indexed, Looked, Writing, check_id
+from roughly.service.collection import Collection
 from roughly.service.limits import check_count, check_texts
 from roughly.service.ndjson import Answers, Stopped, refused_line
 from roughly.service.troubles import Refused
@@ -22,7 +23,7 @@ router = APIRouter(prefix="/api", tags=["documents"], responses=TROUBLES)
 
 
 @router.post("/documents", summary="Add a document")
-async def add(document: Document, writer: Writing, config: Configured) -> Added:
+async def add(document: NewDocument, writer: Writing, config: Configured) -> Added:
     """It is on disk when this is answered. The same again changes nothing; another text replaces what was there."""
     check_texts(config, [document.text])
     stored = document.model_dump()
@@ -39,7 +40,7 @@ async def add_many(request: Request, writer: Writing, config: Configured, metric
     lines = await documents_of(request, config)
 
     async def work(some: list[bytes]) -> list[dict[str, Any]]:
-        items = await asyncio.to_thread(Items, some, Document, config, stored=True)
+        items = await asyncio.to_thread(Items, some, NewDocument, config, stored=True)
         metrics.count("documents_refused", items.refused)
         try:
             added = await asyncio.wrap_future(writer.add(items.good)) if items.good else []
@@ -52,22 +53,36 @@ async def add_many(request: Request, writer: Writing, config: Configured, metric
 
 @router.get("/documents", summary="Find a document by its id or url")
 def find(
-    index: Indexed,
+    looked: Looked,
     id: Annotated[str | None, Query(description="The id of a document.")] = None,
     url: Annotated[str | None, Query(description="The url of documents.")] = None,
-    text: Annotated[bool, Query(description="Give the stored text as well.")] = False,
-) -> Found:
+    text: Annotated[bool, Query(description="Give the text as well.")] = False,
+) -> Found | RunFound:
     """The document with this id, or those with this url."""
     if (id is None) == (url is None):
         raise Refused(422, "ask by id or by url", "give one of the two")
-    if id is not None:
-        entry = index.get(check_id(id))
-        entries = [] if entry is None else [entry]
-    else:
-        entries = index.by_url(check_id(url or ""))
+    return (_stored if isinstance(looked, Index) else _of_run)(looked, id, check_id(id or url or ""), text)  # type: ignore[arg-type]
+
+
+def _stored(index: Index, id: str | None, named: str, text: bool) -> Found:
+    entry = None if id is None else index.get(named)
+    entries = index.by_url(named) if id is None else [] if entry is None else [entry]
     if not entries:
-        raise Refused(404, "the index holds no such document", "check the spelling")
+        raise _not_there()
     return Found([Stored(entry, index.text(entry.doc_id) if text else None) for entry in entries])
+
+
+def _of_run(run: Collection, id: str | None, named: str, text: bool) -> RunFound:
+    document = None if id is None else run.document(named)
+    documents = run.at_url(named) if id is None else [] if document is None else [document]
+    if not documents:
+        raise _not_there()
+    texts = run.texts([one.doc_id for one in documents]) if text else {}
+    return RunFound([RunStored(one, texts[one.doc_id].text if text else None) for one in documents])
+
+
+def _not_there() -> Refused:
+    return Refused(404, "there is no such document", "check the spelling")
 
 
 @router.delete("/documents", summary="Take documents out")

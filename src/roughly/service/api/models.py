@@ -24,7 +24,7 @@ class Text(BaseModel):
     markup: bool = Field(False, description="Whether the text is HTML.")
 
 
-class Document(Text):
+class NewDocument(Text):
     """A document to be stored."""
 
     doc_id: str = Field(min_length=1, validation_alias=AliasChoices("doc_id", "id"), max_length=100_000)

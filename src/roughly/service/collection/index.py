@@ -19,11 +19,13 @@ from roughly.service.collection.shapes import (
     Document,
     Edge,
     Figures,
+    Pair,
     Text,
 )
 from roughly.service.collection.warnings import Rules
 
 KEPT_SECONDS = 60
+_NEAR = 500  # documents of a cluster that one can step through
 
 
 class IndexCollection:
@@ -134,6 +136,17 @@ class IndexCollection:
         """What two documents have in common, measured on what is stored."""
         found = browsing.measured(self.index, left, [right]).get(right)
         return None if found is None else Edge(left, right, *found, None, False)
+
+    def neighbours(self, cluster_id: str, doc_id: str) -> tuple[Pair | None, Pair | None]:
+        """The pairs before and after, among the first documents of the cluster."""
+        number = _number(cluster_id)
+        rows = [] if number is None else browsing.members(self.index, number, 0, _NEAR)
+        names = [row["doc_id"] for row in rows]
+        if doc_id not in names[1:]:
+            return None, None
+        at = names.index(doc_id)
+        before = (names[at - 1], names[0]) if at > 1 else None
+        return before, (names[at + 1], names[0]) if at + 1 < len(names) else None
 
     def texts(self, ids: Sequence[str]) -> dict[str, Text]:
         """The stored texts."""

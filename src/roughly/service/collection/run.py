@@ -26,6 +26,7 @@ from roughly.service.collection.shapes import (
     Document,
     Edge,
     Figures,
+    Pair,
     Text,
 )
 from roughly.service.collection.warnings import Rules
@@ -53,7 +54,7 @@ class RunCollection:
         self.threshold: float | None = None if limits.threshold is None else float(limits.threshold)
         self.shingle_size = int(self.run.settings["shingle_size"])
         self.tables = Browsing(folder)
-        self._inputs = None if inputs is None else list(inputs)
+        self.inputs = None if inputs is None else list(inputs)
         self._input: Input | None = None
         self._why = ""
         self._opening = threading.Lock()
@@ -148,6 +149,11 @@ class RunCollection:
         found = self.tables.pair(left, right)
         return None if found is None else _edge(found)
 
+    def neighbours(self, cluster_id: str, doc_id: str) -> tuple[Pair | None, Pair | None]:
+        """The pairs before and after, in the order of the cluster's page."""
+        found = [pair if None not in pair else None for pair in self.tables.neighbours(cluster_id, doc_id)]
+        return found[0], found[1]
+
     def texts(self, ids: Sequence[str]) -> dict[str, Text]:
         """Texts from the input, each checked against its length when it was read."""
         asked = list(dict.fromkeys(ids))
@@ -177,7 +183,7 @@ class RunCollection:
         with self._opening:
             if self._input is None:
                 try:
-                    self._input = Input(self.run.folder, self.told, self._inputs)
+                    self._input = Input(self.run.folder, self.told, self.inputs)
                 except (RoughlyError, OSError) as problem:
                     self._why = str(problem)
             return self._input

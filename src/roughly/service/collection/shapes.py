@@ -59,6 +59,9 @@ class Edge:
         return asdict(self)
 
 
+Pair = tuple[str, str]  # a document, and the one that it is compared with
+
+
 @dataclass(frozen=True, slots=True)
 class Warning:
     """What looks wrong about a cluster, in a sentence with its figure."""
@@ -206,6 +209,10 @@ class Collection(Protocol):
 
     def pair(self, left: str, right: str) -> Edge | None:
         """What was verified about two documents."""
+        ...
+
+    def neighbours(self, cluster_id: str, doc_id: str) -> tuple[Pair | None, Pair | None]:
+        """(the pair before, the pair after) in a cluster, for a document that is compared with the one that stays."""
         ...
 
     def texts(self, ids: Sequence[str]) -> dict[str, Text]:

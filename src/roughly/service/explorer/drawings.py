@@ -11,7 +11,7 @@ import numpy.typing as npt
 from markupsafe import Markup
 
 from roughly.report.plots import NARROW, WIDE, Plot
-from roughly.report.scale import counts
+from roughly.report.scale import counts, linear
 from roughly.report.svg import Frame, element, line, text
 from roughly.report.words import count, score
 
@@ -160,3 +160,35 @@ def _picture(
         "svg", title, about, *lines, *circles, class_="plot who", viewBox=f"0 0 {width} {height}", width=width,
         height=height, role="group", aria_labelledby=f"who-{name}-title who-{name}-desc",
     )  # fmt: skip
+
+
+def staying(points: Sequence[tuple[float, int]], at: float, removed: int) -> Plot:
+    """Documents that go, by the threshold; the one that is asked about is marked."""
+    highest = max(1, *(number for _, number in points))
+    rows = tuple((f"{value:.3f}", count(number)) for value, number in points)
+    said = "; ".join(f"at {value}: {number}" for value, number in rows)
+
+    def draw(frame: Frame, name: str) -> Markup:
+        low = points[0][0]
+        x = linear(low, 1.0, frame.left, frame.x_end) if low < 1 else linear(0.99, 1.0, frame.left, frame.x_end)
+        y = counts(highest, frame.y_end, frame.top, log=False)
+        path = " ".join(f"{x(value):.1f},{y(number):.1f}" for value, number in points)
+        closed = f"{x(points[0][0]):.1f},{frame.y_end} {path} {x(points[-1][0]):.1f},{frame.y_end}"
+        near_end = x(at) > (frame.left + frame.x_end) / 2
+        return frame.document(
+            name,
+            "Documents that go, by the threshold",
+            said,
+            frame.axis_y(y, "documents that go"),
+            element("polygon", points=closed, class_="area going"),
+            frame.axis_x(x, "threshold"),
+            element("polyline", points=path, class_="curve going"),
+            line(x(at), frame.top, x(at), frame.y_end, "mark threshold"),
+            element("circle", cx=x(at), cy=y(removed), r=5, class_="dot"),
+            text(
+                x(at) + (-8 if near_end else 8), max(frame.top + 12, y(removed) - 8), f"{at:.3g}: {count(removed)}",
+                "note halo end" if near_end else "note halo",
+            ),
+        )  # fmt: skip
+
+    return Plot(draw(WIDE, "goes-wide"), draw(NARROW, "goes-narrow"), ("threshold", "documents that go"), rows)
