@@ -154,19 +154,7 @@ def measure(where: str, asked: argparse.Namespace) -> dict[str, Any]:
     try:
         warm(server, made)
         memory, start = server.memory, server.cpu
-        run = lambda name, one: load(server, name, one, asked.clients, asked.seconds)  # noqa: E731 - four times the same
-        rows = [
-            run("check, known", lambda number: ("/api/check", JSON, _json({"text": made.known(number)}), 1)),
-            run("check, unknown", lambda number: ("/api/check", JSON, _json({"text": made.unknown(number)}), 1)),
-            run(
-                "check, 100 a request", lambda number: ("/api/check/batch", LINES, made.lines(number, 100, False), 100)
-            ),
-            run("add, one by one", lambda number: ("/api/documents", JSON, _json(made.document(number)), 1)),
-            run(
-                "add, 100 a request", lambda number: ("/api/documents/batch", LINES, made.lines(number, 100, True), 100)
-            ),
-            run("check, known, again", lambda number: ("/api/check", JSON, _json({"text": made.known(number)}), 1)),
-        ]
+        rows = [load(server, name, one, asked.clients, asked.seconds) for name, one in kinds(made)]
         used, last = server.cpu - start, server.memory
         removed = clean(server, made)
     finally:
@@ -177,6 +165,22 @@ def measure(where: str, asked: argparse.Namespace) -> dict[str, Any]:
         "server_cpu_seconds": used, "added_and_removed": removed, "exit_code": code,
         "rows": [{**asdict(row), "documents_a_second": row.rate} for row in rows],
     }  # fmt: skip
+
+
+def kinds(made: Made) -> list[tuple[str, Callable[[int], tuple[str, Any, bytes, int]]]]:
+    """Each kind of load: its name, and what is sent for a number (path, headers, body, documents)."""
+
+    def known(number: int) -> tuple[str, Any, bytes, int]:
+        return "/api/check", JSON, _json({"text": made.known(number)}), 1
+
+    return [
+        ("check, known", known),
+        ("check, unknown", lambda number: ("/api/check", JSON, _json({"text": made.unknown(number)}), 1)),
+        ("check, 100 a request", lambda number: ("/api/check/batch", LINES, made.lines(number, 100, False), 100)),
+        ("add, one by one", lambda number: ("/api/documents", JSON, _json(made.document(number)), 1)),
+        ("add, 100 a request", lambda number: ("/api/documents/batch", LINES, made.lines(number, 100, True), 100)),
+        ("check, known, again", known),
+    ]
 
 
 class Made:
@@ -281,8 +285,8 @@ def clean(server: Server, made: Made) -> int:
 def table(found: dict[str, Any]) -> str:
     """As Markdown."""
     lines = [
-        f"{found['documents']:,} documents on {found['where']}, {found['clients']} clients, {found['cores']} cores; memory "
-        f"{found['memory_mb_at_start']:.0f} MB at the start, {found['memory_mb_at_end']:.0f} MB at the end",
+        f"{found['documents']:,} documents on {found['where']}, {found['clients']} clients, {found['cores']} cores; "
+        f"memory {found['memory_mb_at_start']:.0f} MB at the start, {found['memory_mb_at_end']:.0f} MB at the end",
         "",
         "| load | documents/s | requests | p50 | p99 | most | errors | memory |",
         "|---|---|---|---|---|---|---|---|",

@@ -86,6 +86,7 @@ def test_many_at_once_in_order(client: Client, index: Index) -> None:
     assert all(index.get(f"m{n}") for n in range(23) if n != 7)
     found = list(client.checking([TEXT, "never seen", {"text": TEXT}], at_once=2))
     assert [isinstance(one, list) and bool(one) for one in found] == [True, False, True]
+    assert client.remove(["ü" * 900 + str(n) for n in range(50)]) == [], "more than an address holds"
     assert client.remove([f"m{n}" for n in range(23)]) == sorted(f"m{n}" for n in range(23) if n != 7)
 
 

@@ -223,7 +223,7 @@ def test_the_log_names_no_token_and_no_text(index: Index, caplog: pytest.LogCapt
         http.post("/api/check", json={"text": secret}, headers=bearer(WRITE))
         http.get("/search", params={"q": secret}, headers=bearer(WRITE))
         http.get(f"/api/stats?token={READ}", headers=bearer("wrong token here, long enough"))
-        http.get("/x\x1b[31m\n%0aforged", headers=bearer(READ))
+        http.get("/x%1b%5b31m%0aforged", headers=bearer(READ))
     logged = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("roughly"))
     assert "POST /api/check 200" in logged
     for word in (READ, WRITE, "wrong token", "owner", "\x1b", "\nforged"):

@@ -34,6 +34,7 @@ from roughly.service.explorer import (
 from roughly.service.explorer.pages import STATIC
 from roughly.service.guard import Guard
 from roughly.service.holdings import Holdings
+from roughly.service.limits import WRONG_BURST, WRONG_RATE, RateLimit
 from roughly.service.metrics import Metrics
 from roughly.service.security import FIELD, Keeper
 from roughly.service.troubles import broken, refusal_of
@@ -58,13 +59,14 @@ def create_app(holdings: Holdings, config: Config | None = None) -> FastAPI:
     app.state.metrics = Metrics(holdings.index)
     app.state.keeper = keeper = Keeper(config)
     app.state.csrf_field = csrf_field
+    app.state.wrong = wrong = RateLimit(WRONG_RATE, WRONG_BURST)
     app.state.writer = None if holdings.index is None else Writer(holdings.index, app.state.metrics)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     for router in ROUTERS:
         app.include_router(router)
     for kind in (HTTPException, RequestValidationError, RoughlyError):
         app.add_exception_handler(kind, _trouble)
-    app.add_middleware(Guard, config=config, keeper=keeper, metrics=app.state.metrics)
+    app.add_middleware(Guard, config=config, keeper=keeper, metrics=app.state.metrics, wrong=wrong)
     _describe(app)
     return app
 

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+from urllib.parse import quote
 
 import orjson
 
@@ -20,6 +21,7 @@ from roughly.verify.passages import Passage
 
 T = TypeVar("T")
 PIECE_BYTES = 4_000_000
+ADDRESS_BYTES = 16_000
 AWAY = (408, 429, 503)
 
 
@@ -101,9 +103,19 @@ def add_lines(lines: Sequence[bytes], first: int) -> Call[list[Added | NotAdded]
     return Call("POST", "/api/documents/batch", read, body=b"\n".join(lines), lines=True)
 
 
-def remove(ids: str | Iterable[str]) -> Call[list[str]]:
-    """Take documents out."""
-    return Call("DELETE", "/api/documents", _ids, {"id": _listed(ids)}, again=False)
+def removals(ids: str | Iterable[str]) -> Iterator[Call[list[str]]]:
+    """Take documents out; ids are in the address, which must not grow too long."""
+    held: list[str] = []
+    size = 0
+    for doc_id in _listed(ids):
+        length = len(quote(doc_id, safe="")) + 4
+        if held and size + length > ADDRESS_BYTES:
+            yield Call("DELETE", "/api/documents", _ids, {"id": held}, again=False)
+            held, size = [], 0
+        held.append(doc_id)
+        size += length
+    if held:
+        yield Call("DELETE", "/api/documents", _ids, {"id": held}, again=False)
 
 
 def revoke(ids: str | Iterable[str]) -> Call[list[str]]:

@@ -134,7 +134,7 @@ class Client(_Sending):
 
     def remove(self, ids: str | Iterable[str]) -> list[str]:
         """Take documents out; the ids that were there."""
-        return self._do(calls.remove(ids))
+        return sorted(doc_id for call in calls.removals(ids) for doc_id in self._do(call))
 
     def revoke(self, ids: str | Iterable[str]) -> list[str]:
         """Declare that the texts of documents match nothing; the ids that were there."""
@@ -259,7 +259,7 @@ class AsyncClient(_Sending):
 
     async def remove(self, ids: str | Iterable[str]) -> list[str]:
         """Take documents out; the ids that were there."""
-        return await self._do(calls.remove(ids))
+        return sorted([doc_id for call in calls.removals(ids) for doc_id in await self._do(call)])
 
     async def revoke(self, ids: str | Iterable[str]) -> list[str]:
         """Declare that the texts of documents match nothing; the ids that were there."""

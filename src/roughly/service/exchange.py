@@ -49,8 +49,8 @@ class Exchange:
             self.body_is_over = True
 
     def seconds_left(self) -> float:
-        """Until an answer should have begun."""
-        return self._last + self._timeout - time.monotonic()
+        """Until an answer should have begun. While the request still comes, `receive` sees that it does."""
+        return self._last + self._timeout - time.monotonic() if self.body_is_over else self._timeout
 
     async def receive(self) -> Message:
         """The next piece of the request."""

@@ -42,18 +42,16 @@ from roughly.service.troubles import Refused, broken, busy, refusal_of
 
 ACCESS = logging.getLogger("roughly.service.access")
 PROBLEMS = logging.getLogger("roughly.service")
-_WRONG_RATE, _WRONG_BURST = 0.2, 10
-"""Wrong tokens that an address may try: ten at once, then one every five seconds."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
 class Guard:
     """The outermost part of the application."""
 
-    def __init__(self, app: ASGIApp, *, config: Config, keeper: Keeper, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, *, config: Config, keeper: Keeper, metrics: Metrics, wrong: RateLimit) -> None:
         self._app, self._config, self._keeper, self._metrics = app, config, keeper, metrics
         self._rate = RateLimit(config.rate, max(1.0, 2 * config.rate))
-        self._wrong = RateLimit(_WRONG_RATE, _WRONG_BURST)
+        self._wrong = wrong
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -226,7 +224,10 @@ class Guard:
             await self._refuse(scope, exchange, refused)
 
     async def _refuse(self, scope: Scope, exchange: Exchange, refused: Refused) -> None:
-        response = await run_in_threadpool(answer, Request(scope), refused)
+        if is_for_programs(scope["path"]):
+            response = answer(Request(scope), refused)  # at once, also where all threads are at work
+        else:
+            response = await run_in_threadpool(answer, Request(scope), refused)
         if not exchange.body_is_over:
             response.headers["connection"] = "close"  # what else comes is not a request
         await response(scope, exchange.receive, exchange.send)

@@ -15,6 +15,8 @@ from roughly.service.config import Config
 from roughly.service.troubles import Refused
 
 _CALLERS = 10_000
+WRONG_RATE, WRONG_BURST = 0.2, 10.0
+"""Wrong tokens that an address may try: ten at once, then one every five seconds."""
 
 
 class RateLimit:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
 
 from roughly.errors import RoughlyError
 from roughly.service.api.answers import TROUBLES
@@ -45,4 +45,4 @@ async def check_many(
             answers.append({"doc_id": document["doc_id"] or None} | told)
         return items.told(answers)
 
-    return Answers(lines, lambda some: asyncio.to_thread(work, some))
+    return Answers(lines, lambda some: run_in_threadpool(work, some))

@@ -6,6 +6,7 @@ import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
 
 from roughly.errors import RoughlyError
 from roughly.index import Added, Index
@@ -40,7 +41,7 @@ async def add_many(request: Request, writer: Writing, config: Configured, metric
     lines = await documents_of(request, config)
 
     async def work(some: list[bytes]) -> list[dict[str, Any]]:
-        items = await asyncio.to_thread(Items, some, NewDocument, config, stored=True)
+        items = await run_in_threadpool(Items, some, NewDocument, config, stored=True)
         metrics.count("documents_refused", items.refused)
         try:
             added = await asyncio.wrap_future(writer.add(items.good)) if items.good else []

@@ -8,12 +8,10 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from roughly.service.explorer.pages import show
-from roughly.service.limits import RateLimit
 from roughly.service.security import COOKIE, Keeper, cookie_header, local_path
 from roughly.service.troubles import busy
 
 router = APIRouter(include_in_schema=False)
-_TRIES = RateLimit(0.2, 10)
 
 
 @router.get("/login")
@@ -30,7 +28,7 @@ async def login(request: Request, token: Annotated[str, Form()], next: Annotated
     keeper: Keeper = request.app.state.keeper
     right = keeper.right_of(token.strip())
     if right is None:
-        if wait := _TRIES.take(request.client.host if request.client else "-"):
+        if wait := request.app.state.wrong.take(request.client.host if request.client else "-"):
             raise busy(wait, "too many wrong tokens from this address", "wait, and check the token", 429)
         shown = {"next": local_path(next), "wrong": True, "guarded": keeper.guarded, "right": None}
         return show(request, "login.html", shown, 401)
