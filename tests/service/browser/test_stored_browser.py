@@ -1,4 +1,4 @@
-"""The pages about an index in Chromium: at two widths, in light and dark, by keyboard, without script, with hostile text."""
+"""The pages about an index in Chromium: two widths, light and dark, by keyboard, without script, with hostile texts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from browsing import SCHEMES, WIDTHS, Look, axe, fits, shot
+
 from service.hostile_documents import hostile_rows
 
 PAGES = {
@@ -80,7 +81,7 @@ def test_a_file_is_dropped(look: Look, tmp_path: Path) -> None:
     page.wait_for_selector("#found")
     assert "page.html" in page.inner_text("main")
     data = page.evaluate_handle(
-        "() => { const d = new DataTransfer(); d.items.add(new File(['some text of a file'], 'dropped.txt')); return d }"
+        "() => { const d = new DataTransfer(); d.items.add(new File(['some text'], 'dropped.txt')); return d }"
     )
     page.dispatch_event("[data-drop]", "drop", {"dataTransfer": data})
     page.wait_for_selector("text=dropped.txt")
