@@ -32,9 +32,26 @@ OTHER = (
 )
 
 
-OURS = set(
-    ["html", "head", "meta", "title", "link", "script", "body", "a", "header", "p", "nav", "ul", "li", "form", "label", "input", "main", "h1", "h2", "h3", "div", "button", "code", "ol", "article", "bdi", "span", "mark", "svg", "rect", "strong", "details", "summary", "footer", "kbd", "dialog", "dl", "dt", "dd", "section", "textarea", "table", "thead", "tbody", "tr", "th", "td", "br"]
-)
+OURS = {
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "link",
+        "script",
+        "body",
+        "header",
+        "nav",
+        "main",
+        "footer",
+        "dialog",
+        "section",
+    ),
+    *("h1", "h2", "h3", "p", "div", "span", "a", "bdi", "mark", "strong", "code", "kbd", "br", "article", "details"),
+    *("summary", "ul", "ol", "li", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "svg", "rect"),
+    *("form", "label", "input", "textarea", "button"),
+}
 """Elements that our templates are made of."""
 
 
@@ -207,6 +224,7 @@ def test_hostile_documents_stay_text(client: httpx.Client) -> None:
         assert {name for name, _ in elements} <= OURS, url
         for name, attributes in elements:
             assert not [one for one in attributes if one.startswith(("on", "style"))], (url, name)
-            assert all(attributes.get(one, "/").startswith(("/", "#")) for one in ("href", "src", "action", "hx-get")), url
+            led = [attributes[one] for one in ("href", "src", "action", "hx-get") if one in attributes]
+            assert all(one.startswith(("/", "#")) for one in led), (url, led)
         told = re.sub(r'value="[^"]*"|<textarea.*?</textarea>', "", body, flags=re.S)  # a field holds what was typed
         assert "\x07" not in told and "\u202e" not in told, url

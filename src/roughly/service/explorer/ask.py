@@ -115,7 +115,7 @@ def _found(index: Index, document: dict[str, Any]) -> dict[str, Any]:
     for place, one in enumerate(found):
         one["passages"], one["marks"] = [], []
         held = index.text(one["doc_id"]) if place < _COMPARED else None
-        if held is None:
+        if held is None or one["resemblance"] == 1:  # the same words all through: there is nothing to mark
             continue
         passages = shared_passages(text[:_WINDOW], held[:_WINDOW], index.settings.shingle_size)
         one["passages"] = [[p.left_start, p.left_end, p.right_start, p.right_end, p.words] for p in passages[:100]]

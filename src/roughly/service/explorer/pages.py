@@ -54,7 +54,7 @@ def _environment() -> Environment:
         "csrf_field": csrf_field,
         "to": to,
     }
-    made.globals["m"] = made.get_template("macros.html").module  # type: ignore[assignment]
+    made.globals["m"] = made.get_template("macros.html").module
     return made
 
 
