@@ -19,3 +19,5 @@ need() { # command, package
 need chromium chromium
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 need java openjdk-17-jre-headless # for the tests of the engine spark
+need curl curl # for the pages of the docs about the service
+need openssl openssl

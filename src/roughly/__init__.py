@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     from roughly.job.tuning import tune
     from roughly.lab.evaluation import evaluate
     from roughly.results import group_results
+    from roughly.service.client import AsyncClient, Client
     from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AsyncClient": "roughly.service.client",
+    "Client": "roughly.service.client",
     "Clustering": "roughly.job.clustering",
     "Comparison": "roughly.verify.comparison",
     "Index": "roughly.index",
@@ -63,9 +66,10 @@ _HOMES = {
 }
 
 __all__ = [
-    "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched", "Sweeps", "audit_labels",
-    "audit_leaks", "audit_qrels", "cluster_features", "compare", "containment", "contains", "dedupe", "evaluate",
-    "group_results", "match", "perturb", "recluster", "resemblance", "same", "sketch", "truth", "tune",
+    "AsyncClient", "Client", "Clustering", "Comparison", "Index", "Result", "RoughlyError", "Settings", "Sketched",
+    "Sweeps", "audit_labels", "audit_leaks", "audit_qrels", "cluster_features", "compare", "containment", "contains",
+    "dedupe", "evaluate", "group_results", "match", "perturb", "recluster", "resemblance", "same", "sketch", "truth",
+    "tune",
 ]  # fmt: skip
 
 

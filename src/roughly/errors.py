@@ -11,6 +11,7 @@ that fits, so callers may catch either::
     │   ├── IndexRefused     (ValueError)        not an index, or of another format
     │   └── IndexDamaged     (ValueError)        an index that is cut short or was overwritten
     ├── IndexAway            (ConnectionError)   the database of an index cannot be reached, or is busy for too long
+    ├── ServiceRefused       (RuntimeError)      a service answered a client with an error; `status` is its code
     ├── OutputError          (OSError)           the output cannot be written
     │   ├── OutputExists     (FileExistsError)   it already holds a run
     │   └── DiskFull         (OSError)           no room left while writing or spilling
@@ -62,6 +63,14 @@ class IndexAway(RoughlyError, ConnectionError):
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
+
+
+class ServiceRefused(RoughlyError, RuntimeError):
+    """A service answered a client with an error; `status` is its HTTP code."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class OutputError(RoughlyError, OSError):

@@ -75,6 +75,22 @@ CLUSTERS = pa.schema(
     ]
 )
 
+# known.parquet: what is known of every input document beside the verdict, sorted by doc_id.
+KNOWN = pa.schema(
+    [
+        pa.field("doc_id", pa.string(), nullable=False),
+        pa.field("part", pa.uint32(), nullable=False),  # which of the inputs it stands in
+        pa.field("row", pa.int64(), nullable=False),  # and where in it
+        pa.field("bytes", pa.int64(), nullable=False),  # of its text in UTF-8, as read
+        pa.field("tokens", pa.int64(), nullable=False),
+        pa.field("equal_to", pa.string()),  # the best document that it is equal to, as the method collapses them
+        pa.field("title", pa.string()),
+        pa.field("url", pa.string()),
+        pa.field("date", pa.string()),
+        pa.field("source", pa.string()),
+    ]
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Reject:

@@ -54,6 +54,7 @@ FACTS = pa.schema(
         pa.field("raw_lo", pa.uint64(), nullable=False),
         pa.field("lex_hi", pa.uint64(), nullable=False),
         pa.field("lex_lo", pa.uint64(), nullable=False),
+        pa.field("title", pa.string()),
     ]
 )
 
@@ -277,6 +278,7 @@ def sign(
             *(batch.column(name) for name in ("row", "doc_id", "url", "date", "source")),
             *(pa.array(np.diff(o)) for o in (offsets, tokens.offsets)),
             *(pa.array(np.ascontiguousarray(h[:, lane])) for h in (raw, lexical) for lane in (0, 1)),
+            batch.column("title"),
         ],
         schema=FACTS,
     )

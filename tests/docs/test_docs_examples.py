@@ -17,6 +17,7 @@ PRINTS = {
     "thresholds.py": ["0.5  124 stay", "0.8  168 stay", "1.0  416 stay"],
     "melodies.py": ["Twinkle: Twinkle in G, Twinkle, slow", "alone: Frère Jacques"],
     "measure.py": ["ocr: 60 copies, mean resemblance 0.85", "found 60 of 60, precision 1.00"],
+    "service.py": ["rain was added", "its copy is known: rain", "sunshine is known: False", "ended with 0"],
     "excerpts.py": ["the letter contains the notice: True", "notice goes: 100% of it is in letter"],
 }
 

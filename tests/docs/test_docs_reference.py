@@ -25,7 +25,10 @@ from roughly.settings import KEEP_RULES, Settings
 
 PYTHON = (DOCS / "python.md").read_text(encoding="utf-8")
 OUTPUTS = (DOCS / "outputs.md").read_text(encoding="utf-8")
-FILES = {"documents.parquet": model.VERDICTS, "pairs.parquet": model.PAIRS, "clusters.parquet": model.CLUSTERS}
+FILES = {
+    "documents.parquet": model.VERDICTS, "pairs.parquet": model.PAIRS, "clusters.parquet": model.CLUSTERS,
+    "known.parquet": model.KNOWN,
+}  # fmt: skip
 
 
 def section(text: str, heading: str) -> str:

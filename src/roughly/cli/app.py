@@ -20,6 +20,8 @@ from roughly.cli.lexicon import app as lexicon
 from roughly.cli.match import match
 from roughly.cli.method_options import Sectioned
 from roughly.cli.perturb import perturb
+from roughly.cli.searching import register as register_searching
+from roughly.cli.serve import serve
 from roughly.cli.sign import sign
 from roughly.cli.sketch import sketch
 from roughly.cli.sweeps import register as register_sweeps
@@ -47,9 +49,11 @@ app.command()(perturb)
 app.add_typer(audit, name="audit")
 app.command()(match)
 app.command(cls=Sectioned)(group)
+app.command()(serve)
 app.add_typer(lexicon, name="lexicon")
 app.add_typer(lab, name="lab")
 register_sweeps(index)
+register_searching(index)
 app.add_typer(index, name="index")
 
 

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,8 +65,8 @@ def judge(
     """Judge pairs around the threshold of a run, and learn its precision and a better threshold."""
     from roughly import checks
     from roughly.job.judging import Run, draw_pairs, open_verdicts
+    from roughly.job.rereading import options_of
     from roughly.lab.judge.report import make_report, write_csv
-    from roughly.sources.part import ReadOptions
 
     checks.refuse(checks.above_zero("precision", precision))
     opened = Run.open(run)
@@ -76,9 +77,8 @@ def judge(
         from roughly.cli.progress import Progress, compiled
 
         compiled()
-        reading = ReadOptions(
-            text_column=text_column, id_column=id_column, format=format, markup=opened.settings["markup"]
-        )  # fmt: skip
+        given = {"text_column": text_column, "id_column": id_column, "format": format}
+        reading = replace(options_of(opened.told), **{name: value for name, value in given.items() if value})
         with Progress() as progress:
             found = draw_pairs(
                 opened, path, pairs=pairs, seed=seed, near=not found_only, inputs=inputs, reading=reading,

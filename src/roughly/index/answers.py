@@ -90,7 +90,7 @@ def earliest(store: Store, connection: Connection, contents: Ints) -> dict[int, 
         asked=store.listed(contents),
     )
     found = [row[0] for row in rows]
-    return {row.content: row for row in map(Shown._make, _by_number(store, connection, found))}
+    return {row.content: row for row in by_number(store, connection, found)}
 
 
 class Shown(NamedTuple):
@@ -110,13 +110,15 @@ class Shown(NamedTuple):
     state: int
 
 
-def _by_number(store: Store, connection: Connection, numbers: list[int]) -> list[Any]:
-    return store.ask(
+def by_number(store: Store, connection: Connection, numbers: list[int]) -> list[Shown]:
+    """Documents by their numbers."""
+    rows = store.ask(
         connection,
         "shown by number",
         lambda: told().where(store.one_of(DOCUMENTS.c.document)),
         asked=store.listed(np.array(sorted(numbers), np.int64)),
     )
+    return list(map(Shown._make, rows))
 
 
 def told() -> Any:

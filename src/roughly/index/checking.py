@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, func, literal, select, tuple_
 
-from roughly.index import contents, crowds
+from roughly.index import contents, crowds, searching
 from roughly.index.bodies import unpack_texts
 from roughly.index.bound import Bound
 from roughly.index.schema import BODIES, CONTENTS, DOCUMENTS, KEYS, LIVE, META, REVOKED, SIGNS
@@ -53,6 +53,7 @@ def verify(store: Store, connection: Connection, bound: Bound, sample: int | Non
     counts, sums = _stored_keys(store, connection, check)
     _compare(store, connection, bound, check, counts, sums, sample)
     check.problems += crowds.problems(store, connection)
+    check.problems += searching.problems(store, connection, sample)
     return check
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, delete, func, select, update
 
 from roughly.cluster.scoring import slice_of
-from roughly.index import crowds, matching
+from roughly.index import crowds, matching, searching
 from roughly.index.bodies import marks_of, pack_sets, pack_texts, unpack_texts
 from roughly.index.bound import Bound
 from roughly.index.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, META, REVOKED, SIGNS
@@ -85,7 +85,9 @@ def put_bodies(
 ) -> None:
     """What the index stores of texts."""
     if bound.store == "text":
-        packed = pack_texts(signed.text.take(pa.array(rows)))
+        texts = signed.text.take(pa.array(rows))
+        packed = pack_texts(texts)
+        searching.put_texts(store, connection, numbers, texts.to_pylist)
     elif bound.store == "shingles" or bound.judge.on == "text":
         packed = pack_sets(matching.body_sets(bound, matching.tokens_of(signed.tokens, rows)))
     else:
@@ -185,6 +187,7 @@ def drop_orphans(store: Store, connection: Connection, bound: Bound, contents: I
     live = [row[0] for row in store.fetch(connection, columns, CONTENTS.c.content, contents) if row[1] == LIVE]
     orphans = np.array(sorted(set(live) - used), np.int64)
     drop_keys(store, connection, bound, orphans)
+    searching.drop_texts(store, connection, orphans)
     for at in range(0, len(orphans), 10_000):
         some = orphans[at : at + 10_000]
         for table in (CONTENTS, BODIES, SIGNS):
@@ -197,6 +200,7 @@ def revoke(store: Store, connection: Connection, bound: Bound, contents: Ints) -
     rows = store.fetch(connection, (CONTENTS.c.content, CONTENTS.c.state), CONTENTS.c.content, contents)
     live = np.array(sorted(row[0] for row in rows if row[1] == LIVE), np.int64)
     drop_keys(store, connection, bound, live)
+    searching.drop_texts(store, connection, live)
     for at in range(0, len(live), 10_000):
         some = live[at : at + 10_000]
         connection.execute(

@@ -26,13 +26,14 @@ from sqlalchemy.exc import DBAPIError
 from roughly.cluster.candidates import NO_DAY
 from roughly.errors import IndexRefused, OutputExists, SettingsError
 from roughly.index import bound as binding
-from roughly.index import checking, counting, documents, exporting, reading, refreshing, upgrading, writing
+from roughly.index import checking, counting, documents, exporting, reading, refreshing, searching, upgrading, writing
 from roughly.index.bound import Bound
 from roughly.index.checking import Check
 from roughly.index.failures import attempt, told
 from roughly.index.refreshing import Refreshed
 from roughly.index.results import Added, Entry, Match, Stats
 from roughly.index.schema import CONTENTS, DOCUMENTS, METADATA
+from roughly.index.searching import Hits
 from roughly.index.signing import Signed, sign
 from roughly.index.store import Store, check_place
 from roughly.lexicon.lexicon import Lexicon
@@ -67,11 +68,13 @@ class Index:
         *,
         store: str = "text",
         lexicon: Lexicon | None = None,
+        search: bool = False,
     ) -> Self:
         """Make an index: a file that is not there yet, or an empty PostgreSQL database.
 
         `store` says what is kept of a text to judge it on: the `text` itself, compressed; its `shingles`; or a `sketch`
         of them, from which scores are estimated. `lexicon` is what the lexicon `collection` of the settings stands for.
+        With `search` its texts can be searched by their words.
         """
         settings = settings or Settings()
         bound = binding.bind(settings, store, lexicon)
@@ -84,6 +87,8 @@ class Index:
                     raise OutputExists(f"{place.name} already holds an index; open it, or use another database")
                 METADATA.create_all(connection)
                 binding.write(connection, place, bound, fresh=True)
+                if search:
+                    searching.begin(place, connection, bound, empty=True)
 
         try:
             attempt(place.name, make, tries=2)
@@ -298,6 +303,23 @@ class Index:
     def _entries(self, where: Any) -> list[Entry]:
         return self._read(lambda connection, bound: reading.entries(connection, where))
 
+    def search(self, query: str, *, limit: int = 10, offset: int = 0) -> Hits:
+        """The documents whose text or title has these words, the best first; see `words` for what can be asked.
+
+        The index must have been made with `search`, or made so by `make_searchable`.
+        """
+        if limit < 1 or offset < 0:
+            raise SettingsError(f"limit must be 1 or more and offset 0 or more, not {limit!r} and {offset!r}")
+        return self._read(
+            lambda connection, bound: searching.search(self._store, connection, bound, query, limit, offset)
+        )
+
+    @property
+    def searchable(self) -> bool:
+        """Whether `search` has all it needs."""
+        found = self._read(lambda connection, bound: searching.state(connection))
+        return found is not None and found.ready
+
     def pairs(self) -> pa.Table:
         """Every pair of duplicates, as a batch run with `pairs="all"` finds them (`reading.PAIRS`)."""
         batches = self._read(lambda connection, bound: list(reading.pairs(self._store, connection, bound)))
@@ -319,6 +341,17 @@ class Index:
         """Write all documents to a Parquet file (`exporting.SCHEMA`); returns how many."""
         target = Path(path)
         return self._read(lambda connection, bound: exporting.export(self._store, connection, bound, target, overwrite))
+
+    def make_searchable(self, *, advance: Callable[[int], None] = lambda done: None) -> int:
+        """Make the search index, in steps, while the index is in use; returns how many texts were put in.
+
+        After a kill, the same call goes on where it was; where it is there already, nothing is done.
+        """
+        return searching.make(self._store, self._bound, advance)
+
+    def forget_search(self) -> None:
+        """Take the search index away."""
+        self._write(lambda connection, bound: searching.forget(self._store, connection))
 
     def refresh(
         self, lexicon: str | os.PathLike[str] | Lexicon, *, advance: Callable[[int], None] = lambda done: None

@@ -54,6 +54,7 @@ _AT_ONCE = 50_000
 _PACKED = np.dtype([("fields", ">i2"), ("n1", ">i4"), ("key", ">i8"), ("n2", ">i4"), ("member", ">i8")])
 _COPY_HEAD = b"PGCOPY\n\xff\r\n\x00" + bytes(8)
 _COPY_TAIL = b"\xff\xff"
+_SIZE = func.pg_total_relation_size(func.to_regclass(bindparam("name")))  # NULL for a table that is not there
 
 
 def is_postgres(where: str | os.PathLike[str]) -> bool:
@@ -259,11 +260,8 @@ class Store:
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""
         if self.postgres:
-            names = "contents", "documents", "keys", "crowds", "bodies", "signs", "files", "meta"
-            sizes = (
-                func.pg_total_relation_size(func.to_regclass(name)) for name in names
-            )  # none has `crowds` at first
-            return sum(int(connection.scalar(select(size)) or 0) for size in sizes)
+            names = "contents", "documents", "keys", "crowds", "bodies", "signs", "files", "meta", "words", "titles"
+            return sum(int(connection.scalar(select(_SIZE), {"name": name}) or 0) for name in names)
         pages, size, free = (
             int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
             for name in ("page_count", "page_size", "freelist_count")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, and_, bindparam, delete, select, update
 
 from roughly.cluster.candidates import NO_DAY
-from roughly.index import answers, contents, crowds
+from roughly.index import answers, contents, crowds, searching
 from roughly.index.bound import Bound
 from roughly.index.matching import Matcher, asking_signed
 from roughly.index.results import Added, Match
@@ -23,6 +23,7 @@ from roughly.index.store import Store
 Ints = npt.NDArray[np.int64]
 _KEPT = ("bytes", "day", "title", "url", "date", "source")
 _COLUMNS = ("document", "doc_id", "content", "added", *_KEPT)
+_TITLE = _COLUMNS.index("title")
 
 
 class Adding:
@@ -83,7 +84,10 @@ class Adding:
         numbered = [(first + at, *row) for at, row in enumerate(fresh)]
         if numbered:
             self.store.insert(self.connection, "documents", _COLUMNS, numbered)
+            searching.put_titles(self.store, self.connection, [(row[0], row[_TITLE]) for row in numbered])
         if changed:
+            renamed = np.array([row[0] for row in changed], np.int64)
+            searching.drop_titles(self.store, self.connection, renamed)
             names = ("content", "added", *_KEPT)
             self.connection.execute(
                 update(DOCUMENTS)
@@ -91,6 +95,7 @@ class Adding:
                 .values({name: bindparam(f"b_{name}") for name in names}),
                 [dict(zip(("b_document", *(f"b_{n}" for n in names)), row, strict=True)) for row in changed],
             )
+            searching.put_titles(self.store, self.connection, [(row[0], row[_TITLE - 1]) for row in changed])
         return statuses
 
     def _join(self, rows: Ints, numbers: Ints) -> dict[int, tuple[Match | None, int]]:
@@ -174,6 +179,7 @@ def remove_numbers(store: Store, connection: Connection, bound: Bound, rows: Seq
     numbers = np.array(sorted(row[0] for row in rows), np.int64)
     for at in range(0, len(numbers), 10_000):
         some = numbers[at : at + 10_000]
+        searching.drop_titles(store, connection, some)
         connection.execute(delete(DOCUMENTS).where(store.among(DOCUMENTS.c.document, some)))
     texts = np.unique(np.array([row[1] for row in rows], np.int64))
     contents.drop_orphans(store, connection, bound, texts)

@@ -12,7 +12,8 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 
 from roughly import checks
 from roughly.errors import InputError, InputMissing
+from roughly.job.rereading import Input, open_again
 from roughly.job.texts import Place, texts_of
 from roughly.lab.choose.sample import place_of
 from roughly.lab.judge.near import MOST, near_misses
@@ -29,7 +31,6 @@ from roughly.lab.judge.strata import Candidate, Drawing
 from roughly.lab.judge.verdicts import Drawn, DrawnPair, Verdicts
 from roughly.meter import Listener, Meter
 from roughly.settings import MEASURES, Resources
-from roughly.sources import open_parts
 from roughly.sources.part import Chunk, Part, ReadOptions
 from roughly.text.canonical import Tokens, tokenise
 from roughly.threads import in_order
@@ -46,13 +47,14 @@ class Run:
     fingerprint: str
     settings: dict[str, Any]
     inputs: list[str]
+    told: dict[str, Any] = field(default_factory=dict, repr=False)  # all of run.json
 
     @classmethod
     def open(cls, folder: Path) -> Run:
         """Read run.json."""
         try:
             run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-            return cls(folder, run["fingerprint"], run["settings"], run["inputs"])
+            return cls(folder, run["fingerprint"], run["settings"], run["inputs"], run)
         except (FileNotFoundError, NotADirectoryError):
             raise InputMissing(f"{folder} holds no run; name the folder that `roughly dedupe` wrote") from None
         except (OSError, ValueError, KeyError, TypeError) as problem:
@@ -97,15 +99,14 @@ def draw_pairs(
     checks.refuse([*checks.whole("pairs", pairs, 1, 100_000), *checks.whole("seed", seed, 0, 2**63 - 1)])
     resources, meter = resources or Resources(), Meter(listener)
     threshold, main_text = float(run.settings["threshold"]), bool(run.settings["main_text"])
-    reading = reading or ReadOptions(markup=run.settings["markup"])
-    names = [str(name) for name in inputs or run.inputs]
+    source = Input(run.folder, run.told, inputs, reading)
     drawing = Drawing(threshold, pairs, seed)
     for candidate in _found(run):
         drawing.add(candidate)
     wanted = {name for one in drawing.held() for name in (one.left_id, one.right_id)}
     stay, share = _staying(run, seed) if near else ([], 1.0)
-    with tempfile.TemporaryDirectory(prefix="roughly-judge-", dir=resources.temp) as spool:
-        parts = open_input(names, reading, Path(spool))
+    with closing(source):
+        parts, names = source.parts, source.names
         places, tokens = _read(parts, run, wanted, set(stay), main_text, resources, meter)
         stay = [name for name in stay if name in places]
         if stay:
@@ -137,7 +138,7 @@ def draw_pairs(
                 _digest(texts[right]),
             )
         )  # fmt: skip
-    told = {name: value for name, value in asdict(reading).items() if value is not None}
+    told = {name: value for name, value in asdict(source.options).items() if value is not None}
     return Verdicts.create(
         path,
         Drawn(
@@ -154,11 +155,19 @@ def pair_texts(
     drawn = verdicts.drawn
     names = [str(name) for name in inputs or drawn.inputs]
     with tempfile.TemporaryDirectory(prefix="roughly-judge-") as spool:
-        parts = open_input(names, ReadOptions(**drawn.reading), Path(spool))
-        places = [place for n in wanted for place in (drawn.pairs[n].left_place, drawn.pairs[n].right_place)]
-        if any(part >= len(parts) for part, _ in places):
-            raise InputError(_changed(names))
-        texts = texts_of(parts, places, drawn.main_text, threads)
+        parts = open_again(names, ReadOptions(**drawn.reading), Path(spool))
+        return texts_of_pairs(verdicts, wanted, parts, names, threads)
+
+
+def texts_of_pairs(
+    verdicts: Verdicts, wanted: Sequence[int], parts: Sequence[Part], names: Sequence[str], threads: int = 1
+) -> dict[int, tuple[str, str]]:
+    """The same from an input that is open."""
+    drawn = verdicts.drawn
+    places = [place for n in wanted for place in (drawn.pairs[n].left_place, drawn.pairs[n].right_place)]
+    if any(part >= len(parts) for part, _ in places):
+        raise InputError(_changed(names))
+    texts = texts_of(parts, places, drawn.main_text, threads)
     found = {}
     for number in wanted:
         pair = drawn.pairs[number]
@@ -167,17 +176,6 @@ def pair_texts(
             raise InputError(_changed(names))
         found[number] = left, right
     return found
-
-
-def open_input(names: Sequence[str], reading: ReadOptions, spool: Path) -> list[Part]:
-    """The input of a run, or a plain word on why it cannot be had."""
-    try:
-        return open_parts(list(names), reading, spool)
-    except InputMissing as problem:
-        raise InputMissing(
-            f"the input of the run cannot be found: {problem}. It holds the texts to be judged; say where it lies now "
-            "with --input (a run on standard input or on Python objects has none: save them to a file)"
-        ) from problem
 
 
 def _changed(names: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from roughly.engines.local.database import plain_errors
 from roughly.engines.local.summary import Summary, summarise
 from roughly.errors import InputMissing, MemoryTooSmall, SettingsError
 from roughly.job.account import account, report_data
+from roughly.job.rereading import LANDMARKS, write_landmarks
 from roughly.job.result import Result
 from roughly.meter import Listener, Meter, Stage
 from roughly.settings import Resources, Settings
@@ -54,7 +55,9 @@ class Session:
         resources: Resources,
         workspace: Workspace,
         listener: Listener | None = None,
+        reading: dict[str, Any] | None = None,
     ) -> None:
+        self.reading = reading  # how the input was read, for run.json
         self.parts, self.settings, self.resources, self.workspace = parts, settings, resources, workspace
         self.method: methods.Method | None = None  # once the collection is counted, where it has to be
         self.budget = resources.memory - BASE_MEMORY
@@ -113,6 +116,7 @@ class Session:
         with self.meter.stage("write"):
             self.engine.write(folder)
             self._quarantine(folder / "quarantine.jsonl")
+            write_landmarks(self.parts, folder / LANDMARKS)
         with self.meter.stage("copy", len(self.parts), "parts") as stage:
             self._copy(folder / "kept", stage)
         self._report(folder)
@@ -184,6 +188,8 @@ class Session:
         more = self.engine.counts | {"rejected": self.engine.segments.cursor.rejected}
         assert self.method is not None  # nothing is written before it is made
         run = account(settings, self.resources, self.method, self.parts, summary, stages, more)
+        if self.reading is not None:
+            run["reading"] = self.reading
         text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
         (folder / "run.json").write_text(text, encoding="utf-8")
         return run

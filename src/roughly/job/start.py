@@ -13,6 +13,7 @@ from roughly import methods
 from roughly.engines.local import Workspace
 from roughly.errors import Interrupted, OutputError, RoughlyError, SettingsError
 from roughly.job.folder import Place
+from roughly.job.rereading import told_of_reading
 from roughly.job.result import Result
 from roughly.job.session import Session, check_memory
 from roughly.job.settled import settle
@@ -132,6 +133,7 @@ def run(
     None the work lies in a temporary folder, and the result can be asked for another threshold.
     """
     check_memory(resources)
+    paths = None if paths is None else list(paths)
     held = methods.contents(settings)  # refuses what cannot be made
     if index is not None:
         check_index(index, archive)
@@ -146,7 +148,8 @@ def run(
             parts = known.parts
             identity["against"] = known.identity()
         workspace = Workspace(place.work, identity, resume=bool(resume))
-        session = Session(parts, settings, resources, workspace, listener)
+        told = told_of_reading(None if paths is None else [os.fspath(path) for path in paths], reading)
+        session = Session(parts, settings, resources, workspace, listener, told)
         session.run(place.result, hidden=known.removed if known is not None else 0)
         if known is not None:
             known.write(place.result)

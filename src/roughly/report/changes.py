@@ -25,22 +25,34 @@ _STYLE = """
 """
 _UPPER = Frame(720, 320, left=56, right=180)
 _HEIGHT = 620
+_LOWER = Frame(_UPPER.width, _HEIGHT, left=56, right=180, top=_UPPER.height + 40)
 
 
 def draw_changes(intervals: Sequence[Mapping[str, Any]]) -> str:
-    """The picture of intervals as `index.changes` tells them."""
-    lower = Frame(_UPPER.width, _HEIGHT, left=56, right=180, top=_UPPER.height + 40)
+    """The picture of intervals as `index.changes` tells them, as a file of its own."""
+    drawing = _drawn(
+        intervals,
+        element("style", Markup(_STYLE)),
+        element("rect", class_="paper", width=_LOWER.width, height=_HEIGHT),
+    )
+    return str(drawing).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1) + "\n"
+
+
+def plot_changes(intervals: Sequence[Mapping[str, Any]]) -> Markup:
+    """The same for a page, whose style sheet it takes."""
+    return _drawn(intervals)
+
+
+def _drawn(intervals: Sequence[Mapping[str, Any]], *before: Markup) -> Markup:
     told = "; ".join(f"{i['before']} to {i['after']}: " + ", ".join(f"{i[k]} {k}" for k in KINDS) for i in intervals)
-    drawing = lower.document(
+    return _LOWER.document(
         "changes",
         "How pages changed from sweep to sweep",
         told,
-        element("style", Markup(_STYLE)),
-        element("rect", class_="paper", width=lower.width, height=_HEIGHT),
+        *before,
         _fates(intervals),
-        _resemblances(intervals, lower),
+        _resemblances(intervals, _LOWER),
     )
-    return str(drawing).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1) + "\n"
 
 
 def _fates(intervals: Sequence[Mapping[str, Any]]) -> Markup:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from roughly.errors import InputError, SettingsError
+from roughly.errors import InputError, InputMissing, SettingsError
 from roughly.index import Index
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Holdings:
     """A finished run, by its folder, and an index. One of the two may be missing."""
 
@@ -39,6 +39,14 @@ class Holdings:
         if run is None and index is None:
             raise SettingsError("nothing to serve; name the folder of a run, an index, or both")
         return cls(run, None if index is None else Index.open(index, key_file=key_file))
+
+    def check(self) -> None:
+        """Raise unless what is served can be reached; without trying again, so that whoever asks knows at once."""
+        if self.index is not None:
+            with self.index.moment() as connection:
+                connection.exec_driver_sql("SELECT 1 FROM meta").first()
+        if self.run is not None and not (self.run / "run.json").is_file():
+            raise InputMissing(f"{self.run} is gone; serve a run that is there")
 
     def close(self) -> None:
         """Let go of the index."""

@@ -123,6 +123,16 @@ class RecordFile(ABC):
                 else:
                     yield from self._batches(piece, self._options.batch_size)
 
+    @property
+    def landmarks(self) -> list[Landmark] | None:
+        """Where the blocks of the file stand; None: it was not read to its end, or is of a kind that has none."""
+        return self._landmarks
+
+    def recall(self, landmarks: list[Landmark]) -> None:
+        """Take over the landmarks of an earlier reading; the caller knows that the file has not changed since."""
+        if self.leaves_landmarks and self._compression is None and self._file.fs is None:
+            self._landmarks = landmarks
+
     def copy(self, keep: Mask, folder: Path) -> int:
         """Write the preamble and the kept records as they are, compressed like the input."""
         written = 0

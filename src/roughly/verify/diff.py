@@ -62,6 +62,38 @@ def diff_readings(left: Reading, right: Reading, context: int | None = None) -> 
     return segments
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of both texts, as half-open ranges of characters: what they have in common, or what differs."""
+
+    equal: bool
+    left_start: int
+    left_end: int
+    right_start: int
+    right_end: int
+
+
+def stretches(left: Reading, right: Reading) -> list[Stretch]:
+    """The diff as places in both texts; together they are all of either."""
+    found: list[Stretch] = []
+    blocks = _at_sentence_ends(left, right, align(left.hashes, right.hashes).tolist())
+    blocks.append([len(left.hashes), len(right.hashes), 0])
+    i = j = 0
+    for x, y, length in blocks:
+        if x > i or y > j:
+            found.append(Stretch(False, _place(left, i), _place(left, x), _place(right, j), _place(right, y)))
+        i, j = x + length, y + length
+        if length:
+            found.append(Stretch(True, _place(left, x), _place(left, i), _place(right, y), _place(right, j)))
+    if not len(left.hashes) and not len(right.hashes):
+        found.append(Stretch(True, 0, len(left.text), 0, len(right.text)))
+    return found
+
+
+def _place(reading: Reading, token: int) -> int:
+    return 0 if token == 0 else reading.starts[token]
+
+
 def _add_equal(
     segments: list[Segment], left: Reading, start: int, end: int, context: int | None, *, last: bool
 ) -> None:

@@ -346,12 +346,13 @@ class LocalEngine:
         return None if self.store is None else kinds_of(self.store, pairs, self.threads)
 
     def write(self, folder: Path) -> None:
-        """documents.parquet, pairs.parquet and clusters.parquet."""
+        """documents.parquet, pairs.parquet, clusters.parquet and known.parquet."""
         self._relational()
         self.database.write(verdicts.DOCUMENTS, folder / "documents.parquet", model.VERDICTS)
         pairs = verdicts.ALL_PAIRS if self.settings.pairs == "all" else verdicts.EVIDENCE
         self.database.write(pairs, folder / "pairs.parquet", model.PAIRS)
         self.database.write(verdicts.CLUSTERS, folder / "clusters.parquet", model.CLUSTERS)
+        self.database.write(verdicts.KNOWN, folder / "known.parquet", model.KNOWN)
 
     def kept_rows(self) -> Iterator[tuple[int, Ints]]:
         """(part, rows whose documents stay, ascending) for every part that keeps something."""

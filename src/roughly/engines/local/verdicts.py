@@ -118,6 +118,14 @@ CLUSTERS = """
     FROM sized s JOIN verdicts n ON n.rank = s.cluster_rank ORDER BY cluster_id
 """
 
+# What the verdict leaves out: where a document stands in the input, and what it is called.
+KNOWN = """
+    WITH firsts AS (SELECT rank, doc_id FROM verdicts WHERE rank IN (SELECT rep FROM verdicts WHERE rep != rank))
+    SELECT v.doc_id, v.part, v.row, v.bytes, v.tokens, CASE WHEN v.rank != v.rep THEN e.doc_id END AS equal_to,
+           f.title, f.url, f.date, f.source
+    FROM verdicts v JOIN facts f ON f.doc = v.doc LEFT JOIN firsts e ON e.rank = v.rep ORDER BY v.doc_id
+"""
+
 Ranks = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -83,19 +84,26 @@ def write_csv(verdicts: Verdicts, path: Path, overwrite: bool = False) -> int:
     """Write the pairs that are decided, in the form that `roughly tune --labels` takes; returns how many."""
     if path.exists() and not overwrite:
         raise OutputExists(f"{path} exists; add --overwrite to replace it, or choose another name")
-    rows = [(pair, same) for pair, same in consensus(verdicts).items() if same is not None]
+    rows, text = csv_of(verdicts)
     try:
-        with path.open("w", newline="", encoding="utf-8") as target:
-            table = csv.writer(target, lineterminator="\n")
-            table.writerow(["left_id", "right_id", "same", "score", "stratum", *verdicts.judges])
-            for pair, same in rows:
-                one = verdicts.drawn.pairs[pair]
-                told = [verdicts.said[judge].get(pair, "") for judge in verdicts.judges]
-                name = verdicts.drawn.strata[one.stratum].name
-                table.writerow([one.left_id, one.right_id, str(same).lower(), repr(one.score), name, *told])
+        path.write_text(text, encoding="utf-8", newline="")
     except OSError as problem:
         raise OutputError(f"cannot write {path}: {problem.strerror}; choose another name") from problem
-    return len(rows)
+    return rows
+
+
+def csv_of(verdicts: Verdicts) -> tuple[int, str]:
+    """(how many pairs are decided, those as a table)."""
+    rows = [(pair, same) for pair, same in consensus(verdicts).items() if same is not None]
+    target = io.StringIO()
+    table = csv.writer(target, lineterminator="\n")
+    table.writerow(["left_id", "right_id", "same", "score", "stratum", *verdicts.judges])
+    for pair, same in rows:
+        one = verdicts.drawn.pairs[pair]
+        told = [verdicts.said[judge].get(pair, "") for judge in verdicts.judges]
+        name = verdicts.drawn.strata[one.stratum].name
+        table.writerow([one.left_id, one.right_id, str(same).lower(), repr(one.score), name, *told])
+    return len(rows), target.getvalue()
 
 
 def _ends(interval: Interval | None) -> list[float] | None:

@@ -1,0 +1,109 @@
+"""The words of a text as full-text search knows them, and what people ask for in such words.
+
+Words are the tokens of the canonical form (`text/canonical.py`), so case, punctuation and markup do not matter, and
+scripts written without spaces have a word a character. Besides, accents are taken off (`café` is found by `cafe`):
+marks above and below a letter of the decomposed form, by the tables of Unicode 3.2, which never change; vowel signs
+stay. A word is cut at 64 characters, and a text at a million bytes of words, which is what PostgreSQL takes.
+
+What can be asked::
+
+    climate policy          documents that have both words
+    "climate policy"        … one behind the other
+    climate -policy         … the first and not the second
+    clim*                   … a word that begins so
+
+Anything else is punctuation. A word that is several tokens (`don't`, or any Chinese) is a phrase.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Self
+from unicodedata import ucd_3_2_0 as frozen
+
+from roughly.text.canonical import words
+
+LONGEST = 64
+"""Characters of a word."""
+MOST = 1_000_000
+"""Bytes of a text's words, and six for each of them."""
+_TERMS = 64
+_CHUNK = re.compile("[0-9A-Za-z\x80-\U0010ffff]+")  # every other ASCII character separates tokens
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ASKED = re.compile(r'(-?)"([^"]*)"?|(-?)([^\s"]+)')
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in its order."""
+    found = _CHUNK.findall(text.lower() if text.isascii() else _SURROGATE.sub("\ufffd", text))
+    if not text.isascii():
+        found = [word for chunk in found for word in _folded(chunk)]
+    if len(text) > LONGEST:
+        found = [word if len(word) <= LONGEST else word[:LONGEST] for word in found]
+    return found if len(text) * 4 + 6 * len(found) <= MOST else _cut(found)
+
+
+def _cut(found: list[str]) -> list[str]:
+    size = 0
+    for place, word in enumerate(found):
+        size += len(word.encode()) + 6
+        if size > MOST:
+            return found[:place]
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _folded(chunk: str) -> tuple[str, ...]:
+    if chunk.isascii():
+        return (chunk.lower(),)
+    return tuple(bare for word in words(chunk) if (bare := _bare(word)))
+
+
+def _bare(word: str) -> str:
+    """Without accents."""
+    return word if word.isascii() else frozen.normalize("NFC", _accents().sub("", frozen.normalize("NFKD", word)))
+
+
+@cache
+def _accents() -> re.Pattern[str]:
+    """Marks above and below: those of a combining class from 200. Class 0 to 199 are viramas, vowel points and kin."""
+    return re.compile("[" + "".join(chr(cp) for cp in range(0x300, 0x10000) if frozen.combining(chr(cp)) >= 200) + "]")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Words one behind the other; with `prefix` the last of them is the beginning of a word."""
+
+    words: tuple[str, ...]
+    prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked for: all of these, and none of those."""
+
+    wanted: tuple[Term, ...]
+    unwanted: tuple[Term, ...] = ()
+
+    @classmethod
+    def parse(cls, asked: str) -> Self:
+        """Read what a person wrote; any text is a query."""
+        wanted, unwanted = list[Term](), list[Term]()
+        for minus, phrase, other, word in _ASKED.findall(asked[:10_000]):
+            said = phrase or word
+            found = tuple(words_of(said))
+            if found and len(wanted) + len(unwanted) < _TERMS:
+                term = Term(found[:_TERMS], said.endswith("*") and len(found[-1]) > 1)
+                (unwanted if minus or other else wanted).append(term)
+        return cls(tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(unwanted)))
+
+    def __bool__(self) -> bool:
+        return bool(self.wanted)
+
+    def says(self, word: str) -> bool:
+        """Whether a word of a text is one of those that are wanted."""
+        return any(
+            word in term.words or (term.prefix and word.startswith(term.words[-1])) for term in self.wanted
+        )  # fmt: skip

@@ -1,0 +1,39 @@
+"""One way to look at what is served, a run or an index: clusters, documents, texts, evidence, figures.
+
+| module | what |
+|---|---|
+| `shapes` | what is handed out, and the protocol `Collection` |
+| `run` | the folder of a run |
+| `index` | an index |
+| `warnings` | what looks wrong about a cluster, each with its figure |
+| `served` | the collections of the holdings, and which of them a request means |
+"""
+
+from roughly.service.collection.served import Collections, collections_of
+from roughly.service.collection.shapes import (
+    Asked,
+    Cluster,
+    ClusterList,
+    ClusterRow,
+    Collection,
+    Document,
+    Edge,
+    Figures,
+    Text,
+    Warning,
+)
+
+__all__ = [
+    "Asked",
+    "Cluster",
+    "ClusterList",
+    "ClusterRow",
+    "Collection",
+    "Collections",
+    "Document",
+    "Edge",
+    "Figures",
+    "Text",
+    "Warning",
+    "collections_of",
+]

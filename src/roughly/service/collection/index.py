@@ -1,0 +1,193 @@
+"""An index as a collection. It changes while it is looked at, so figures of the whole are kept for a minute at most."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Literal
+
+from roughly.index import Index, browsing
+from roughly.index.results import Entry
+from roughly.service.collection.shapes import (
+    PAGE,
+    Asked,
+    Cluster,
+    ClusterList,
+    ClusterRow,
+    Document,
+    Edge,
+    Figures,
+    Pair,
+    Text,
+)
+from roughly.service.collection.warnings import Rules
+
+KEPT_SECONDS = 60
+_NEAR = 500  # documents of a cluster that one can step through
+
+
+class IndexCollection:
+    """An index that is open; whoever opened it closes it."""
+
+    kind: Literal["run", "index"] = "index"
+    has_scores: bool = False
+    sorts: tuple[str, ...] = browsing.ORDERS
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.name = index.name
+        judge = index.bound.judge
+        self.measure: str = "containment" if judge.measure == "containment" else "resemblance"
+        self.judged_on: str = judge.on
+        self.threshold: float | None = None if judge.on == "keys" else float(index.settings.threshold)
+        self.shingle_size = index.settings.shingle_size
+        self._counting = threading.Lock()
+        self._figures: tuple[float, Figures] | None = None
+
+    def close(self) -> None:
+        """Nothing is held but the index."""
+
+    def figures(self) -> Figures:
+        """The whole in figures, at most a minute old."""
+        with self._counting:
+            if self._figures is None or time.monotonic() - self._figures[0] > KEPT_SECONDS:
+                self._figures = time.monotonic(), self._count()
+            return self._figures[1]
+
+    def _count(self) -> Figures:
+        stats = self.index.stats()
+        counts = {
+            name: int(getattr(stats, name))
+            for name in ("documents", "contents", "revoked", "clusters", "keys", "bytes")
+        }
+        counts["alone"] = counts["clusters"]  # clusters of one, once those of more are taken off
+        sizes = browsing.sizes(self.index)
+        counts["groups"] = sum(n for _, n in sizes)
+        counts["alone"] -= counts["groups"]
+        counts["duplicates"] = sum((size - 1) * n for size, n in sizes)
+        return Figures(
+            counts,
+            sizes,
+            ((), ()),
+            (),
+            [(source, documents, again, 0) for source, documents, again in browsing.by_source(self.index)],
+            [(month, number, 0) for month, number in browsing.by_month(self.index)],
+        )
+
+    @property
+    def rules(self) -> Rules:
+        """What warnings go by."""
+        return Rules(self.figures().counts["documents"], self.threshold if self.measure == "resemblance" else None)
+
+    def clusters(self, asked: Asked) -> ClusterList:
+        """Clusters that fulfil what an index can tell of them: it stores no scores and no kinds."""
+        order = asked.sort if asked.sort in self.sorts else "size"
+        rules = self.rules
+        least = max(asked.least, rules.large if asked.suspicion in ("large", "any") else 2)
+        total, rows = browsing.clusters(
+            self.index,
+            browsing.Filter(
+                q=asked.q, source=asked.source, least=least, most=asked.most, order=order, offset=asked.offset,
+                limit=asked.limit,
+            ),
+        )  # fmt: skip
+        return ClusterList(total, tuple(_row(row, rules) for row in rows))
+
+    def cluster(self, cluster_id: str, offset: int = 0, limit: int = PAGE) -> Cluster | None:
+        """A cluster, measured against its first document now."""
+        number = _number(cluster_id)
+        row = None if number is None else browsing.sized(self.index, number)
+        if row is None or number is None:
+            return None
+        first = browsing.members(self.index, number, 0, 1)[0]
+        some = browsing.members(self.index, number, offset, limit)
+        row |= {name: first[name] for name in ("doc_id", "title", "url", "source")}
+        scores = browsing.measured(self.index, first["doc_id"], [one["doc_id"] for one in some])
+        members = tuple(_member(one, first["doc_id"], scores.get(one["doc_id"])) for one in some)
+        edges = browsing.alike(self.index, [one["doc_id"] for one in some])
+        return Cluster(_row(row, self.rules), members, tuple(Edge(**one, kind=None, witness=False) for one in edges))
+
+    def document(self, doc_id: str) -> Document | None:
+        """A document by its id."""
+        found = self.index.get(doc_id)
+        return None if found is None else _document(found)
+
+    def at_url(self, url: str) -> list[Document]:
+        """The documents with this address."""
+        return [_document(entry) for entry in self.index.by_url(url)]
+
+    def evidence(self, doc_id: str, limit: int = PAGE) -> list[Edge]:
+        """The documents that it is a duplicate of, as the index answers now."""
+        text = self.index.text(doc_id)
+        entry = self.index.get(doc_id)
+        if text is None or entry is None:
+            return []
+        asked = {"doc_id": doc_id, "text": text, "date": entry.date, "url": entry.url, "source": entry.source}
+        found = self.index.query(asked, limit=limit + 1)
+        return [
+            Edge(doc_id, match.doc_id, match.resemblance, match.containment, match.contained_in, None, False)
+            for match in found
+            if match.doc_id != doc_id
+        ][:limit]
+
+    def pair(self, left: str, right: str) -> Edge | None:
+        """What two documents have in common, measured on what is stored."""
+        found = browsing.measured(self.index, left, [right]).get(right)
+        return None if found is None else Edge(left, right, *found, None, False)
+
+    def neighbours(self, cluster_id: str, doc_id: str) -> tuple[Pair | None, Pair | None]:
+        """The pairs before and after, among the first documents of the cluster."""
+        number = _number(cluster_id)
+        rows = [] if number is None else browsing.members(self.index, number, 0, _NEAR)
+        names = [row["doc_id"] for row in rows]
+        if doc_id not in names[1:]:
+            return None, None
+        at = names.index(doc_id)
+        before = (names[at - 1], names[0]) if at > 1 else None
+        return before, (names[at + 1], names[0]) if at + 1 < len(names) else None
+
+    def texts(self, ids: Sequence[str]) -> dict[str, Text]:
+        """The stored texts."""
+        stored = self.index.bound.store
+        why = f"this index stores {stored}, no texts" if stored != "text" else "it was revoked, or is not there"
+        found = {}
+        for doc_id in dict.fromkeys(ids):
+            text = self.index.text(doc_id)
+            found[doc_id] = Text(text, "" if text is not None else why)
+        return found
+
+    def method(self) -> Any:
+        """The method it is bound to."""
+        return self.index.bound.method
+
+
+def _number(cluster_id: str) -> int | None:
+    return int(cluster_id) if cluster_id.isascii() and cluster_id.isdigit() and len(cluster_id) < 19 else None
+
+
+def _row(row: dict[str, Any], rules: Rules) -> ClusterRow:
+    days = [None if row[name] is None else date.fromordinal(row[name]).isoformat() for name in ("first", "last")]
+    known: dict[str, Any] = {"kept": None, "min_resemblance": None, "mean_resemblance": None, "pairs": None}
+    return ClusterRow(
+        str(row["cluster"]), row["size"], None, None, None, row["sources"], None, None, (), row["title"], row["url"],
+        row["source"], days[0], days[1], row["doc_id"], rules.of(row | known),
+    )  # fmt: skip
+
+
+def _member(
+    row: dict[str, Any], first: str, scores: tuple[float | None, float | None, float | None] | None
+) -> Document:
+    values = (None, None, None) if scores is None else (scores[0], scores[2], scores[1])  # of this one in the first
+    return Document(
+        row["doc_id"], str(row["cluster"]), None, first, *values, None, row["title"], row["url"], row["date"],
+        row["source"], None, row["tokens"], None, bool(row["state"]),
+    )  # fmt: skip
+
+
+def _document(entry: Entry) -> Document:
+    return Document(
+        entry.doc_id, str(entry.cluster_id), None, None, None, None, None, None, entry.title, entry.url, entry.date,
+        entry.source, None, entry.tokens, None, entry.state == "revoked",
+    )  # fmt: skip

@@ -1,0 +1,155 @@
+"""`/judge`: the pairs of `roughly judge` in the browser, in the same file of verdicts."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import RedirectResponse, Response
+
+from roughly.errors import InputMissing, OutputExists, SettingsError
+from roughly.job.judging import PAIRS, draw_pairs, open_verdicts, texts_of_pairs
+from roughly.lab.judge.report import csv_of, make_report
+from roughly.lab.judge.session import Session
+from roughly.lab.judge.verdicts import VERDICTS, Verdicts, check_judge
+from roughly.report.data import PairSample
+from roughly.report.marks import mark
+from roughly.service.collection import collections_of
+from roughly.service.collection.run import RunCollection
+from roughly.service.explorer.pages import show
+from roughly.settings import Resources
+
+router = APIRouter(include_in_schema=False)
+NAME = "judge"
+MOST = 1_000  # pairs drawn from the browser
+_DRAWING = threading.Lock()
+
+
+@router.get("/judge")
+@router.get("/judge.json")
+def judge(request: Request) -> Response:
+    """The next pair, and what the verdicts so far come to."""
+    run = collections_of(request.app.state.holdings).of_run()
+    asked = _asked(request.query_params)
+    verdicts = _verdicts(run)
+    shown: dict[str, Any] = {"in": "run", **asked, "begun": verdicts is not None, "pairs": PAIRS}
+    if verdicts is None:
+        shown |= {"pair": None, "done": 0, "asked": 0, "report": None, "text_missing": run_trouble(run)}
+        return show(request, "judge.html", shown, drawn={"marked": None, "lengths": None})
+    session = Session(verdicts, asked["judge"], asked["disputed"])
+    number = session.next()
+    report = make_report(verdicts)
+    shown |= {"done": session.done, "asked": len(session.asked), "report": report.to_dict(), "text_missing": ""}
+    shown["can_undo"] = bool(verdicts.said.get(asked["judge"]))
+    if number is None:
+        return show(request, "judge.html", shown | {"pair": None}, drawn={"marked": None, "lengths": None})
+    pair = verdicts.drawn.pairs[number]
+    shown["pair"] = {"number": number, "left_id": pair.left_id, "right_id": pair.right_id}
+    if asked["scores"]:
+        shown["pair"]["score"] = pair.score
+    marked, lengths = None, None
+    source = run.open_input()
+    if source is None:
+        shown["text_missing"] = run.why_no_input
+    else:
+        left, right = texts_of_pairs(verdicts, [number], source.parts, source.names)[number]
+        marked = mark(PairSample(pair.left_id, pair.right_id, left, right, 0.0, 0.0, 0.0).bounded())
+        lengths = len(left), len(right)
+    return show(request, "judge.html", shown, drawn={"marked": marked, "lengths": lengths})
+
+
+@router.post("/judge")
+def say(
+    request: Request,
+    verdict: Annotated[str, Form()],
+    judge: Annotated[str, Form()] = NAME,
+    pair: Annotated[int, Form()] = -1,
+    disputed: Annotated[str, Form()] = "",
+    scores: Annotated[str, Form()] = "",
+) -> Response:
+    """Take a verdict down, or take the last one back; it is on the disk when this answers."""
+    run = collections_of(request.app.state.holdings).of_run()
+    check_judge(judge)
+    verdicts = _verdicts(run)
+    if verdicts is None:
+        raise InputMissing("no pairs are drawn yet; begin on the page /judge")
+    if verdict == "undo":
+        Session(verdicts, judge, bool(disputed)).undo()
+    elif verdict in VERDICTS:
+        if not 0 <= pair < len(verdicts.drawn.pairs):
+            raise SettingsError(f"there is no pair {pair}; pairs are numbered from 0 to {len(verdicts.drawn.pairs) - 1}")
+        verdicts.record(judge, pair, verdict)  # of the pair that was shown, not of whatever comes next
+    else:
+        raise SettingsError(f"a verdict is one of {', '.join((*VERDICTS, 'undo'))}, not {verdict[:40]!r}")
+    return _back(judge, disputed, scores)
+
+
+@router.post("/judge/begin")
+def begin(
+    request: Request,
+    judge: Annotated[str, Form()] = NAME,
+    pairs: Annotated[int, Form()] = PAIRS,
+    scores: Annotated[str, Form()] = "",
+) -> Response:
+    """Draw pairs and begin a file of verdicts beside the run; its input is read once."""
+    run = collections_of(request.app.state.holdings).of_run()
+    check_judge(judge)
+    if not 1 <= pairs <= MOST:
+        raise SettingsError(f"pairs must be from 1 to {MOST:,}, not {pairs}; `roughly judge --pairs` draws more")
+    with _DRAWING:
+        if _verdicts(run) is None:
+            try:
+                draw_pairs(run.run, run.run.verdicts, pairs=pairs, inputs=run.inputs, resources=Resources(threads=2))
+            except OutputExists:
+                pass  # another process has begun meanwhile: go on with what it drew
+    return _back(judge, "", scores)
+
+
+@router.get("/judge/verdicts.csv")
+def as_csv(request: Request) -> Response:
+    """The decided pairs, as labels for `roughly tune`."""
+    text = csv_of(_needed(request))[1]
+    return Response(text, headers=_download("verdicts.csv"), media_type="text/csv; charset=utf-8")
+
+
+@router.get("/judge/verdicts.jsonl")
+def as_lines(request: Request) -> Response:
+    """The file of verdicts as it is."""
+    path: Path = _needed(request).path
+    return Response(path.read_bytes(), headers=_download("verdicts.jsonl"), media_type="application/x-ndjson")
+
+
+def _needed(request: Request) -> Verdicts:
+    found = _verdicts(collections_of(request.app.state.holdings).of_run())
+    if found is None:
+        raise InputMissing("no pairs are drawn yet; begin on the page /judge")
+    return found
+
+
+def _verdicts(run: RunCollection) -> Verdicts | None:
+    return open_verdicts(run.run, run.run.verdicts) if run.run.verdicts.exists() else None
+
+
+def run_trouble(run: RunCollection) -> str:
+    """Why nothing can be drawn; empty where it can."""
+    return "" if run.open_input() is not None else run.why_no_input
+
+
+def _asked(query: Any) -> dict[str, Any]:
+    name = query.get("judge") or NAME
+    check_judge(name)
+    return {"judge": name, "disputed": bool(query.get("disputed")), "scores": bool(query.get("scores"))}
+
+
+def _back(judge: str, disputed: str, scores: str) -> Response:
+    query = {name: value for name, value in (("judge", judge), ("disputed", disputed), ("scores", scores)) if value}
+    if query.get("judge") == NAME:
+        del query["judge"]
+    return RedirectResponse("/judge" + (f"?{urlencode(query)}" if query else ""), 303)
+
+
+def _download(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}

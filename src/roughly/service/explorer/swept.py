@@ -1,0 +1,100 @@
+"""Pages about dated crawls: `/lost`, where a page went; `/copies`, who has a document; `/changes`, how pages change."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from roughly.errors import InputMissing, SettingsError
+from roughly.index import Index
+from roughly.index.changes import Changes
+from roughly.index.changes import changes as find_changes
+from roughly.index.copies import MINIMUM
+from roughly.index.copies import copies as find_copies
+from roughly.index.lost import lost as find_lost
+from roughly.index.sweeps import Sweep, page_id, sweeps_of
+from roughly.report.changes import KINDS, NAMES, plot_changes
+from roughly.service.explorer.pages import show
+from roughly.service.explorer.stored import index_of, stored_url
+
+router = APIRouter(include_in_schema=False)
+COPIES = 200
+MOVES = 100
+_REMEMBERED: dict[str, tuple[tuple[Sweep, ...], Changes]] = {}
+_COUNTING = threading.Lock()
+
+
+@router.get("/lost")
+@router.get("/lost.json")
+def lost(request: Request) -> Response:
+    """Where the page of an address is now."""
+    index = index_of(request)
+    url = request.query_params.get("url", "").strip()
+    shown: dict[str, Any] = {"url": url, "lost": None, "trouble": "", "remedy": ""}
+    status = 200
+    sweeps = sweeps_of(index)
+    if url and sweeps:
+        try:
+            shown["lost"] = find_lost(index, url).to_dict()
+        except InputMissing as problem:
+            status, (shown["trouble"], _, shown["remedy"]) = 404, str(problem).partition("; ")
+    shown["sweeps"] = [sweep.to_dict() for sweep in sweeps]
+    return show(request, "lost.html", shown, status, drawn={"stored_url": stored_url, "page_id": page_id})
+
+
+@router.get("/copies")
+@router.get("/copies.json")
+def copies(request: Request) -> Response:
+    """Whole and partial copies of a document."""
+    index = index_of(request)
+    named = request.query_params.get("id", "").strip()
+    least = _share(request.query_params.get("minimum"))
+    shown: dict[str, Any] = {"id": named, "minimum": least, "copies": None, "trouble": "", "remedy": ""}
+    status = 200
+    if named:
+        try:
+            shown["copies"] = find_copies(index, named, minimum=least, limit=COPIES).to_dict()
+        except InputMissing as problem:
+            status, (shown["trouble"], _, shown["remedy"]) = 404, str(problem).partition("; ")
+    return show(request, "copies.html", shown, status, drawn={"stored_url": stored_url, "most": COPIES})
+
+
+@router.get("/changes")
+@router.get("/changes.json")
+def changes(request: Request) -> Response:
+    """What changed from sweep to sweep."""
+    index = index_of(request)
+    sweeps = sweeps_of(index)
+    found = _changes(index, tuple(sweeps)) if any(sweep.state == "done" for sweep in sweeps) else None
+    shown = {"sweeps": [sweep.to_dict() for sweep in sweeps], "changes": None if found is None else found.to_dict()}
+    intervals = [] if found is None else [interval.to_dict() for interval in found.intervals]
+    drawn = {
+        "plot": plot_changes(intervals) if intervals else None,
+        "kinds": [(kind, NAMES.get(kind, kind)) for kind in KINDS],
+        "stored_url": stored_url,
+        "page_id": page_id,
+        "most": MOVES,
+    }
+    return show(request, "changes.html", shown, drawn=drawn)
+
+
+def _changes(index: Index, sweeps: tuple[Sweep, ...]) -> Changes:
+    """Counted once as long as the sweeps are the same: it reads all pages of all of them."""
+    with _COUNTING:
+        known = _REMEMBERED.get(index.name)
+        if known is None or known[0] != sweeps:
+            known = _REMEMBERED[index.name] = (sweeps, find_changes(index))
+        return known[1]
+
+
+def _share(given: str | None) -> float:
+    try:
+        value = MINIMUM if not given else float(given)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise SettingsError(f"minimum must be a share from 0 to 1, such as 0.1, not {(given or '')[:40]!r}")
+    return value
