@@ -1,7 +1,6 @@
 """An index looked at: its clusters in a list, their documents a page at a time, and how alike those are.
 
-Every answer is bounded. Sizes of clusters are not stored, so a list counts the documents of all clusters: a second or
-so for a million of them.
+Every answer is bounded. Sizes of clusters are not stored, so a list counts the documents of all clusters each time.
 """
 
 from __future__ import annotations

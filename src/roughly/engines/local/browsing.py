@@ -41,11 +41,13 @@ _MEMBERS = f"""
         LEFT JOIN known k ON k.doc_id = d.doc_id
     ) ORDER BY cluster_id, kept DESC, doc_id = cluster_id DESC, resemblance DESC NULLS LAST, doc_id
 """
+# A document that resembles only such as went stays, and stands in no cluster of two: its pairs are here as well.
 _EDGES = """
-    CREATE TABLE edges AS SELECT m.cluster_id, p.*, o.cluster_id IS NOT NULL AND o.cluster_id = m.cluster_id AS inside
+    CREATE TABLE edges AS SELECT coalesce(m.cluster_id, p.left_id) AS cluster_id, p.*,
+           m.cluster_id IS NOT NULL AND o.cluster_id IS NOT NULL AND o.cluster_id = m.cluster_id AS inside
     FROM (SELECT left_id, right_id, resemblance, containment, contained_in, kind, witness FROM pairs) p
-    JOIN members m ON m.doc_id = p.left_id LEFT JOIN members o ON o.doc_id = p.right_id
-    ORDER BY m.cluster_id, p.left_id, p.right_id
+    LEFT JOIN members m ON m.doc_id = p.left_id LEFT JOIN members o ON o.doc_id = p.right_id
+    ORDER BY 1, p.left_id, p.right_id
 """
 _GROUPS = """
     CREATE TABLE groups AS SELECT c.cluster_id, c.size, c.kept, c.min_resemblance, c.mean_resemblance, c.sources,
@@ -105,13 +107,13 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Graph:
-    """Documents 0, 1, … that stand in clusters, each distinct text once; left ranks below right."""
+    """Documents 0, 1, … that have a duplicate or a verified pair, each distinct text once; left ranks below right."""
 
     left: Ints
     right: Ints
     score: npt.NDArray[np.float64]
     bytes: Ints  # of each
-    documents: int  # in clusters, equal ones too
+    documents: int  # all of those, equal ones too
     all_bytes: int  # of those
 
 
@@ -224,25 +226,30 @@ class Browsing:
         Some twenty bytes a pair and a document in memory: the one answer that grows with the run.
         """
         with plain_errors(self._memory), self._connection().cursor() as cursor:
-            nodes = cursor.execute("""
-                SELECT count(*) FILTER (WHERE equal_to IS NULL) AS n, sum(coalesce(bytes, 0)) AS b FROM members
-            """).fetchall()[0]
             cursor.execute("""
                 CREATE TABLE IF NOT EXISTS numbers AS
-                SELECT m.doc_id, (row_number() OVER (ORDER BY m.doc_id) - 1)::UINTEGER AS n,
-                       coalesce(m.bytes, 0) AS bytes
-                FROM members m WHERE m.equal_to IS NULL
+                SELECT doc_id, (row_number() OVER (ORDER BY doc_id) - 1)::UINTEGER AS n, bytes FROM (
+                    SELECT doc_id, coalesce(bytes, 0) AS bytes FROM members WHERE equal_to IS NULL
+                    UNION ALL
+                    SELECT d.doc_id, coalesce(k.bytes, 0) FROM documents d LEFT JOIN known k ON k.doc_id = d.doc_id
+                    WHERE d.kept AND d.doc_id NOT IN (SELECT doc_id FROM members)
+                      AND d.doc_id IN (SELECT left_id FROM edges UNION SELECT right_id FROM edges)
+                )
             """)
+            equal = cursor.execute("""
+                SELECT count(*), coalesce(sum(bytes), 0) FROM members WHERE equal_to IS NOT NULL
+            """).fetchall()[0]
             pairs = cursor.execute(f"""
                 SELECT a.n AS l, b.n AS r, e.{measure} AS s FROM edges e JOIN numbers a ON a.doc_id = e.left_id
                 JOIN numbers b ON b.doc_id = e.right_id WHERE e.{measure} IS NOT NULL
             """).fetchnumpy()
             size = cursor.execute("SELECT bytes AS b FROM numbers ORDER BY n").fetchnumpy()["b"]
         left, right = (np.asarray(pairs[name], np.int64) for name in ("l", "r"))
-        total = self.tuples("SELECT count(*) FROM members")[0][0]
+        sizes = np.asarray(size, np.int64)
         return Graph(
-            left, right, np.asarray(pairs["s"], np.float64), np.asarray(size, np.int64), int(total), int(nodes[1] or 0)
-        )
+            left, right, np.asarray(pairs["s"], np.float64), sizes, len(sizes) + int(equal[0]),
+            int(sizes.sum()) + int(equal[1]),
+        )  # fmt: skip
 
     def changing(self, measure: str, low: float, high: float, falling: bool, limit: int) -> list[Row]:
         """Pairs that decided, with a score from low to below high: the highest or the lowest of them first."""

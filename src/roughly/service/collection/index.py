@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Literal
 
+from roughly.errors import SettingsError
 from roughly.index import Index, browsing
 from roughly.index.results import Entry
 from roughly.service.collection.shapes import (
@@ -83,13 +84,13 @@ class IndexCollection:
 
     def clusters(self, asked: Asked) -> ClusterList:
         """Clusters that fulfil what an index can tell of them: it stores no scores and no kinds."""
-        order = asked.sort if asked.sort in self.sorts else "size"
+        _refuse_unknown(asked, self.sorts)
         rules = self.rules
         least = max(asked.least, rules.large if asked.suspicion in ("large", "any") else 2)
         total, rows = browsing.clusters(
             self.index,
             browsing.Filter(
-                q=asked.q, source=asked.source, least=least, most=asked.most, order=order, offset=asked.offset,
+                q=asked.q, source=asked.source, least=least, most=asked.most, order=asked.sort, offset=asked.offset,
                 limit=asked.limit,
             ),
         )  # fmt: skip
@@ -161,6 +162,20 @@ class IndexCollection:
     def method(self) -> Any:
         """The method it is bound to."""
         return self.index.bound.method
+
+
+def _refuse_unknown(asked: Asked, sorts: tuple[str, ...]) -> None:
+    """Refuse what an index cannot filter or sort by: a list that ignored it would be a wrong answer."""
+    given = [name for name in ("kind", "low", "high") if getattr(asked, name) not in ("", None)]
+    if asked.suspicion not in ("", "any", "large"):
+        given.append(f"suspicion={asked.suspicion}")
+    if asked.sort not in sorts:
+        given.append(f"sort={asked.sort}")
+    if given:
+        raise SettingsError(
+            f"an index stores no scores and no kinds of its clusters, so it cannot go by {', '.join(given)}; "
+            "leave that out, or look at the run"
+        )
 
 
 def _number(cluster_id: str) -> int | None:

@@ -60,8 +60,8 @@ class Replay:
         """The outcome at a threshold from the run's own to 1; below it, nothing is known."""
         if not self.lowest <= threshold <= 1:
             raise SettingsError(
-                f"t must be from {self.lowest:g}, the threshold of the run, to 1, not {threshold:g}; pairs below it were "
-                "not looked for: run dedupe again with a lower one"
+                f"t must be from {self.lowest:g}, the threshold of the run, to 1, not {threshold:g}; pairs below it "
+                "were not looked for: run dedupe again with a lower one"
             )
         with self._lock:
             if threshold not in self._known:

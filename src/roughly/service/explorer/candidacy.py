@@ -46,7 +46,7 @@ def candidacy(looked: Collection, left: str, right: str, similarity: float | Non
     if sizes[0] == sizes[1] and (tokens.hashes[: sizes[0]] == tokens.hashes[sizes[0] :]).all():
         return Candidacy(name, ("Word for word they are the same, so they are one text to the method.",))
     if keys is None:
-        return Candidacy(name, (f"The method {name} takes documents together only where they are equal; these are not.",))
+        return Candidacy(name, (f"{name} takes documents together only where they are equal; these are not.",))
     if keys.offsets is None:
         return _bands(method, keys.values, similarity)
     own = [keys.values[keys.offsets[n] : keys.offsets[n + 1]] for n in (0, 1)]
@@ -63,8 +63,8 @@ def candidacy(looked: Collection, left: str, right: str, similarity: float | Non
 
 
 _NO_KEY = (
-    "They share no key: either they are no candidates, or they stood in a crowd of documents with much in common, whose "
-    "pairs are found by their rarest words instead."
+    "They share no key: either they are no candidates, or they stood in a crowd of documents with much in common, "
+    "whose pairs are found by their rarest words instead."
 )
 
 

@@ -1,4 +1,4 @@
-"""`/compare?left=…&right=…`: two documents side by side, what differs, how alike they are, and why they were compared."""
+"""`/compare?left=…&right=…`: two documents, what differs, how alike they are, and why they were compared."""
 
 from __future__ import annotations
 
@@ -65,9 +65,10 @@ def compare(request: Request) -> Response:
     }
 
     def step(pair: tuple[str, str] | None) -> str | None:
-        return None if pair is None else to(
-            request, "/compare", left=pair[0], right=pair[1], cluster=cluster_id, view=None if view == VIEWS[0] else view
-        )  # fmt: skip
+        if pair is None:
+            return None
+        shown_view = None if view == VIEWS[0] else view
+        return to(request, "/compare", left=pair[0], right=pair[1], cluster=cluster_id, view=shown_view)
 
     drawn = {"marked": sides, "told": why, "before_href": step(before), "after_href": step(after)}
     drawn |= {"one": one, "other": other}
@@ -90,7 +91,8 @@ def _facing(edge: Edge, left_id: str) -> Edge:
     """The same with the document that stands on the left as the left one."""
     if edge.left_id == left_id:
         return edge
-    return Edge(edge.right_id, edge.left_id, edge.resemblance, edge.contained_in, edge.containment, edge.kind, edge.witness)
+    turned = (edge.right_id, edge.left_id, edge.resemblance, edge.contained_in, edge.containment)
+    return Edge(*turned, edge.kind, edge.witness)
 
 
 def _starts(request: Request) -> tuple[int, int] | None:

@@ -46,9 +46,14 @@ def months(rows: Sequence[tuple[str, int, int]], removed: bool) -> Plot:
                     top = y(number)
                     parts.append(
                         element(
-                            "rect", element("title", told), x=x + 0.5, y=top, width=max(0.8, room - 1),
-                            height=frame.y_end - top, class_=class_,
-                        )  # fmt: skip
+                            "rect",
+                            element("title", told),
+                            x=x + 0.5,
+                            y=top,
+                            width=max(0.8, room - 1),
+                            height=frame.y_end - top,
+                            class_=class_,
+                        )
                     )
             if at % every == 0 and x + 30 < frame.x_end:
                 parts.append(text(x + room / 2, frame.y_end + 18, when, "tick middle"))
@@ -132,7 +137,7 @@ def _apart(places: Floats, width: float, height: float) -> Floats:
 def _picture(
     nodes: Sequence[Node], likeness: Floats, threshold: float | None, places: Floats, width: int, height: int, name: str
 ) -> Markup:
-    at = _apart(places, width - 60.0, height - 50.0) + [width / 2, height / 2]
+    at = _apart(places, width - 60.0, height - 50.0) + np.array([width / 2, height / 2])
     limit = 0.0 if threshold is None else threshold
     lines, circles = [], []
     drawn = 0

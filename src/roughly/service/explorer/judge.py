@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -80,7 +81,7 @@ def say(
         Session(verdicts, judge, bool(disputed)).undo()
     elif verdict in VERDICTS:
         if not 0 <= pair < len(verdicts.drawn.pairs):
-            raise SettingsError(f"there is no pair {pair}; pairs are numbered from 0 to {len(verdicts.drawn.pairs) - 1}")
+            raise SettingsError(f"there is no pair {pair}; the last is {len(verdicts.drawn.pairs) - 1}")
         verdicts.record(judge, pair, verdict)  # of the pair that was shown, not of whatever comes next
     else:
         raise SettingsError(f"a verdict is one of {', '.join((*VERDICTS, 'undo'))}, not {verdict[:40]!r}")
@@ -101,10 +102,8 @@ def begin(
         raise SettingsError(f"pairs must be from 1 to {MOST:,}, not {pairs}; `roughly judge --pairs` draws more")
     with _DRAWING:
         if _verdicts(run) is None:
-            try:
+            with suppress(OutputExists):  # another process has begun meanwhile: go on with what it drew
                 draw_pairs(run.run, run.run.verdicts, pairs=pairs, inputs=run.inputs, resources=Resources(threads=2))
-            except OutputExists:
-                pass  # another process has begun meanwhile: go on with what it drew
     return _back(judge, "", scores)
 
 

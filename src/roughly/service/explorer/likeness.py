@@ -54,8 +54,8 @@ class Likeness:
         reach, pairs = self.reach(threshold)
         if threshold is not None and self.measured >= 4 and pairs and reach < 0.5 * pairs:
             text = (
-                f"Low density: of {pairs} pairs among {self.measured} of its documents, {share(reach, pairs)} reach the "
-                "threshold. Many resemble the one that stays and not each other."
+                f"Low density: of {pairs} pairs among {self.measured} of its documents, {share(reach, pairs)} reach "
+                "the threshold. Many resemble the one that stays and not each other."
             )
             found.append(Warning("density", text, reach / pairs))
         if self.core is not None and self.own is not None and self.measured >= LEAST:

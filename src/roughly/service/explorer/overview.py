@@ -75,7 +75,7 @@ def _drawn(looked: Collection, figures: Figures) -> dict[str, Any]:
 def _of_index(counts: dict[str, int]) -> tuple[str, list[tuple[str, str, str, str]]]:
     documents, again = counts["documents"], counts["duplicates"]
     headline = (
-        f"{counted(documents, 'document')} stored, {count(again)} of them ({share(again, documents)}) like an earlier one."
+        f"{counted(documents, 'document')} stored, {count(again)} ({share(again, documents)}) like earlier ones."
         if documents
         else "The index is empty."
     )
