@@ -20,6 +20,7 @@ from roughly.cli.lexicon import app as lexicon
 from roughly.cli.match import match
 from roughly.cli.method_options import Sectioned
 from roughly.cli.perturb import perturb
+from roughly.cli.searching import register as register_searching
 from roughly.cli.serve import serve
 from roughly.cli.sign import sign
 from roughly.cli.sketch import sketch
@@ -52,6 +53,7 @@ app.command()(serve)
 app.add_typer(lexicon, name="lexicon")
 app.add_typer(lab, name="lab")
 register_sweeps(index)
+register_searching(index)
 app.add_typer(index, name="index")
 
 

@@ -73,6 +73,7 @@ def create(
     method_options: dict[str, Any],
     markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
     main_text: Annotated[bool, typer.Option("--main-text", help="Of HTML, the main text only.")] = False,
+    search: Annotated[bool, typer.Option("--search", help="Make its texts searchable by their words.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -90,7 +91,7 @@ def create(
         settings = settle({**asked, **method_options}, preset=preset, file=settings_file)
     from roughly.index import Index
 
-    with Index.create(where, settings, store=store) as index:
+    with Index.create(where, settings, store=store, search=search) as index:
         told = {"index": index.name, "method": settings.method, "fingerprint": index.fingerprint, "store": store}
     if as_json:
         _print(told)

@@ -147,7 +147,7 @@ def _clusters(store: Store, connection: Connection, asked: Filter) -> tuple[int,
     rows = _rows(connection.execute(listed))
     firsts = np.array([row["document"] for row in rows], np.int64)
     named = {
-        row.document: row for row in map(answers.Shown._make, answers._by_number(store, connection, firsts.tolist()))
+        row.document: row for row in map(answers.Shown._make, answers.by_number(store, connection, firsts.tolist()))
     }
     for row in rows:
         first = named[row["document"]]

@@ -4,9 +4,9 @@ An index has it after `Index.make_searchable`, or from the beginning (`create(â€
 transaction that puts texts in or takes them out does so here as well; an index without it pays one look at `meta`.
 
 `meta` has a row `search` with two numbers: texts up to the first, and titles of documents up to the second, are in.
-While it is being made they grow, a step a transaction, and `ALL` stands there when it is done. What comes in meanwhile has
-higher numbers and is met later; what goes out, or changes, is treated by the same rule. So it can be killed and called
-again at any time, and is in step at every moment.
+While it is being made they grow, a step a transaction, and `ALL` stands there when it is done. What comes in meanwhile
+has higher numbers and is met later; what goes out, or changes, is treated by the same rule. So it can be killed and
+called again at any time, and is in step at every moment.
 """
 
 from __future__ import annotations
@@ -188,8 +188,8 @@ def make(store: Store, bound: Bound, advance: Callable[[int], None]) -> int:
 def _step(store: Store, now: State) -> tuple[State, int]:
     """Put in the next texts, or where there are no more, the next titles.
 
-    Words are made before the transaction that writes begins. Only the last few, which came in meanwhile, are made in it:
-    otherwise someone who adds all the time would keep it from ever being done.
+    Words are made before the transaction that writes begins. Only the last few, which came in meanwhile, are made in
+    it: otherwise someone who adds all the time would keep it from ever being done.
     """
     with store.reading() as connection:
         numbers = _next(connection, now)

@@ -2,8 +2,8 @@
 
 Words are the tokens of the canonical form (`text/canonical.py`), so case, punctuation and markup do not matter, and
 scripts written without spaces have a word a character. Besides, accents are taken off (`café` is found by `cafe`):
-marks above and below a letter of the decomposed form, by the tables of Unicode 3.2, which never change; vowel signs stay. A
-word is cut at 64 characters, and a text at a million bytes of words, which is what PostgreSQL takes.
+marks above and below a letter of the decomposed form, by the tables of Unicode 3.2, which never change; vowel signs
+stay. A word is cut at 64 characters, and a text at a million bytes of words, which is what PostgreSQL takes.
 
 What can be asked::
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Look, chromium, serving
-from hostile import hostile_rows
+from browsing import Look, chromium
 from playwright.sync_api import Browser
 
 import roughly
@@ -18,6 +17,8 @@ from roughly.index import Index
 from roughly.index.sweeps import Sweeping
 from roughly.service.app import create_app
 from roughly.service.holdings import Holdings
+from service.hostile_documents import hostile_rows
+from service.in_process import serving
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from roughly.errors import RoughlyError
 from roughly.methods import REGISTRY
-from roughly.report.words import counted, plain, share
+from roughly.report.words import counted, score, share
 from roughly.service.collection import Collection
 from roughly.text.canonical import tokenise
 
@@ -76,7 +76,7 @@ def _bands(method: Any, values: Any, similarity: float | None) -> Candidacy:
     told = [f"They agree in {len(shared)} of {counted(bands, 'band')}{each} ({method.name}); one is enough."]
     chance = _chance(method, similarity)
     if chance is not None and similarity is not None:
-        told.append(f"A pair that resembles at {plain(round(similarity, 3))} does so with a chance of {share(chance, 1)}.")
+        told.append(f"A pair that resembles at {score(similarity, 3)} does so with a chance of {share(chance, 1)}.")
     if not len(shared):
         told.append(_NO_KEY)
     return Candidacy(method.name, tuple(told), len(shared), bands, tuple(int(n) + 1 for n in shared[:50]), chance)

@@ -31,9 +31,7 @@ def page_of(request: Request, cluster_id: str, twin: bool) -> Response:
     page = page_number(request, 20_000)
     found = looked.cluster(cluster_id, (page - 1) * ON_PAGE, ON_PAGE)
     if found is None:
-        raise InputMissing(
-            f"the {looked.kind} has no cluster {label(cluster_id)}; the list of clusters has all there are"
-        )
+        raise InputMissing(f"the {looked.kind} has no cluster {label(cluster_id)}; the list of clusters has all there are")
     ids = [member.doc_id for member in found.members]
     texts = looked.texts(ids)
     alike = measure(ids[:MOST], texts, found.edges, looked.shingle_size)

@@ -49,9 +49,7 @@ def clusters(request: Request) -> Response:
         | {"suspicion": asked.suspicion, "sort": asked.sort},
     }
     drawn = {
-        "rows": [
-            (row, (texts[row.first_id].text or "")[:2_000] if row.first_id in texts else "") for row in found.rows
-        ],
+        "rows": [(row, (texts[row.first_id].text or "")[:2_000] if row.first_id in texts else "") for row in found.rows],
         "kinds": KINDS,
         "sorts": [(name, WORDS[name]) for name in SORTS if name in looked.sorts],
         "suspicions": SUSPICIOUS if looked.has_scores else {"large": "very large"},
@@ -85,7 +83,5 @@ def page_number(request: Request, most: int = 1_000_000) -> int:
     """`?page=`, from 1."""
     value = request.query_params.get("page") or "1"
     if not value.isascii() or not value.isdigit() or not 1 <= len(value) <= 9 or not 1 <= int(value) <= most:
-        raise SettingsError(
-            f"page must be a whole number from 1 to {most:,}, not {value[:40]!r}; filter the list instead"
-        )
+        raise SettingsError(f"page must be a whole number from 1 to {most:,}, not {value[:40]!r}; filter the list instead")
     return int(value)

@@ -46,13 +46,8 @@ def months(rows: Sequence[tuple[str, int, int]], removed: bool) -> Plot:
                     top = y(number)
                     parts.append(
                         element(
-                            "rect",
-                            element("title", told),
-                            x=x + 0.5,
-                            y=top,
-                            width=max(0.8, room - 1),
-                            height=frame.y_end - top,
-                            class_=class_,
+                            "rect", element("title", told), x=x + 0.5, y=top, width=max(0.8, room - 1),
+                            height=frame.y_end - top, class_=class_,
                         )  # fmt: skip
                     )
             if at % every == 0 and x + 30 < frame.x_end:
