@@ -12,6 +12,11 @@ from typing import Any
 import httpx
 import uvicorn
 
+from roughly.service.config import Config
+
+PATIENT = Config(timeout=600, rate=0)
+"""Machines that run tests may be slow."""
+
 
 @contextmanager
 def serving(app: Any) -> Iterator[str]:
@@ -34,5 +39,5 @@ def serving(app: Any) -> Iterator[str]:
 @contextmanager
 def client_of(app: Any) -> Iterator[httpx.Client]:
     """A client of the application."""
-    with serving(app) as address, httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
+    with serving(app) as address, httpx.Client(base_url=address, timeout=600, trust_env=False) as client:
         yield client

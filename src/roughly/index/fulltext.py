@@ -123,11 +123,11 @@ def numbers_in(store: Store, connection: Connection, table: str) -> set[int]:
 def frequencies(store: Store, connection: Connection, table: str) -> Iterator[tuple[str, int]]:
     """Every word, and in how many rows it stands."""
     if store.postgres:
-        yield from connection.exec_driver_sql(f"SELECT word, ndoc FROM ts_stat('SELECT found FROM {table}')")  # type: ignore[misc]
+        yield from connection.exec_driver_sql(f"SELECT word, ndoc FROM ts_stat('SELECT found FROM {table}')")
         return
     connection.exec_driver_sql(f"CREATE VIRTUAL TABLE temp.terms_of_{table} USING fts5vocab('main', '{table}', 'row')")
     try:
-        yield from connection.exec_driver_sql(f"SELECT term, doc FROM temp.terms_of_{table}").all()  # type: ignore[misc]
+        yield from connection.exec_driver_sql(f"SELECT term, doc FROM temp.terms_of_{table}").all()
     finally:
         connection.exec_driver_sql(f"DROP TABLE temp.terms_of_{table}")
 

@@ -18,7 +18,7 @@ from roughly.index.sweeps import Sweeping
 from roughly.service.app import create_app
 from roughly.service.holdings import Holdings
 from service.hostile_documents import hostile_rows
-from service.in_process import serving
+from service.in_process import PATIENT, serving
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Row = dict[str, Any]
@@ -47,6 +47,7 @@ def shown_index(shown_run: Path, shown_rows: list[Row]) -> Path:
     where = shown_run.parent / "archive.db"
     pages = [row["text"] for row in shown_rows[:40]]
     with Index.import_run(shown_run, where) as index:
+        index.make_searchable()
         for date, moved in (("2024-01-01", "old"), ("2024-02-01", "new")):
             sweeping = Sweeping(index, date)
             sweeping.take(
@@ -61,7 +62,7 @@ def shown_index(shown_run: Path, shown_rows: list[Row]) -> Path:
 def site(shown_run: Path, shown_index: Path) -> Iterator[str]:
     """The address of a service over both."""
     holdings = Holdings.open([shown_run, shown_index])
-    with serving(create_app(holdings)) as address:
+    with serving(create_app(holdings, PATIENT)) as address:
         yield address
     holdings.close()
 

@@ -7,8 +7,10 @@ calls duplicates, and then what `copies` finds besides: documents that hold part
 from __future__ import annotations
 
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
@@ -18,7 +20,6 @@ from roughly.errors import InputError, InputMissing, RoughlyError
 from roughly.index import Index
 from roughly.index.copies import copies
 from roughly.report.visible import label
-from roughly.service.explorer.links import to
 from roughly.service.explorer.pages import show
 from roughly.service.explorer.stored import index_of, shared_marks, stored_url
 from roughly.service.limits import check_texts
@@ -34,8 +35,9 @@ _ENDINGS = (".txt", ".text", ".md", ".html", ".htm", ".xhtml", ".eml", ".jsonl",
 """Files that may be dropped: uncompressed, so that they are no larger than they look."""
 
 
-async def _form(request: Request) -> FormData:
-    return await request.form(max_files=1, max_fields=20)
+async def _form(request: Request) -> AsyncIterator[FormData]:
+    async with request.form(max_files=1, max_fields=20) as form:
+        yield form
 
 
 @router.get("/ask")
@@ -56,7 +58,7 @@ def asked(request: Request, form: Annotated[FormData, Depends(_form)]) -> Respon
     given = {name: str(form.get(name) or "") for name in ("text", "id", "url")}
     short = len(given["text"]) <= SHORT and len(given["id"]) + len(given["url"]) <= SHORT
     if short and any(given.values()) and not request.url.path.endswith(".json"):
-        return RedirectResponse(to(request, "/ask", **given), 303)
+        return RedirectResponse("/ask?" + urlencode({name: value for name, value in given.items() if value}), 303)
     return _answer(request, given)
 
 
@@ -110,9 +112,9 @@ def _found(index: Index, document: dict[str, Any]) -> dict[str, Any]:
               if copy.doc_id not in known][:FOUND]  # fmt: skip
     text = document["text"]
     places: list[tuple[int, int]] = []
-    for one in found[:_COMPARED]:
-        held = index.text(one["doc_id"])
+    for place, one in enumerate(found):
         one["passages"], one["marks"] = [], []
+        held = index.text(one["doc_id"]) if place < _COMPARED else None
         if held is None:
             continue
         passages = shared_passages(text[:_WINDOW], held[:_WINDOW], index.settings.shingle_size)

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const writing = (element) => element.closest("input, textarea, select, [contenteditable]") !== null;
-  const items = () => [...document.querySelectorAll("[data-item]")];
+  const items = () => [...document.querySelectorAll("[data-item]")].filter((item) => item.getClientRects().length);
   const door = (item) => (item.matches("a, button") ? item : item.querySelector("a, button"));
 
   function move(step) {
