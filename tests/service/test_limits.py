@@ -20,7 +20,7 @@ from roughly.service.limits import RateLimit, is_too_long
 from roughly.service.metrics import Metrics
 from roughly.service.writer import Writer
 
-SMALL = Config(max_body=20_000, max_stream=200_000, max_text=5_000, max_batch=10, rate=0)
+SMALL = Config(max_body=20_000, max_stream=700_000, max_text=5_000, max_batch=10, rate=0)
 HASTY = Config(timeout=1.0, rate=0)
 
 
@@ -54,15 +54,15 @@ def test_a_body_that_is_too_large(http: httpx.Client) -> None:
 
 
 def test_a_stream_of_lines_has_limits_of_its_own(http: httpx.Client, index: Index) -> None:
-    lines = [json.dumps({"doc_id": f"s{n}", "text": "words " * 500}) for n in range(100)]
+    lines = [json.dumps({"doc_id": f"s{n}", "text": "words " * 500}) for n in range(400)]
     told = http.post(
         "/api/documents/batch", content=iter([f"{line}\n".encode() for line in lines]),
         headers={"content-type": "application/x-ndjson"},
     )  # fmt: skip
     answers = [json.loads(line) for line in told.text.splitlines()]
-    assert "more than 200,000 bytes" in answers[-1]["error"]
+    assert "more than 700,000 bytes" in answers[-1]["error"]
     acknowledged = [one["doc_id"] for one in answers if "doc_id" in one]
-    assert 0 < len(acknowledged) < 100 and all(index.get(one) for one in acknowledged)
+    assert 0 < len(acknowledged) < 400 and all(index.get(one) for one in acknowledged)
     long = http.post(
         "/api/documents/batch", content=chunks(30_000), headers={"content-type": "application/x-ndjson"}
     )  # fmt: skip

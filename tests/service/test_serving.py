@@ -106,7 +106,7 @@ def test_a_request_under_way_is_finished(tmp_path: Path) -> None:
 
         assert b'"added"' in send(b'{"doc_id": "a", "text": "one"}\n')
         service.process.send_signal(signal.SIGTERM)
-        with pytest.raises(OSError), service.http() as http:
+        with pytest.raises(httpx.TransportError), service.http() as http:
             while True:
                 http.get("/health/live")
                 time.sleep(0.05)

@@ -30,7 +30,13 @@ def answer(request: Request, refused: Refused) -> Response:
             return HTMLResponse("", 401, {"HX-Redirect": f"/login?next={after}"})
         return RedirectResponse(f"/login?next={after}", 303)
     template = "refused.html" if refused.status in _BARE else "error.html"
-    shown = {"title": refused.title, "error": refused.error, "remedy": refused.remedy}
+    remedy = None if refused.remedy is None else _sentence(refused.remedy)
+    shown = {"title": refused.title, "error": _sentence(refused.error), "remedy": remedy}
     response = show(request, template, shown, refused.status)
     response.headers.update(headers)
     return response
+
+
+def _sentence(said: str) -> str:
+    """As it is read on a page."""
+    return said[:1].upper() + said[1:] + ("" if said.endswith((".", "!", "?", "…")) else ".")
