@@ -17,8 +17,8 @@ LAYERS = [
     "job", "service", "cli", "__main__",
 ]  # fmt: skip
 HOMES = {
-    "numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": ("report", "service"), "fastwarc": "sources",
-    "matplotlib": "lab",
+    "numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": ("report", "service"),
+    "fastwarc": "sources", "matplotlib": "lab",
     "sqlalchemy": "index", "psycopg": "index",
     "fastapi": "service", "starlette": "service", "uvicorn": "service", "httpx": "service",
     "pyspark": "engines/spark", "py4j": "engines/spark",

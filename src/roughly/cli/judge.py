@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -77,7 +77,7 @@ def judge(
         from roughly.cli.progress import Progress, compiled
 
         compiled()
-        given = {"text_column": text_column, "id_column": id_column, "format": format}
+        given: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "format": format}
         reading = replace(options_of(opened.told), **{name: value for name, value in given.items() if value})
         with Progress() as progress:
             found = draw_pairs(

@@ -70,8 +70,10 @@ def compare(request: Request) -> Response:
         shown_view = None if view == VIEWS[0] else view
         return to(request, "/compare", left=pair[0], right=pair[1], cluster=cluster_id, view=shown_view)
 
-    drawn = {"marked": sides, "told": why, "before_href": step(before), "after_href": step(after)}
-    drawn |= {"one": one, "other": other}
+    drawn: dict[str, Any] = {
+        "marked": sides, "told": why, "before_href": step(before), "after_href": step(after), "one": one,
+        "other": other,
+    }  # fmt: skip
     return show(request, "compare.html", shown, drawn=drawn)
 
 

@@ -119,7 +119,7 @@ def _places(likeness: Floats) -> Floats:
 
 def _apart(places: Floats, width: float, height: float) -> Floats:
     """The places in a field of this size, circles moved until they do not overlap."""
-    at = places - (places.max(axis=0) + places.min(axis=0)) / 2
+    at: Floats = places - (places.max(axis=0) + places.min(axis=0)) / 2
     reach = np.maximum(np.abs(at).max(axis=0), 1e-6)
     at = at / reach * np.array([width / 2, height / 2])
     least = min(2.3 * _RADIUS, 0.9 * math.sqrt(width * height / len(at)))
