@@ -9,7 +9,8 @@ from urllib.request import urlopen
 
 import pytest
 from browsing import SCHEMES, WIDTHS, Look, axe, fits, shot
-from hostile import PAYLOADS
+
+from service.hostile_documents import PAYLOADS
 
 
 def asked(site: str, path: str) -> dict:
