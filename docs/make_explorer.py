@@ -28,6 +28,7 @@ DOCUMENTS = ROOT / "examples" / "policies.jsonl.gz"
 SIZE = {"width": 1280, "height": 800}
 LARGEST = 150_000  # bytes of a picture
 COLOURS = 128
+ALIKE = 0.74  # what the judge in the picture takes for the same
 GOES, STAYS = "AdRoll/Ad Publishing Policy#0003", "AdRoll/Ad Publishing Policy#0002"
 ASKED = (
     "A mail to all members. Ads may contain cookies that appear to be coming from our site, but in reality they are "
@@ -91,9 +92,10 @@ def take(site: str) -> Iterator[tuple[str, bytes]]:
             if name == "judge":
                 page.locator("#pairs").fill("40")
                 page.get_by_role("button", name="Draw pairs").click()
-                for number, key in enumerate("ssds", 2):
+                for number in range(2, 26):
                     page.wait_for_selector(".verdicts")
-                    page.keyboard.press(key)
+                    pair = page.request.get(f"{site}/judge.json?judge=ann&scores=1").json()["pair"]
+                    page.keyboard.press("s" if pair["score"] >= ALIKE else "d")
                     page.get_by_text(f"Pair {number} of").wait_for()
             yield name, page.screenshot(type="png")
         browser.close()

@@ -56,7 +56,7 @@ def looked_at_rows() -> list[Row]:
         step = [*step[2:], *words(2)]
     close = words(200)
     for copy in range(7):  # all but equal, and one that only just belongs to them
-        text = [*close, f"copy{copy}"] if copy < 6 else [*close[:160], *words(20)]
+        text = [*close, f"copy{copy}"] if copy < 6 else [*close[:165], *words(15)]
         rows.append({"id": f"close-{copy}", "text": " ".join(text), "title": "Close", "source": "close"})
     long = words(700_000)
     changed = [*long]

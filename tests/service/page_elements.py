@@ -9,7 +9,7 @@ OURS = {
     "article", "h1", "h2", "h3", "p", "div", "span", "a", "bdi", "mark", "del", "ins", "strong", "code", "kbd", "br",
     "details", "summary", "ul", "ol", "li", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "figure",
     "figcaption", "form", "label", "input", "select", "option", "output", "textarea", "button", "svg", "rect", "g",
-    "line", "path", "circle", "text", "polyline", "polygon", "desc", "noscript", "caption",
+    "line", "path", "circle", "text", "polyline", "polygon", "desc", "noscript", "caption", "i",
 }  # fmt: skip
 """Elements that our templates are made of."""
 LEADING = ("href", "src", "action", "hx-get", "hx-post", "formaction", "xlink:href")
@@ -32,8 +32,8 @@ class Elements(HTMLParser):
 
     @property
     def text(self) -> str:
-        """What is read."""
-        return "".join(self.said)
+        """What is read, with plain spaces."""
+        return "".join(self.said).replace("\xa0", " ")
 
     @property
     def addresses(self) -> list[str]:

@@ -137,10 +137,12 @@ def test_everything_works_without_script(pages: dict[str, str], look: Look) -> N
     page.get_by_role("button", name="Show").click()
     assert "q=twitter" in page.url
     page.locator("article a").first.click()
-    page.get_by_text("side by side").first.click()
+    page.get_by_role("link", name=re.compile("^side by side")).first.click()
     assert page.locator(".pane").count() == 2
     look("/threshold?t=0.95", java_script_enabled=False)
     judging = look("/judge?judge=bob", java_script_enabled=False)
+    if (draw := judging.get_by_role("button", name="Draw pairs")).count():
+        draw.click()
     judging.get_by_role("button", name=re.compile("Different")).click()
     assert "Pair 2 of" in judging.locator("#judging .lead").inner_text()
 
