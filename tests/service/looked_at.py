@@ -51,9 +51,9 @@ def looked_at_rows() -> list[Row]:
                 }
             )
     step = words(40)
-    for link in range(8):  # each like the one before, the last not like the first
+    for link in range(12):  # each like the one before, the last not like the first
         rows.append({"id": f"chain-{link}", "text": " ".join(step), "title": "A chain", "source": f"link {link}"})
-        step = [*step[2:], *words(2)]
+        step = [*step[5:], *words(5)]
     close = words(200)
     for copy in range(7):  # all but equal, and one that only just belongs to them
         text = [*close, f"copy{copy}"] if copy < 6 else [*close[:165], *words(15)]
