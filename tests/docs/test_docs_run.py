@@ -24,7 +24,7 @@ def test_the_pages_that_must_show_something_do() -> None:
 
 def test_commands_are_shown_in_blocks_that_are_run() -> None:
     """A command line in a plain block would never be tried: `sh` blocks are for installing and for make only."""
-    allowed = re.compile(r"(make|pip install|git clone|cd|python -m (venv|roughly\.kernels)|\. )\b.*|#.*|")
+    allowed = re.compile(r"(make|pip install|git clone|cd|python -m (venv|roughly\.kernels))\b.*|\. .*|#.*|")
     for page in PAGES:
         for block in blocks_of(page, "sh", "bash", "shell"):
             for line in block.text.splitlines():

@@ -47,6 +47,12 @@ def test_a_difference_deep_in_a_book_is_shown() -> None:
     assert "Long texts: compared are characters" in marked.notes[0]
 
 
+def test_equal_books_are_shown_from_the_beginning() -> None:
+    book = numbered(0, 20_000)
+    window = cut_pair(book, book, 1_000)
+    assert window.left_start == window.right_start == 0 and window.left == window.right == book[:1_000]
+
+
 def test_an_excerpt_is_laid_beside_its_place_in_the_book() -> None:
     book, part = numbered(0, 20_000), numbered(12_000, 12_050)
     for left, right in ((part, book), (book, part)):

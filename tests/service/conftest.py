@@ -16,7 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "index"))
 from postgres_server import Server, binaries
 from serving_process import Service
 
+import roughly
 from roughly import Index
+from service.looked_at import looked_at_rows, write_rows
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 Row = dict[str, Any]
@@ -54,3 +56,12 @@ def service(
     yield made
     assert made.end() == 0, "".join(made.log)[-2000:]
     assert not [line for line in made.log if "Traceback" in line], "".join(made.log)[-4000:]
+
+
+@pytest.fixture(scope="session")
+def looked_at_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run over the documents of `looked_at.py`, with every pair stored; its input lies beside it."""
+    folder = tmp_path_factory.mktemp("looked-at")
+    given = write_rows(looked_at_rows(), folder / "documents.jsonl")
+    roughly.dedupe(given, output=folder / "out", threshold=0.7, pairs="all", cluster="components")
+    return folder / "out"

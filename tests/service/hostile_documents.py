@@ -29,7 +29,7 @@ def hostile_rows() -> list[dict[str, Any]]:
     """Two documents of each kind, nearly alike, with the payload in every field."""
     rows = []
     for name, payload in PAYLOADS.items():
-        for number, end in enumerate(("", " Only the second of them has this ending of a few more words.")):
+        for number, end in enumerate(("", " Only the second has this ending of a few more words.")):
             rows.append(
                 {
                     "id": f"{payload[:300]} {number}",

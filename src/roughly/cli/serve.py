@@ -16,6 +16,9 @@ def serve(
     paths: Annotated[
         list[str], typer.Argument(help="The folder of a run, an index (a file, or postgresql://…), or both.")
     ],
+    inputs: Annotated[
+        list[str] | None, typer.Option("--input", help="Where the documents of the run lie, if they have moved.")
+    ] = None,
     host: Annotated[str, typer.Option("--host", help="Address to listen on; any but this machine's needs tokens.")] = (
         "127.0.0.1"
     ),
@@ -55,7 +58,7 @@ def serve(
         allowed_hosts=allowed(allow_host or []), max_body=parse_size(max_body), max_stream=parse_size(max_stream),
         max_batch=max_batch, max_text=parse_size(max_text), timeout=timeout, rate=rate,
     )  # fmt: skip
-    holdings = Holdings.open(paths, key_file=key_file)
+    holdings = Holdings.open(paths, key_file=key_file, inputs=inputs)
     try:
         compiled()
         run(holdings, config, quiet=quiet, ready=_ready)

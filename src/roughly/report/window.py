@@ -4,7 +4,7 @@ The page shows where two documents differ, and word-level comparison of two book
 readable. So each side is cut to a window of at most ``limit`` characters, and the two windows are laid
 where the comparison says something:
 
-1. what both texts begin with is passed over, so the first difference is in the window;
+1. what both texts begin with is passed over, so the first difference is in the window, if there is one;
 2. where one text sits deep inside the other (an excerpt), some probes from one are looked up in the
    other, so that the windows begin at the same passage.
 
@@ -43,7 +43,7 @@ def cut_pair(left: str, right: str, limit: int) -> Window:
     if len(left) <= limit and len(right) <= limit:
         return Window(left, right, 0, 0, False, False)
     prefix = common_prefix(left, right)
-    start = _word_start(left, max(0, prefix - CONTEXT))
+    start = 0 if left == right else _word_start(left, max(0, prefix - CONTEXT))
     left_start, right_start = start, start
     if prefix < min(len(left), len(right)) and prefix < CONTEXT:
         # They differ from the beginning on: the one may stand somewhere inside the other.

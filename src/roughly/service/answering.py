@@ -19,13 +19,13 @@ _BARE = (401, 403, 429, 500, 503)
 def answer(request: Request, refused: Refused) -> Response:
     """What is sent for a request that is refused."""
     headers = dict(refused.headers or {})
-    if is_for_programs(request.url.path):
+    if is_for_programs(request.scope["path"]):
         # only ASCII, so that whatever a message quotes can be sent
         content = json.dumps(refused.to_dict())
         return Response(content, refused.status, headers, "application/json")
     if refused.status == 401:
-        query = f"?{request.url.query}" if request.url.query else ""
-        after = quote(request.url.path + query, safe="") if request.method == "GET" else "%2F"
+        query = b"?" + request.scope["query_string"] if request.scope["query_string"] else b""
+        after = quote(request.scope["raw_path"] + query, safe="") if request.method == "GET" else "%2F"
         if request.headers.get("HX-Request") == "true":  # htmx would put the page of login into this one
             return HTMLResponse("", 401, {"HX-Redirect": f"/login?next={after}"})
         return RedirectResponse(f"/login?next={after}", 303)

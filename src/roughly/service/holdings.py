@@ -17,11 +17,13 @@ class Holdings:
 
     run: Path | None = None
     index: Index | None = None
+    inputs: tuple[str, ...] | None = None  # where the input of the run lies now; None: where dedupe found it
 
     @classmethod
     def open(
-        cls, paths: Sequence[str | os.PathLike[str]], *, key_file: str | os.PathLike[str] | None = None
-    ) -> Holdings:
+        cls, paths: Sequence[str | os.PathLike[str]], *, key_file: str | os.PathLike[str] | None = None,
+        inputs: Sequence[str | os.PathLike[str]] | None = None,
+    ) -> Holdings:  # fmt: skip
         """Tell what each path is: a folder is a run, anything else an index."""
         run: Path | None = None
         index: str | os.PathLike[str] | None = None
@@ -38,7 +40,10 @@ class Holdings:
                 index = path
         if run is None and index is None:
             raise SettingsError("nothing to serve; name the folder of a run, an index, or both")
-        return cls(run, None if index is None else Index.open(index, key_file=key_file))
+        if inputs and run is None:
+            raise SettingsError("--input says where the texts of a run lie, and no run is served; leave it out")
+        opened = None if index is None else Index.open(index, key_file=key_file)
+        return cls(run, opened, tuple(map(str, inputs)) if inputs else None)
 
     def check(self) -> None:
         """Raise unless what is served can be reached; without trying again, so that whoever asks knows at once."""

@@ -17,8 +17,7 @@ class Collections:
     """A run, an index, or both, to be looked at."""
 
     def __init__(self, holdings: Holdings) -> None:
-        inputs = getattr(holdings, "inputs", None)
-        self.run = None if holdings.run is None else RunCollection(holdings.run, inputs)
+        self.run = None if holdings.run is None else RunCollection(holdings.run, holdings.inputs)
         self.index = None if holdings.index is None else IndexCollection(holdings.index)
 
     def named(self, name: str | None, default: Literal["run", "index"] = "run") -> Collection:

@@ -57,7 +57,7 @@ def asked(request: Request, form: Annotated[FormData, Depends(_form)]) -> Respon
         return _answer(request, {"file": label(file.filename, 80)}, _read(request, file))
     given = {name: str(form.get(name) or "") for name in ("text", "id", "url")}
     short = len(given["text"]) <= SHORT and len(given["id"]) + len(given["url"]) <= SHORT
-    if short and any(given.values()) and not request.url.path.endswith(".json"):
+    if short and any(given.values()) and not request.scope["path"].endswith(".json"):
         return RedirectResponse("/ask?" + urlencode({name: value for name, value in given.items() if value}), 303)
     return _answer(request, given)
 

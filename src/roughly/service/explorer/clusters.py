@@ -34,7 +34,7 @@ def clusters(request: Request) -> Response:
     if request.query_params.get("id"):
         from roughly.service.explorer.cluster import page_of
 
-        return page_of(request, request.query_params["id"], twin=request.url.path.endswith(".json"))
+        return page_of(request, request.query_params["id"], twin=request.scope["path"].endswith(".json"))
     looked = collections_of(request.app.state.holdings).named(request.query_params.get("in"), "run")
     page, asked = asked_of(request)
     found = looked.clusters(asked)

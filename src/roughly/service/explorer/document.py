@@ -20,7 +20,7 @@ OTHERS = 50
 @router.get("/documents.json")
 def documents(request: Request) -> Response:
     """A document by `?id=` or `?url=`: several may have one address."""
-    twin = request.url.path.endswith(".json")
+    twin = request.scope["path"].endswith(".json")
     if (doc_id := request.query_params.get("id")) is not None:
         return _page(request, doc_id, twin)
     url = request.query_params.get("url")

@@ -46,7 +46,7 @@ def navigation(request: Request) -> Navigation:
     pages += _RUN if held.run is not None else ()
     pages += _INDEX if held.index is not None else ()
     pages += _SWEPT if _swept(request, held) else ()
-    path = request.url.path.removesuffix(".json")
+    path = request.scope["path"].removesuffix(".json")
     entries = tuple(Entry(address, name, _is_at(path, address)) for address, name in pages)
     both = held.run is not None and held.index is not None
     switched = both and any(_is_at(path, address) for address in _SWITCHED)

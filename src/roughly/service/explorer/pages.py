@@ -6,7 +6,7 @@ What every template has at hand, beside what its page hands over:
 |---|---|
 | `m` | the macros of `macros.html` |
 | `here(request, page=2, q=None)` | this page's address with something of its query changed; None takes it out |
-| `document_url(doc_id)`, `compare_url(left_id, right_id)`, `copies_url(doc_id)` | addresses of other pages |
+| `twin_url(request)` | this page as JSON |
 | `to(request, "cluster", id)` | addresses that stay with the run or the index, see `links.py` |
 | `navigation(request)` | the pages there are, see `navigation.py` |
 | `csrf_field(request)` | the hidden field that every form with `method="post"` needs |
@@ -31,6 +31,7 @@ from roughly.service.explorer.links import to
 from roughly.service.explorer.navigation import navigation
 
 STATIC = Path(__file__).parent / "static"
+_OF_PATHS = "/%:@!$&'()*+,;=~"
 
 
 @cache
@@ -47,9 +48,7 @@ def _environment() -> Environment:
     made.filters |= {name: getattr(words, name) for name in figures}
     made.globals |= {
         "here": here,
-        "document_url": document_url,
-        "compare_url": compare_url,
-        "copies_url": copies_url,
+        "twin_url": twin_url,
         "navigation": navigation,
         "csrf_field": csrf_field,
         "to": to,
@@ -68,22 +67,18 @@ def here(request: Request, **changes: Any) -> str:
     """This page with some of its query changed."""
     query = {name: value for name, value in request.query_params.multi_items() if name not in changes}
     query |= {name: str(value) for name, value in changes.items() if value is not None}
-    return request.url.path + (f"?{urlencode(query)}" if query else "")
+    return _path(request) + (f"?{urlencode(query)}" if query else "")
 
 
-def document_url(doc_id: str) -> str:
-    """The page of a document."""
-    return f"/documents/{quote(doc_id, safe='')}"
+def twin_url(request: Request) -> str:
+    """This page as JSON."""
+    path, query = _path(request), quote(request.scope["query_string"], safe=_OF_PATHS + "?")
+    return f"{'/index' if path == '/' else path}.json" + (f"?{query}" if query else "")
 
 
-def compare_url(left_id: str, right_id: str) -> str:
-    """Two documents side by side."""
-    return f"/compare?{urlencode({'left': left_id, 'right': right_id})}"
-
-
-def copies_url(doc_id: str) -> str:
-    """The copies of a document."""
-    return f"/copies?{urlencode({'id': doc_id})}"
+def _path(request: Request) -> str:
+    """As it came: an id may hold slashes and question marks."""
+    return quote(request.scope["raw_path"], safe=_OF_PATHS)
 
 
 def show(
@@ -96,7 +91,7 @@ def show(
     only that block is sent. `drawn` is for the page alone: plots, and what else JSON has no use for. `twin` says which
     of the two is wanted where the address cannot, because an id may end in `.json`.
     """
-    if request.url.path.endswith(".json") if twin is None else twin:
+    if request.scope["path"].endswith(".json") if twin is None else twin:
         return JSONResponse(shown, status)
     found = _environment().get_template(template)
     context = {"request": request, "holdings": request.app.state.holdings, **shown, **(drawn or {})}
