@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,7 +130,9 @@ def run_page(page: Path, folder: Path) -> int:
         elif block.language == "pycon":
             _run_prompts(block, names)
         else:
-            exec(compile(block.text, block.place, "exec"), names)
+            # in a thread of its own, since a browser of other tests leaves a loop running in this one
+            with ThreadPoolExecutor(1) as apart:
+                apart.submit(exec, compile(block.text, block.place, "exec"), names).result()
     return len(blocks)
 
 

@@ -33,7 +33,7 @@ def http(service: Service) -> Any:
 def lines(response: httpx.Response) -> list[Row]:
     assert response.status_code == 200, response.text
     assert response.headers["content-type"] == "application/x-ndjson"
-    return [json.loads(line) for line in response.text.splitlines()]
+    return [json.loads(line) for line in response.content.splitlines()]
 
 
 def trouble(response: httpx.Response, status: int) -> Row:

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,8 @@ def test_the_async_client_does_the_same(address: str, client: Client) -> None:
             with pytest.raises(InputMissing):
                 await asked.lost("http://never.example/")
 
-    asyncio.run(work())
+    with ThreadPoolExecutor(1) as apart:  # another test of this process may have a browser, with a loop of its own
+        apart.submit(asyncio.run, work()).result()
 
 
 def test_both_clients_have_the_same_methods() -> None:

@@ -109,7 +109,7 @@ def test_what_is_no_document_is_refused(service: Service, body: bytes) -> None:
         for path in ("/api/documents", "/api/check", "/api/group", "/api/compare", "/api/revoke"):
             refused_plainly(http.post(path, content=body, headers={"content-type": "application/json"}))
         line = http.post("/api/documents/batch", content=body, headers={"content-type": "application/x-ndjson"})
-        assert line.status_code == 200 and all("error" in json.loads(one) for one in line.text.splitlines())
+        assert line.status_code == 200 and all("error" in json.loads(one) for one in line.content.splitlines())
         assert http.get("/api/documents", params={"id": "s"}).status_code == 404
 
 
@@ -127,7 +127,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 def test_any_documents_are_stored_or_refused_one_by_one(small: httpx.Client, documents: list[tuple[str, str]]) -> None:
     last = dict(documents)
     told = small.post("/api/documents/batch", json=[{"doc_id": doc_id, "text": text} for doc_id, text in documents])
-    answers = [json.loads(line) for line in told.text.splitlines()]
+    answers = [json.loads(line) for line in told.content.splitlines()]
     assert len(answers) == len(documents)
     for (doc_id, _), answer in zip(documents, answers, strict=True):
         if "error" in answer:

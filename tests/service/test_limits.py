@@ -59,7 +59,7 @@ def test_a_stream_of_lines_has_limits_of_its_own(http: httpx.Client, index: Inde
         "/api/documents/batch", content=iter([f"{line}\n".encode() for line in lines]),
         headers={"content-type": "application/x-ndjson"},
     )  # fmt: skip
-    answers = [json.loads(line) for line in told.text.splitlines()]
+    answers = [json.loads(line) for line in told.content.splitlines()]
     assert "more than 700,000 bytes" in answers[-1]["error"]
     acknowledged = [one["doc_id"] for one in answers if "doc_id" in one]
     assert 0 < len(acknowledged) < 400 and all(index.get(one) for one in acknowledged)

@@ -47,7 +47,7 @@ class Writer:
         self._waiting = 0
         self._closed = False
         self._change = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name="roughly-writer", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
     def add(self, documents: Sequence[Document]) -> Future[list[Added]]:
