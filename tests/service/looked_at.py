@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ ODD = (
 LONG = ("long-1", "long-2")
 
 
+@cache
 def looked_at_rows() -> list[Row]:
     """Nine families with an odd id, thirty plain ones, hostile documents, and a pair of five megabytes each."""
     chance = random.Random(8)

@@ -152,3 +152,11 @@ def test_nothing_to_serve(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "roughly", "serve", str(tmp_path / "none.db")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1 and "no index at" in done.stderr
+
+
+def test_input_is_for_a_run(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "a.db"):
+        pass
+    command = [sys.executable, "-m", "roughly", "serve", str(tmp_path / "a.db"), "--input", "documents.jsonl"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2 and "no run is served" in done.stderr and "Traceback" not in done.stderr
