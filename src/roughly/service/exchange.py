@@ -15,6 +15,7 @@ from roughly.service.troubles import Refused
 
 _STREAMS = ("/api/documents/batch", "/api/check/batch")
 _PATIENCE = 10  # times the timeout in which a whole request must have come
+_LITTLE, _SOON = 1 << 20, 1.0  # bytes and seconds
 _OURS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
@@ -82,6 +83,23 @@ class Exchange:
             pieces.append(message.get("body", b""))
             if not message.get("more_body", False):
                 return b"".join(pieces)
+
+    async def pass_over(self) -> None:
+        """Take what is left of a request that is refused, where it is little and comes soon.
+
+        A connection that is closed while the client is still sending would take the answer with it.
+        """
+        until, taken = time.monotonic() + _SOON, 0
+        while not self.body_is_over and taken <= _LITTLE:
+            try:
+                async with asyncio.timeout(max(until - time.monotonic(), 0.001)):
+                    message = await self._receive()
+            except TimeoutError:
+                return
+            if message["type"] != "http.request":
+                return
+            taken += len(message.get("body", b""))
+            self.body_is_over = not message.get("more_body", False)
 
     async def send(self, message: Message) -> None:
         """A piece of the answer. After its end, nothing is sent any more."""

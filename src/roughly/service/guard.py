@@ -224,6 +224,7 @@ class Guard:
             await self._refuse(scope, exchange, refused)
 
     async def _refuse(self, scope: Scope, exchange: Exchange, refused: Refused) -> None:
+        await exchange.pass_over()
         if is_for_programs(scope["path"]):
             response = answer(Request(scope), refused)  # at once, also where all threads are at work
         else:
