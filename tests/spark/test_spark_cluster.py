@@ -84,6 +84,13 @@ def end(pid: int) -> None:
             continue
 
 
+def is_executor(process: psutil.Process) -> bool:
+    try:
+        return "CoarseGrainedExecutorBackend" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # it has ended meanwhile, or is a zombie
+        return False
+
+
 def documents(path: Path) -> Path:
     rng = random.Random(8)
     vocabulary = ["".join(rng.choices("abcdefghij", k=5)) for _ in range(3000)]
@@ -136,10 +143,7 @@ def test_a_worker_killed_while_a_run_is_under_way(
         while not (tmp_path / "out.partial" / "work" / after / "_SUCCESS").exists():
             assert run.poll() is None and time.monotonic() < until, (tmp_path / "run.log").read_text()[-3000:]
             time.sleep(0.05)
-        assert any(
-            "CoarseGrainedExecutorBackend" in " ".join(p.cmdline())
-            for p in psutil.Process(workers[0].pid).children(recursive=True)
-        )
+        assert any(map(is_executor, psutil.Process(workers[0].pid).children(recursive=True)))
         end(workers[0].pid)
         assert run.poll() is None and not output.exists()
         assert run.wait(240) == 0, (tmp_path / "run.log").read_text()[-3000:]
