@@ -66,8 +66,14 @@ def test_what_is_broken_is_found(statement: str, rows: list[dict[str, Any]], tmp
 
 
 def as_format_1(index: Index) -> None:
-    """The index as the first format had it: without bitmaps."""
-    run_sql(index, "ALTER TABLE contents DROP COLUMN marks", "UPDATE meta SET value = '1' WHERE name = 'format'")
+    """The index as the first format had it: without bitmaps and recent keys."""
+    run_sql(
+        index,
+        "INSERT INTO keys SELECT key, member FROM recent",
+        "DROP TABLE recent",
+        "ALTER TABLE contents DROP COLUMN marks",
+        "UPDATE meta SET value = '1' WHERE name = 'format'",
+    )
 
 
 def test_an_old_format_is_refused_and_upgraded(
@@ -79,7 +85,7 @@ def test_an_old_format_is_refused_and_upgraded(
         with index.moment() as connection:
             marks = connection.execute(CONTENTS.select().order_by(CONTENTS.c.content)).all()
         as_format_1(index)
-    with pytest.raises(IndexRefused, match=r"old format 1; bring it to format 2 with `roughly index upgrade"):
+    with pytest.raises(IndexRefused, match=r"old format 1; bring it to format 3 with `roughly index upgrade"):
         Index.open(place)
     with monkeypatch.context() as patched:  # stopped on the way, it goes on where it was
         patched.setattr(upgrading, "_AT_ONCE", 20)
@@ -89,14 +95,14 @@ def test_an_old_format_is_refused_and_upgraded(
             Index.upgrade(place)
     with pytest.raises(IndexRefused, match="old format 1"):
         Index.open(place)
-    assert Index.upgrade(place) == (1, 2) and Index.upgrade(place) == (2, 2)
+    assert Index.upgrade(place) == (1, 3) and Index.upgrade(place) == (3, 3)
     with Index.open(place) as index:
         assert index.verify().whole and scored(index.pairs()) == expected
         with index.moment() as connection:
             assert connection.execute(CONTENTS.select().order_by(CONTENTS.c.content)).all() == marks
-        run_sql(index, "UPDATE meta SET value = '3' WHERE name = 'format'")
+        run_sql(index, "UPDATE meta SET value = '4' WHERE name = 'format'")
     for work in (Index.open, Index.upgrade):
-        with pytest.raises(IndexRefused, match="has format 3, and this version knows formats up to 2; use a newer"):
+        with pytest.raises(IndexRefused, match="has format 4, and this version knows formats up to 3; use a newer"):
             work(place)
 
 

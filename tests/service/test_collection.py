@@ -13,7 +13,7 @@ import pytest
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.index import Index
-from roughly.service.collection import Asked, Collections, collections_of
+from roughly.service.collection import Asked, Collections
 from roughly.service.collection.index import IndexCollection
 from roughly.service.collection.run import CHANGED, RunCollection
 from roughly.service.holdings import Holdings
@@ -176,9 +176,10 @@ def test_a_run_whose_input_has_moved(looked_at_run: Path, tmp_path: Path) -> Non
     gone.close()
     rows = looked_at_rows()
     moved = write_rows(rows, tmp_path / "moved.jsonl")
-    here = collections_of(holdings := Holdings.open([folder], inputs=[moved])).of_run()
-    assert here.texts([ODD[0]])[ODD[0]].text == next(row["text"] for row in rows if row["id"] == ODD[0])
+    here = Collections(holdings := Holdings.open([folder], inputs=[moved]))
+    assert here.of_run().texts([ODD[0]])[ODD[0]].text == next(row["text"] for row in rows if row["id"] == ODD[0])
     assert holdings.inputs == (str(moved),)
+    here.close()
     other = write_rows([{**row, "text": row["text"] + " more"} for row in rows], tmp_path / "other.jsonl")
     changed = Collections(Holdings.open([folder], inputs=[other]))
     assert changed.run is not None and changed.run.texts([ODD[0]])[ODD[0]].why == CHANGED
@@ -200,3 +201,21 @@ def test_which_collection_is_meant(looked_at_run: Path) -> None:
     with pytest.raises(SettingsError, match="run or index"):
         served.named("all")
     served.close()
+
+
+def test_a_count_of_an_index_is_kept_while_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from roughly.service.collection import index as counting
+
+    monkeypatch.setattr(counting, "LONG_SECONDS", 60.0)
+    with Index.create(tmp_path / "a.db") as index:
+        index.add([{"doc_id": name, "text": "one two three four five six seven"} for name in "abc"])
+        looked = IndexCollection(index)
+        first = looked.figures()
+        assert looked.figures() is first and looked.clusters(Asked()).rows[0].size == 3
+        assert first.cluster_sizes == [(3, 1)] and first.suspicious == 0
+        index.add({"doc_id": "d", "text": "one two three four five six seven"})
+        assert looked.figures() is not first and looked.clusters(Asked()).rows[0].size == 4
+        monkeypatch.setattr(counting, "LONG_SECONDS", 0.0)
+        monkeypatch.setattr(counting, "KEPT", 10**9)
+        index.remove("d")  # counting took long: the last count is good enough
+        assert looked.clusters(Asked()).rows[0].size == 4

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, func, literal, select, tuple_
+from sqlalchemy import Connection, func, select
 
 from roughly.index import contents, crowds, searching
+from roughly.index import keys as keys_
 from roughly.index.bodies import unpack_texts
 from roughly.index.bound import Bound
-from roughly.index.schema import BODIES, CONTENTS, DOCUMENTS, KEYS, LIVE, META, REVOKED, SIGNS
+from roughly.index.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, META, REVOKED, SIGNS
 from roughly.index.signing import signed64
 from roughly.index.store import Store
 
 Words = npt.NDArray[np.uint64]
 _BLOCK = 2_000
-_ROWS = 100_000
 
 
 @dataclass
@@ -43,8 +43,8 @@ class Check:
 
 def verify(store: Store, connection: Connection, bound: Bound, sample: int | None = None) -> Check:
     """Look at everything; with `sample`, make the keys of so many texts again only."""
-    documents, texts, keys = (contents.count(connection, table) for table in (DOCUMENTS, CONTENTS, KEYS))
-    check = Check(documents, texts, keys)
+    documents, texts = (contents.count(connection, table) for table in (DOCUMENTS, CONTENTS))
+    check = Check(documents, texts, keys_.count(store, connection))
     if not store.postgres:
         told = connection.exec_driver_sql("PRAGMA quick_check(5)").scalars().all()
         check.problems += [f"the file is damaged: {line}" for line in told if line != "ok"]
@@ -102,19 +102,8 @@ def _stored_keys(store: Store, connection: Connection, check: Check) -> tuple[np
     """How many keys each content has in the table, and a sum of them that does not depend on their order."""
     highest = connection.execute(select(func.coalesce(func.max(CONTENTS.c.content), 0))).scalar_one()
     counts, sums = np.zeros(highest + 1, np.int64), np.zeros(highest + 1, np.uint64)
-    last, strays = (-(2**63), -1), 0
-    while True:
-        asked = (
-            select(KEYS.c.key, KEYS.c.member)
-            .where(tuple_(KEYS.c.key, KEYS.c.member) > tuple_(literal(last[0]), literal(last[1])))
-            .order_by(KEYS.c.key, KEYS.c.member)
-            .limit(_ROWS)
-        )
-        rows = connection.execute(asked).all()
-        if not rows:
-            break
-        last = (rows[-1][0], rows[-1][1])
-        keys, members = (np.fromiter((row[i] for row in rows), np.int64, len(rows)) for i in (0, 1))
+    strays = 0
+    for keys, members in keys_.walk(store, connection):
         content = members >> 1
         inside = content <= highest
         strays += int((~inside).sum())

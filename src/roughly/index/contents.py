@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from roughly.cluster.scoring import slice_of
 from roughly.index import crowds, matching, searching
+from roughly.index import keys as keys_
 from roughly.index.bodies import marks_of, pack_sets, pack_texts, unpack_texts
 from roughly.index.bound import Bound
 from roughly.index.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, META, REVOKED, SIGNS
@@ -77,7 +78,7 @@ def put(
     put_bodies(store, connection, bound, signed, rows, listed)
     put_signs(store, connection, bound, signed, rows, listed, "signs")
     if keys:
-        put_keys(store, connection, signed.keys, rows, numbers, "keys")
+        keys_.put(store, connection, *numbered(signed.keys, rows, numbers))
 
 
 def put_bodies(
@@ -108,15 +109,15 @@ def put_signs(
         )
 
 
-def put_keys(store: Store, connection: Connection, keys: KeyRows, rows: Ints, numbers: Ints, table: str) -> None:
-    """The keys of texts, as members of these numbers."""
+def numbered(keys: KeyRows, rows: Ints, numbers: Ints) -> tuple[Ints, Ints]:
+    """(keys, members) of the texts of some rows, which get these numbers."""
     if not len(keys.keys):
-        return
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     number_of = np.full(int(max(keys.owners.max(), rows.max())) + 1, -1, np.int64)
     number_of[rows] = numbers
     owner = number_of[keys.owners]
     use = owner >= 0
-    store.insert_keys(connection, table, keys.keys[use], 2 * owner[use] + keys.asks[use])
+    return keys.keys[use], 2 * owner[use] + keys.asks[use]
 
 
 def pack_keys(keys: KeyRows, rows: Ints) -> list[bytes]:
@@ -167,7 +168,7 @@ def drop_keys(store: Store, connection: Connection, bound: Bound, contents: Ints
         some = contents[at : at + _STEP]
         keys = keys_of(store, connection, bound, some)
         members = 2 * some[keys.owners] + keys.asks
-        store.delete_keys(connection, "keys", keys.keys, members)
+        keys_.drop(store, connection, keys.keys, members)
         if packed:
             crowds.drop(store, connection, keys.keys, members)
     if len(contents):

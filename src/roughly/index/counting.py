@@ -6,10 +6,10 @@ from datetime import date
 
 from sqlalchemy import Connection, func, select
 
-from roughly.index import contents
+from roughly.index import contents, keys
 from roughly.index.bound import Bound
 from roughly.index.results import Stats
-from roughly.index.schema import CONTENTS, DOCUMENTS, KEYS, META, REVOKED
+from roughly.index.schema import CONTENTS, DOCUMENTS, META, REVOKED
 from roughly.index.store import Store
 
 
@@ -29,7 +29,7 @@ def stats(store: Store, connection: Connection, bound: Bound) -> Stats:
         sum(count for name, count in state.items() if name != REVOKED),
         state.get(REVOKED, 0),
         clusters,
-        contents.count(connection, KEYS),
+        keys.count(store, connection),
         store.size(connection),
         *(None if day is None else date.fromordinal(day).isoformat() for day in days),
     )

@@ -28,6 +28,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, delete, select, update
 
 from roughly.index.bodies import MARK_WORDS, unpack_marks
+from roughly.index.keys import find_after
 from roughly.index.schema import CONTENTS, CROWDS, META
 from roughly.index.store import Store
 
@@ -144,7 +145,7 @@ def problems(store: Store, connection: Connection) -> list[str]:
     wrong = 0
     for key in found:
         keys, entries = read(store, connection, np.array([key], np.int64))
-        stored = store.key_rows(connection, keys[:1], np.array([-1], np.int64))[:, 1]
+        stored = find_after(store, connection, keys[:1], np.array([-1], np.int64))[:, 1]
         expected = stored[stored <= entries["member"][-1]]
         same = np.array_equal(expected, entries["member"])
         wrong += not (same and entries.tobytes() == _entries(store, connection, expected).tobytes())

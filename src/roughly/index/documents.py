@@ -14,6 +14,7 @@ from roughly.sources.part import ReadOptions
 
 AT_ONCE = 2_000
 """Documents that are signed and added in one transaction; as many as make its own cost small."""
+_BYTES = 32 << 20
 _OTHERS = ("title", "url", "date", "source")
 
 
@@ -24,7 +25,7 @@ def batches(documents: Any, markup: str = "auto", at_once: int = AT_ONCE) -> Ite
     text is HTML.
     """
     if isinstance(documents, pa.RecordBatch | pa.Table):
-        yield from _from_arrow(documents, markup, at_once)
+        yield from _gathered([documents], markup, at_once)
         return
     if isinstance(documents, Mapping):
         documents = [documents]
@@ -47,14 +48,18 @@ def batches(documents: Any, markup: str = "auto", at_once: int = AT_ONCE) -> Ite
         yield from_mappings(held, markup)
 
 
-def _gathered(given: Iterable[pa.RecordBatch], markup: str, at_once: int) -> Iterator[pa.RecordBatch]:
-    """Small batches as larger ones."""
+def _gathered(given: Iterable[pa.RecordBatch | pa.Table], markup: str, at_once: int) -> Iterator[pa.RecordBatch]:
+    """Batches of just so many documents, or of as many as `_BYTES` hold."""
     held: list[pa.RecordBatch] = []
-    for batch in (one for some in given for one in _from_arrow(some, markup, at_once)):
-        if held and sum(one.num_rows for one in held) + batch.num_rows > at_once:
-            yield pa.concat_batches(held)
-            held = []
-        held.append(batch)
+    for piece in (one for some in given for one in _from_arrow(some, markup, at_once)):
+        left = piece
+        while left.num_rows:
+            room = at_once - sum(one.num_rows for one in held)
+            held.append(left.slice(0, room))
+            left = left.slice(room)
+            if held[-1].num_rows == room or sum(one.nbytes for one in held) >= _BYTES:
+                yield pa.concat_batches(held)
+                held = []
     if held:
         yield pa.concat_batches(held)
 

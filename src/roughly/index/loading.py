@@ -28,6 +28,7 @@ from roughly.cluster.candidates import NO_DAY
 from roughly.errors import InputError, OutputExists
 from roughly.index import bound as binding
 from roughly.index import contents, crowds
+from roughly.index import keys as keys_
 from roughly.index.bound import Bound
 from roughly.index.failures import plainly
 from roughly.index.schema import CONTENTS, METADATA
@@ -213,7 +214,7 @@ class _Loader:
     def finish(self) -> None:
         """Keys and clusters."""
         for keys, members in self._keys.shares():
-            self.store.insert_keys(self.connection, "keys", keys, members)
+            keys_.insert(self.store, self.connection, "keys", keys, members)
             order = np.lexsort((members, keys))
             crowds.pack(self.store, self.connection, keys[order], members[order])
         labels = np.concatenate([np.empty(0, np.uint64), *self._labels])
@@ -251,14 +252,9 @@ class _KeySpool:
             stream.close()
 
     def add(self, keys: KeyRows, rows: Ints, numbers: Ints) -> None:
-        if not len(keys.keys):
-            return
-        number_of = np.full(int(max(keys.owners.max(), rows.max())) + 1, -1, np.int64)
-        number_of[rows] = numbers
-        owner = number_of[keys.owners]
-        use = owner >= 0
-        table = np.empty(int(use.sum()), _ROW)
-        table["key"], table["member"] = keys.keys[use], 2 * owner[use] + keys.asks[use]
+        found, members = contents.numbered(keys, rows, numbers)
+        table = np.empty(len(found), _ROW)
+        table["key"], table["member"] = found, members
         share = (table["key"] >> np.int64(58)) + SHARES // 2
         order = np.argsort(share, kind="stable")
         cuts = np.searchsorted(share[order], np.arange(SHARES + 1)).tolist()

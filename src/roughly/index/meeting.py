@@ -16,13 +16,14 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, literal_column
+from sqlalchemy import Connection
 
 from roughly.features.shingles import Sets
 from roughly.index import crowds, ranks
+from roughly.index import keys as keys_
 from roughly.index.bodies import unpack_marks
 from roughly.index.bound import Bound
-from roughly.index.schema import CONTENTS, KEYS
+from roughly.index.schema import CONTENTS
 from roughly.index.signing import KeyRows
 from roughly.index.store import Store
 
@@ -30,7 +31,6 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _EXPANDED = 4_000_000  # entries at a time
-_ASKS = KEYS.c.member.op("&")(literal_column("1")) == literal_column("1")
 
 
 @dataclass(frozen=True)
@@ -142,13 +142,13 @@ class Meeting:
         """All contents that have one of the keys."""
         wanted = np.unique(keys.keys[keys.asks])
         packed = self._blocks(wanted)
-        loose = self._rows(wanted, packed, ())
+        loose = self._rows(wanted, packed, asking=False)
         loose = loose[np.lexsort((loose[:, 1], loose[:, 0]))]
         self.loose = loose[:, 0], loose[:, 1]
         if not keys.asks.all():  # of a key that only answers, those matter who ask
             answers = np.setdiff1d(keys.keys[~keys.asks], wanted)
             more = self._blocks(answers)
-            loose = np.concatenate((loose, self._rows(answers, more, (_ASKS,))))
+            loose = np.concatenate((loose, self._rows(answers, more, asking=True)))
             asking = (more[1]["member"] & 1).astype(np.bool_)
             packed = np.concatenate((packed[0], more[0][asking])), np.concatenate((packed[1], more[1][asking]))
         return self._known(*packed, loose)
@@ -158,16 +158,15 @@ class Meeting:
             return np.empty(0, np.int64), np.empty(0, crowds.ENTRY)
         return crowds.read(self.store, self.connection, keys)
 
-    def _rows(self, keys: Ints, packed: tuple[Ints, npt.NDArray[np.void]], where: tuple[Any, ...]) -> Ints:
+    def _rows(self, keys: Ints, packed: tuple[Ints, npt.NDArray[np.void]], *, asking: bool) -> Ints:
         """Rows (key, member) that no block has."""
-        columns = (KEYS.c.key, KEYS.c.member)
         if not len(packed[0]):
-            return self.store.numbers(self.connection, columns, KEYS.c.key, keys, *where)
+            return keys_.find(self.store, self.connection, keys, asking=asking)
         lasts = np.flatnonzero(np.r_[packed[0][1:] != packed[0][:-1], True])
         hot = packed[0][lasts]
-        few = self.store.numbers(self.connection, columns, KEYS.c.key, np.setdiff1d(keys, hot), *where)
-        rest = self.store.key_rows(self.connection, hot, packed[1]["member"][lasts].astype(np.int64))
-        return np.concatenate((few, rest[(rest[:, 1] & 1) == 1] if where else rest))
+        few = keys_.find(self.store, self.connection, np.setdiff1d(keys, hot), asking=asking)
+        rest = keys_.find_after(self.store, self.connection, hot, packed[1]["member"][lasts].astype(np.int64))
+        return np.concatenate((few, rest[(rest[:, 1] & 1) == 1] if asking else rest))
 
     def _known(self, keys: Ints, entries: npt.NDArray[np.void], loose: Ints) -> _Found:
         """Packed and loose entries together, with what is known of their contents."""

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, delete, select
 
 from roughly.errors import IndexRefused
 from roughly.index import bound as binding
-from roughly.index import contents, crowds
+from roughly.index import contents, crowds, keys
 from roughly.index.bodies import unpack_texts
 from roughly.index.bound import Bound
 from roughly.index.failures import attempt
@@ -89,7 +89,7 @@ def _step(store: Store, old: Bound, new: Bound, state: _State) -> tuple[_State, 
         live = np.isin(numbers, [row[0] for row in rows if row[1] == LIVE])
         use = np.flatnonzero(live)
         contents.put_signs(store, connection, new, signed, use, numbers[use].tolist(), "signs_next")
-        contents.put_keys(store, connection, signed.keys, use, numbers[use], "keys_next")
+        keys.insert(store, connection, "keys_next", *contents.numbered(signed.keys, use, numbers[use]))
         state = _State(
             state.to, int(numbers[-1]), state.done + len(use), state.changed + int(changed[use].sum()), state.removals
         )

@@ -6,6 +6,7 @@
 | `contents` | a distinct text | equal documents are judged once: 100,000 copies are one candidate |
 | `documents` | a document: its id, its text, what is known of it | what people ask for |
 | `keys` | a key of a content | sharing one makes two contents candidates |
+| `recent` | a key that is not in `keys` yet; see `keys` | a few pages change, and not all |
 | `crowds` | some hundred contents that share a key, packed; see `crowds` | read at once, and not a row each |
 | `bodies` | what a content is judged on: its text, shingle set or sample | apart, so that the rest stays small |
 | `signs` | the method's sketch, and the keys where no text is stored to make them of again | refreshed with the keys |
@@ -31,8 +32,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-FORMAT = 2
-"""1: contents without `marks`. 2: with them."""
+FORMAT = 3
+"""1: contents without `marks`. 2: with them. 3: with `recent`."""
 
 LIVE, REVOKED = 0, 1
 
@@ -127,6 +128,7 @@ def signs_table(name: str, metadata: MetaData) -> Table:
 
 
 KEYS = keys_table("keys", METADATA)
+RECENT = keys_table("recent", METADATA)
 SIGNS = signs_table("signs", METADATA)
 
 NEXT = MetaData()

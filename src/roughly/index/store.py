@@ -51,9 +51,9 @@ _SAFE = ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{_CACHE_KIB}", "w
 _BULK = ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{8 * _CACHE_KIB}", "locking_mode=EXCLUSIVE")
 _LOCK = 0x526F7567686C79  # "Roughly", as the number of the advisory lock
 _AT_ONCE = 50_000
-_PACKED = np.dtype([("fields", ">i2"), ("n1", ">i4"), ("key", ">i8"), ("n2", ">i4"), ("member", ">i8")])
-_COPY_HEAD = b"PGCOPY\n\xff\r\n\x00" + bytes(8)
-_COPY_TAIL = b"\xff\xff"
+_TABLES = (
+    "contents", "documents", "keys", "recent", "crowds", "bodies", "signs", "files", "meta", "words", "titles",
+)  # fmt: skip
 _SIZE = func.pg_total_relation_size(func.to_regclass(bindparam("name")))  # NULL for a table that is not there
 
 
@@ -148,7 +148,7 @@ class Store:
         text, order, fixed = self._written[name]
         given = fixed | given
         values: Any = given if order is None else tuple(given[parameter] for parameter in order)
-        with self._cursor(connection) as cursor:  # not SQLAlchemy's, which takes longer than most of them run
+        with self.cursor(connection) as cursor:  # not SQLAlchemy's, which takes longer than most of them run
             cursor.execute(text, values)
             rows: list[Any] = cursor.fetchall()
         return rows
@@ -176,40 +176,20 @@ class Store:
         flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(columns))
         return flat.reshape(-1, len(columns))
 
-    def key_rows(self, connection: Connection, keys: Ints, after: Ints) -> Ints:
-        """Rows (key, member) of `keys` whose member is above that of `after` for the key, sorted by both."""
-        if self.postgres:
-            listed = "unnest(%s::bigint[], %s::bigint[]) AS asked (key, after)"
-            values: tuple[Any, ...] = (keys.tolist(), after.tolist())
-            key, member = "asked.key", "asked.after"
-        else:
-            listed = "json_each(?) AS asked"
-            values = (orjson.dumps(np.column_stack((keys, after)).tolist()).decode(),)
-            key, member = "json_extract(asked.value, '$[0]')", "json_extract(asked.value, '$[1]')"
-        with self._cursor(connection) as cursor:
-            # SQLite takes the tables of a CROSS JOIN in this order
-            cursor.execute(
-                f"SELECT k.key, k.member FROM {listed} CROSS JOIN keys k WHERE k.key = {key} AND k.member > {member}",
-                values,
-            )
-            rows: list[Any] = cursor.fetchall()
-        table = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2)
-        return table[np.lexsort((table[:, 1], table[:, 0]))]
-
     def insert(self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Put rows into a table, as fast as the database takes them."""
         if self.postgres:
             into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-            with self._cursor(connection) as cursor, cursor.copy(into) as copy:
+            with self.cursor(connection) as cursor, cursor.copy(into) as copy:
                 for row in rows:
                     copy.write_row(row)
             return
         marks = ", ".join("?" * len(columns))
-        with self._cursor(connection) as cursor:
+        with self.cursor(connection) as cursor:
             cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 
     @contextmanager
-    def _cursor(self, connection: Connection) -> Iterator[Any]:
+    def cursor(self, connection: Connection) -> Iterator[Any]:
         """The driver's own cursor, whose errors are told as SQLAlchemy tells those of its own."""
         driver: Any = self.engine.dialect.dbapi
         cursor: Any = connection.connection.cursor()
@@ -226,31 +206,9 @@ class Store:
         finally:
             cursor.close()
 
-    def insert_keys(self, connection: Connection, table: str, keys: Ints, members: Ints) -> None:
-        """Put keys into their table, in order."""
-        order = np.lexsort((members, keys))
-        keys, members = keys[order], members[order]
-        if not self.postgres:
-            self.insert(connection, table, ("key", "member"), zip(keys.tolist(), members.tolist(), strict=True))
-            return
-        packed = np.empty(len(keys), _PACKED)
-        packed["fields"], packed["n1"], packed["key"], packed["n2"], packed["member"] = 2, 8, keys, 8, members
-        into = f"COPY {table} (key, member) FROM STDIN (FORMAT binary)"
-        with self._cursor(connection) as cursor, cursor.copy(into) as copy:
-            copy.write(_COPY_HEAD)
-            copy.write(packed.tobytes())
-            copy.write(_COPY_TAIL)
-
-    def delete_keys(self, connection: Connection, table: str, keys: Ints, members: Ints) -> None:
-        """Take keys out of their table."""
-        order = np.lexsort((members, keys))
-        rows = zip(keys[order].tolist(), members[order].tolist(), strict=True)
-        mark = "%s" if self.postgres else "?"
-        with self._cursor(connection) as cursor:
-            cursor.executemany(f"DELETE FROM {table} WHERE key = {mark} AND member = {mark}", rows)
-
     def exchange(self, connection: Connection) -> None:
         """Put `keys_next` and `signs_next` in the place of `keys` and `signs`."""
+        connection.exec_driver_sql("DELETE FROM recent")
         for table in ("keys", "signs"):
             connection.exec_driver_sql(f"DROP TABLE {table}")
             connection.exec_driver_sql(f"ALTER TABLE {table}_next RENAME TO {table}")
@@ -260,8 +218,7 @@ class Store:
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""
         if self.postgres:
-            names = "contents", "documents", "keys", "crowds", "bodies", "signs", "files", "meta", "words", "titles"
-            return sum(int(connection.scalar(select(_SIZE), {"name": name}) or 0) for name in names)
+            return sum(int(connection.scalar(select(_SIZE), {"name": name}) or 0) for name in _TABLES)
         pages, size, free = (
             int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
             for name in ("page_count", "page_size", "freelist_count")

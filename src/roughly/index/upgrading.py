@@ -3,6 +3,7 @@
 | from | to | what is done |
 |---|---|---|
 | 1 | 2 | `contents` gets a column `marks`, and every text its bitmap |
+| 2 | 3 | a table `recent`, empty, for keys on their way to `keys` |
 
 A step works a few thousand texts at a time, each in a transaction of its own, and raises the version in the last
 one. So after a kill the index has the old format still, and `upgrade` goes on with what is missing.
@@ -22,7 +23,7 @@ from roughly.index.bodies import marks_of
 from roughly.index.bound import Bound
 from roughly.index.failures import attempt
 from roughly.index.matching import Matcher
-from roughly.index.schema import CONTENTS, FORMAT, LIVE, META
+from roughly.index.schema import CONTENTS, FORMAT, LIVE, META, RECENT
 from roughly.index.store import Store
 
 _AT_ONCE = 2_000
@@ -84,4 +85,15 @@ def _marks(store: Store, key_file: str | None) -> None:
         pass
 
 
-STEPS: dict[int, Callable[[Store, str | None], None]] = {1: _marks}
+def _recent(store: Store, key_file: str | None) -> None:
+    """2 → 3: a table for new keys."""
+
+    def step() -> None:
+        with store.writing() as connection:
+            RECENT.create(connection, checkfirst=True)
+            connection.execute(update(META).where(META.c.name == "format").values(value="3"))
+
+    attempt(store.name, step)
+
+
+STEPS: dict[int, Callable[[Store, str | None], None]] = {1: _marks, 2: _recent}

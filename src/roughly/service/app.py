@@ -18,6 +18,7 @@ import roughly
 from roughly.errors import RoughlyError
 from roughly.service.answering import answer
 from roughly.service.api import asking, checking, documents, health, login, looking, page
+from roughly.service.collection import Collections
 from roughly.service.config import Config
 from roughly.service.explorer import (
     ask,
@@ -55,6 +56,7 @@ def create_app(holdings: Holdings, config: Config | None = None) -> FastAPI:
     config = config or Config()
     app = FastAPI(title="Roughly", version=roughly.__version__, docs_url=None, redoc_url=None, lifespan=_lifespan)
     app.state.holdings = holdings
+    app.state.collections = Collections(holdings)
     app.state.config = config
     app.state.metrics = Metrics(holdings.index)
     app.state.keeper = keeper = Keeper(config)
@@ -77,6 +79,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     if app.state.writer is not None:
         await anyio.to_thread.run_sync(app.state.writer.close)  # all that was taken is added
+    await anyio.to_thread.run_sync(app.state.collections.close)
 
 
 def _trouble(request: Request, problem: Exception) -> Response:

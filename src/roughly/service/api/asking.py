@@ -12,8 +12,7 @@ from roughly.results import Grouped, group_results
 from roughly.service.api.answers import TROUBLES, Checked, Compared, GroupedResults
 from roughly.service.api.models import Check, Compare, Group, Side
 from roughly.service.api.needs import Configured, Counted, Indexed, check_id
-from roughly.service.collection import collections_of
-from roughly.service.holdings import Holdings
+from roughly.service.collection import Collections, collections_of
 from roughly.service.limits import check_count, check_texts
 from roughly.service.troubles import Refused
 from roughly.verify.comparison import compare as compare_texts
@@ -34,8 +33,8 @@ def check(asked: Check, index: Indexed, config: Configured, metrics: Counted) ->
 def compare(asked: Compare, request: Request, config: Configured) -> Compared:
     """Exact scores, the kind of duplicate, the passages that both hold, and the difference word by word."""
     check_texts(config, [asked.left.text, asked.right.text])
-    holdings: Holdings = request.app.state.holdings
-    found = compare_texts(_text(holdings, asked.left), _text(holdings, asked.right), shingle_size=asked.shingle_size)
+    served = collections_of(request)
+    found = compare_texts(_text(served, asked.left), _text(served, asked.right), shingle_size=asked.shingle_size)
     scores = found.scores
     return Compared(
         scores.resemblance, scores.containment, scores.contained_in, scores.shared, scores.left_size, scores.right_size,
@@ -43,15 +42,15 @@ def compare(asked: Compare, request: Request, config: Configured) -> Compared:
     )  # fmt: skip
 
 
-def _text(holdings: Holdings, side: Side) -> str:
+def _text(served: Collections, side: Side) -> str:
     """The text of a side: given, stored in the index, or found in the input of the run."""
     if side.text is not None:
         return side.text
     doc_id = check_id(side.doc_id or "")
-    text = None if holdings.index is None else holdings.index.text(doc_id)
+    text = None if served.index is None else served.index.index.text(doc_id)
     why = "it is not in the index, or its text is not stored"
-    if text is None and holdings.run is not None:
-        found = collections_of(holdings).of_run().texts([doc_id])[doc_id]
+    if text is None and served.run is not None:
+        found = served.run.texts([doc_id])[doc_id]
         text, why = found.text, found.why
     if text is None:
         raise Refused(404, f"there is no text of {label(doc_id, 60)}: {why}", "give its text instead")

@@ -56,7 +56,7 @@ def _looked(request: Request, index_or_run: Annotated[Where | None, Query(alias=
         return holdings.index
     if holdings.run is None or index_or_run == "index":
         raise Refused(404, f"no {index_or_run} is served", "start `roughly serve` with one")
-    return collections_of(holdings).of_run()
+    return collections_of(request).of_run()
 
 
 Looked = Annotated[Collection | Index, Depends(_looked)]

@@ -1,16 +1,22 @@
-"""An index as a collection. It changes while it is looked at, so figures of the whole are kept for a minute at most."""
+"""An index as a collection. It changes while it is looked at, and counting it takes seconds where it is large.
+
+So a count of the whole is kept while nothing changes, and where it took long in any case for ten times as long: a small
+index is shown as it is, one of a million documents as it was up to half a minute ago.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any, Literal
 
 from roughly.errors import SettingsError
-from roughly.index import Index, browsing
+from roughly.index import Index, browsing, survey
 from roughly.index.results import Entry
+from roughly.index.survey import Filter, Survey
 from roughly.service.collection.shapes import (
     PAGE,
     Asked,
@@ -25,8 +31,49 @@ from roughly.service.collection.shapes import (
 )
 from roughly.service.collection.warnings import Rules
 
-KEPT_SECONDS = 60
+LONG_SECONDS, KEPT = 0.1, 10
+"""From where on counting takes long; how many times as long the count is kept."""
+KEPT_SECONDS = 600
+"""How long it is kept where nothing seems to have changed."""
 _NEAR = 500  # documents of a cluster that one can step through
+
+
+class _Counted:
+    """An index counted at one moment."""
+
+    def __init__(self, index: Index, rules: Callable[[int], Rules]) -> None:
+        start = time.monotonic()
+        self._stamp = survey.stamp(index)  # before the rest: what comes meanwhile is counted again
+        self.survey = Survey(index)
+        sizes = self.survey.sizes()
+        self.figures = Figures(
+            _counts(index, sizes),
+            sizes,
+            by_source=[(source, documents, again, 0) for source, documents, again in browsing.by_source(index)],
+            months=[(month, number, 0) for month, number in browsing.by_month(index)],
+        )
+        large = rules(self.figures.counts["documents"]).large
+        self.figures = replace(self.figures, suspicious=sum(n for size, n in sizes if size >= large))
+        self._made = time.monotonic()
+        self._took = self._made - start
+
+    def holds(self, stamp: tuple[str, ...]) -> bool:
+        """Whether it is good enough, now that the index has this stamp."""
+        age = time.monotonic() - self._made
+        patience = KEPT * self._took if self._took > LONG_SECONDS else 0.0
+        return age < patience or (stamp == self._stamp and age < KEPT_SECONDS)
+
+
+def _counts(index: Index, sizes: Sequence[tuple[int, int]]) -> dict[str, int]:
+    stats = index.stats()
+    names = ("documents", "contents", "revoked", "clusters", "keys", "bytes")
+    groups = sum(n for _, n in sizes)
+    return {
+        **{name: int(getattr(stats, name)) for name in names},
+        "alone": int(stats.clusters) - groups,
+        "groups": groups,
+        "duplicates": sum((size - 1) * n for size, n in sizes),
+    }
 
 
 class IndexCollection:
@@ -34,7 +81,7 @@ class IndexCollection:
 
     kind: Literal["run", "index"] = "index"
     has_scores: bool = False
-    sorts: tuple[str, ...] = browsing.ORDERS
+    sorts: tuple[str, ...] = survey.ORDERS
 
     def __init__(self, index: Index) -> None:
         self.index = index
@@ -45,54 +92,40 @@ class IndexCollection:
         self.threshold: float | None = None if judge.on == "keys" else float(index.settings.threshold)
         self.shingle_size = index.settings.shingle_size
         self._counting = threading.Lock()
-        self._figures: tuple[float, Figures] | None = None
+        self._counted: _Counted | None = None
 
     def close(self) -> None:
         """Nothing is held but the index."""
 
     def figures(self) -> Figures:
-        """The whole in figures, at most a minute old."""
-        with self._counting:
-            if self._figures is None or time.monotonic() - self._figures[0] > KEPT_SECONDS:
-                self._figures = time.monotonic(), self._count()
-            return self._figures[1]
+        """The whole in figures."""
+        return self._count().figures
 
-    def _count(self) -> Figures:
-        stats = self.index.stats()
-        counts = {
-            name: int(getattr(stats, name))
-            for name in ("documents", "contents", "revoked", "clusters", "keys", "bytes")
-        }
-        counts["alone"] = counts["clusters"]  # clusters of one, once those of more are taken off
-        sizes = browsing.sizes(self.index)
-        counts["groups"] = sum(n for _, n in sizes)
-        counts["alone"] -= counts["groups"]
-        counts["duplicates"] = sum((size - 1) * n for size, n in sizes)
-        return Figures(
-            counts,
-            sizes,
-            ((), ()),
-            (),
-            [(source, documents, again, 0) for source, documents, again in browsing.by_source(self.index)],
-            [(month, number, 0) for month, number in browsing.by_month(self.index)],
-        )
+    def _count(self) -> _Counted:
+        with self._counting:
+            if self._counted is None or not self._counted.holds(survey.stamp(self.index)):
+                self._counted = _Counted(self.index, self._rules)
+            return self._counted
 
     @property
     def rules(self) -> Rules:
         """What warnings go by."""
-        return Rules(self.figures().counts["documents"], self.threshold if self.measure == "resemblance" else None)
+        return self._rules(self.figures().counts["documents"])
+
+    def _rules(self, documents: int) -> Rules:
+        return Rules(documents, self.threshold if self.measure == "resemblance" else None)
 
     def clusters(self, asked: Asked) -> ClusterList:
         """Clusters that fulfil what an index can tell of them: it stores no scores and no kinds."""
         _refuse_unknown(asked, self.sorts)
-        rules = self.rules
+        counted = self._count()
+        rules = self._rules(counted.figures.counts["documents"])
         least = max(asked.least, rules.large if asked.suspicion in ("large", "any") else 2)
-        total, rows = browsing.clusters(
-            self.index,
-            browsing.Filter(
+        total, rows = counted.survey.page(
+            Filter(
                 q=asked.q, source=asked.source, least=least, most=asked.most, order=asked.sort, offset=asked.offset,
                 limit=asked.limit,
-            ),
+            )
         )  # fmt: skip
         return ClusterList(total, tuple(_row(row, rules) for row in rows))
 

@@ -86,6 +86,7 @@ class RunCollection:
                 [(kind, int(n)) for kind, n in self.tables.tuples(browsing.KINDS)],
                 [(row[0], int(row[1]), int(row[2]), int(row[3])) for row in self.tables.tuples(browsing.SOURCES)],
                 [(row[0], int(row[1]), int(row[2])) for row in self.tables.tuples(browsing.MONTHS)],
+                self.clusters(Asked(suspicion="any", limit=1)).total,
             )
         return self._figures
 

@@ -1,13 +1,15 @@
-"""The collections of what is served, opened once, and which of them is meant."""
+"""The collections of what is served, opened once and closed with the service, and which of them is meant."""
 
 from __future__ import annotations
 
 import threading
-import weakref
 from typing import Literal
+
+from fastapi import Request
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.service.collection.index import IndexCollection
+from roughly.service.collection.replay import Replay
 from roughly.service.collection.run import RunCollection
 from roughly.service.collection.shapes import Collection
 from roughly.service.holdings import Holdings
@@ -17,14 +19,25 @@ class Collections:
     """A run, an index, or both, to be looked at."""
 
     def __init__(self, holdings: Holdings) -> None:
-        self.run = None if holdings.run is None else RunCollection(holdings.run, holdings.inputs)
+        self._holdings = holdings
         self.index = None if holdings.index is None else IndexCollection(holdings.index)
+        self._run: RunCollection | None = None
+        self._replay: Replay | None = None
+        self._opening = threading.RLock()
+
+    @property
+    def run(self) -> RunCollection | None:
+        """The run, opened when it is first asked for."""
+        with self._opening:
+            if self._run is None and self._holdings.run is not None:
+                self._run = RunCollection(self._holdings.run, self._holdings.inputs)
+            return self._run
 
     def named(self, name: str | None, default: Literal["run", "index"] = "run") -> Collection:
         """`run` or `index`, or where nothing is said the default, or what there is."""
         if name not in (None, "", "run", "index"):
             raise SettingsError(f"`in` must be run or index, not {name!r}")
-        asked: Collection | None = {"run": self.run, "index": self.index}.get(name or default)
+        asked: Collection | None = self.run if (name or default) == "run" else self.index
         if asked is None and not name:
             asked = self.run or self.index
         if asked is None:
@@ -33,24 +46,26 @@ class Collections:
 
     def of_run(self) -> RunCollection:
         """The run; refused where none is served."""
-        if self.run is None:
+        if (run := self.run) is None:
             raise InputMissing("this page is about a run, and none is served; give `roughly serve` the folder of one")
-        return self.run
+        return run
+
+    def replay(self) -> Replay:
+        """The run at other thresholds."""
+        with self._opening:
+            if self._replay is None:
+                self._replay = Replay(self.of_run())
+            return self._replay
 
     def close(self) -> None:
-        """Let go of all."""
-        if self.run is not None:
-            self.run.close()
+        """Let go of what was opened; the holdings are their owner's."""
+        with self._opening:
+            if self._run is not None:
+                self._run.close()
+            self._run = self._replay = None
 
 
-_OPEN: weakref.WeakKeyDictionary[object, Collections] = weakref.WeakKeyDictionary()
-_LOCK = threading.Lock()
-
-
-def collections_of(holdings: Holdings) -> Collections:
-    """The collections of these holdings; they are closed when the holdings go."""
-    with _LOCK:
-        if (found := _OPEN.get(holdings)) is None:
-            found = _OPEN[holdings] = Collections(holdings)
-            weakref.finalize(holdings, found.close)
-        return found
+def collections_of(request: Request) -> Collections:
+    """The collections of the service that was asked."""
+    found: Collections = request.app.state.collections
+    return found

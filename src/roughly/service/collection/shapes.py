@@ -170,6 +170,7 @@ class Figures:
     kinds: Sequence[tuple[str | None, int]] = ()
     by_source: Sequence[tuple[str | None, int, int, int]] = ()
     months: Sequence[tuple[str, int, int]] = ()  # month, documents, removed
+    suspicious: int = 0  # clusters that deserve a look
 
 
 class Collection(Protocol):

@@ -27,7 +27,7 @@ def cluster(request: Request, cluster_id: str) -> Response:
 
 def page_of(request: Request, cluster_id: str, twin: bool) -> Response:
     """The page of a cluster, or its twin."""
-    looked = collections_of(request.app.state.holdings).named(request.query_params.get("in"), "run")
+    looked = collections_of(request).named(request.query_params.get("in"), "run")
     page = page_number(request, 20_000)
     found = looked.cluster(cluster_id, (page - 1) * ON_PAGE, ON_PAGE)
     if found is None:

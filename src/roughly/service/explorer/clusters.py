@@ -35,7 +35,7 @@ def clusters(request: Request) -> Response:
         from roughly.service.explorer.cluster import page_of
 
         return page_of(request, request.query_params["id"], twin=request.scope["path"].endswith(".json"))
-    looked = collections_of(request.app.state.holdings).named(request.query_params.get("in"), "run")
+    looked = collections_of(request).named(request.query_params.get("in"), "run")
     page, asked = asked_of(request)
     found = looked.clusters(asked)
     texts = looked.texts([row.first_id for row in found.rows if not row.title]) if found.rows else {}

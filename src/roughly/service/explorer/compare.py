@@ -25,7 +25,7 @@ MEASURED = 40_000_000  # characters of both together that are still measured who
 @router.get("/compare.json")
 def compare(request: Request) -> Response:
     """Two documents of the run or the index."""
-    looked = collections_of(request.app.state.holdings).named(request.query_params.get("in"), "run")
+    looked = collections_of(request).named(request.query_params.get("in"), "run")
     names = [request.query_params.get(side) for side in ("left", "right")]
     if names[0] is None or names[1] is None:
         raise SettingsError("name two documents: /compare?left=…&right=…")

@@ -26,7 +26,7 @@ def documents(request: Request) -> Response:
     url = request.query_params.get("url")
     if not url:
         raise SettingsError("name a document: /documents?id=… or /documents?url=…")
-    looked = collections_of(request.app.state.holdings).named(request.query_params.get("in"), "run")
+    looked = collections_of(request).named(request.query_params.get("in"), "run")
     found = looked.at_url(url)
     if not found:
         raise InputMissing(f"the {looked.kind} has no document with the address {label(url)}")
@@ -43,7 +43,7 @@ def document(request: Request, doc_id: str) -> Response:
 
 
 def _page(request: Request, doc_id: str, twin: bool) -> Response:
-    looked = collections_of(request.app.state.holdings).named(request.query_params.get("in"), "run")
+    looked = collections_of(request).named(request.query_params.get("in"), "run")
     found = looked.document(doc_id)
     if found is None:
         raise InputMissing(f"the {looked.kind} has no document {label(doc_id)}; the search finds ids, titles and words")

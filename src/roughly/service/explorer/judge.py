@@ -33,7 +33,7 @@ _DRAWING = threading.Lock()
 @router.get("/judge.json")
 def judge(request: Request) -> Response:
     """The next pair, and what the verdicts so far come to."""
-    run = collections_of(request.app.state.holdings).of_run()
+    run = collections_of(request).of_run()
     asked = _asked(request.query_params)
     verdicts = _verdicts(run)
     shown: dict[str, Any] = {"in": "run", **asked, "begun": verdicts is not None, "pairs": PAIRS}
@@ -72,7 +72,7 @@ def say(
     scores: Annotated[str, Form()] = "",
 ) -> Response:
     """Take a verdict down, or take the last one back; it is on the disk when this answers."""
-    run = collections_of(request.app.state.holdings).of_run()
+    run = collections_of(request).of_run()
     check_judge(judge)
     verdicts = _verdicts(run)
     if verdicts is None:
@@ -96,7 +96,7 @@ def begin(
     scores: Annotated[str, Form()] = "",
 ) -> Response:
     """Draw pairs and begin a file of verdicts beside the run; its input is read once."""
-    run = collections_of(request.app.state.holdings).of_run()
+    run = collections_of(request).of_run()
     check_judge(judge)
     if not 1 <= pairs <= MOST:
         raise SettingsError(f"pairs must be from 1 to {MOST:,}, not {pairs}; `roughly judge --pairs` draws more")
@@ -122,7 +122,7 @@ def as_lines(request: Request) -> Response:
 
 
 def _needed(request: Request) -> Verdicts:
-    found = _verdicts(collections_of(request.app.state.holdings).of_run())
+    found = _verdicts(collections_of(request).of_run())
     if found is None:
         raise InputMissing("no pairs are drawn yet; begin on the page /judge")
     return found

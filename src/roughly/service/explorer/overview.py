@@ -11,7 +11,7 @@ from roughly.report.data import RunData
 from roughly.report.overview import overview as report_overview
 from roughly.report.plots import cluster_sizes, resemblances
 from roughly.report.words import NBSP, count, counted, share, size
-from roughly.service.collection import Asked, Collection, Figures, collections_of
+from roughly.service.collection import Collection, Figures, collections_of
 from roughly.service.collection.run import RunCollection
 from roughly.service.explorer.drawings import months
 from roughly.service.explorer.pages import show
@@ -24,7 +24,7 @@ SOURCES = 20
 @router.get("/index.json")
 def overview(request: Request) -> Response:
     """The whole of a run or an index."""
-    looked = collections_of(request.app.state.holdings).named(request.query_params.get("in"), "run")
+    looked = collections_of(request).named(request.query_params.get("in"), "run")
     figures = looked.figures()
     shown = {
         "in": looked.kind,
@@ -37,14 +37,9 @@ def overview(request: Request) -> Response:
         "kinds": [list(row) for row in figures.kinds],
         "sources": [list(row) for row in figures.by_source],
         "months": [list(row) for row in figures.months],
-        "suspicious": _suspicious(looked),
+        "suspicious": figures.suspicious,
     }
     return show(request, "overview.html", shown, drawn=_drawn(looked, figures))
-
-
-def _suspicious(looked: Collection) -> int | None:
-    """How many clusters deserve a look."""
-    return looked.clusters(Asked(suspicion="any", limit=1)).total
 
 
 def _drawn(looked: Collection, figures: Figures) -> dict[str, Any]:

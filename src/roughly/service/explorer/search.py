@@ -95,7 +95,7 @@ def _grouped(request: Request, asked: str, rule: str) -> tuple[Hits, list[dict[s
 
 def _excerpts(request: Request, groups: list[dict[str, Any]], query: Query) -> None:
     """Put what was found of the texts beside those that are shown."""
-    looked = collections_of(request.app.state.holdings).named("index")
+    looked = collections_of(request).named("index")
     texts = looked.texts([group["shown"]["doc_id"] for group in groups])
     for group in groups:
         text = texts[group["shown"]["doc_id"]].text

@@ -13,7 +13,6 @@ from roughly.report.data import PairSample
 from roughly.report.marks import mark
 from roughly.report.write import read_report
 from roughly.service.collection import collections_of
-from roughly.service.collection.replay import Replay
 from roughly.service.collection.run import RunCollection
 from roughly.service.explorer.drawings import staying
 from roughly.service.explorer.pages import show
@@ -27,8 +26,8 @@ _READ = 200_000  # characters of a text that are looked at for an example
 @router.get("/threshold.json")
 def threshold(request: Request) -> Response:
     """The run at another threshold."""
-    run = collections_of(request.app.state.holdings).of_run()
-    replay = _replay(request, run)
+    served = collections_of(request)
+    run, replay = served.of_run(), served.replay()
     asked = _asked(request, replay.lowest)
     outcome, own = replay.at(asked), replay.at(replay.lowest)
     apart = _examples(run, replay.lowest, asked, falling=True)
@@ -55,14 +54,6 @@ def threshold(request: Request) -> Response:
         "below_cards": [_card(one) for one in below],
     }
     return show(request, "threshold.html", shown, drawn=drawn)
-
-
-def _replay(request: Request, run: RunCollection) -> Replay:
-    state = request.app.state
-    if getattr(state, "replay", None) is None:
-        state.replay = Replay(run)
-    found: Replay = state.replay
-    return found
 
 
 def _asked(request: Request, lowest: float) -> float:

@@ -1,0 +1,130 @@
+"""All clusters of an index, counted at one moment, for lists of them.
+
+Sizes of clusters are not stored, so a list means to count the documents of all: seconds in an index of a million. One
+count serves every list, order and page; whoever keeps it asks `stamp` whether anything has changed since.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection, func, or_, select
+
+from roughly.index import answers
+from roughly.index.index import Index
+from roughly.index.schema import CONTENTS, DOCUMENTS, META
+from roughly.index.store import Store
+
+Ints = npt.NDArray[np.int64]
+Row = dict[str, Any]
+ORDERS = ("size", "smallest", "sources", "newest", "id")
+_COLUMNS = ("cluster", "size", "sources", "first", "last", "document")
+_SEARCHED = ("doc_id", "title", "url")
+_COUNTERS = ("next_content", "next_document", "removals")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Which clusters are wanted."""
+
+    q: str = ""  # stands in an id, a title or an address
+    source: str = ""
+    least: int = 2
+    most: int | None = None
+    order: str = "size"
+    offset: int = 0
+    limit: int = 50
+
+
+def stamp(index: Index) -> tuple[str, ...]:
+    """Another one when documents or texts have come, or texts have gone; facts about a document may change without."""
+    asked = select(META.c.value).where(META.c.name.in_(_COUNTERS)).order_by(META.c.name)
+    return tuple(index._read(lambda connection, _: connection.scalars(asked).all()))
+
+
+class Survey:
+    """Every cluster of two documents or more: its size, its sources, its days (0: none), its first document."""
+
+    def __init__(self, index: Index) -> None:
+        asked = grouped().having(func.count() > 1)
+        rows = index._read(lambda connection, _: connection.execute(asked).all())
+        self._index = index
+        self._table = np.array([[value or 0 for value in row] for row in rows], np.int64).reshape(-1, len(_COLUMNS))
+
+    def _column(self, name: str) -> Ints:
+        return self._table[:, _COLUMNS.index(name)]
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """(size, how many clusters have it)."""
+        sizes, counts = np.unique(self._column("size"), return_counts=True)
+        return list(zip(sizes.tolist(), counts.tolist(), strict=True))
+
+    def page(self, asked: Filter) -> tuple[int, list[Row]]:
+        """(how many clusters there are that fulfil the filter, some of them)."""
+        return self._index._read(lambda connection, _: self._page(self._index._store, connection, asked))
+
+    def _page(self, store: Store, connection: Connection, asked: Filter) -> tuple[int, list[Row]]:
+        if store.postgres and "\x00" in asked.q + asked.source:  # no text of PostgreSQL holds one
+            return 0, []
+        size, cluster = self._column("size"), self._column("cluster")
+        use = size >= asked.least
+        if asked.most is not None:
+            use &= size <= asked.most
+        if asked.q or asked.source:
+            use &= np.isin(cluster, _holding(connection, asked))
+        places = np.flatnonzero(use)
+        keys: dict[str, tuple[Ints, ...]] = {
+            "size": (-size,),
+            "smallest": (size,),
+            "sources": (-self._column("sources"), -size),
+            "newest": (-self._column("last"),),
+            "id": (),
+        }
+        order = np.lexsort([key[places] for key in (cluster, *reversed(keys[asked.order]))])
+        some = self._table[places[order[asked.offset : asked.offset + asked.limit]]]
+        return len(places), _named(store, connection, some)
+
+
+def _holding(connection: Connection, asked: Filter) -> Ints:
+    """Numbers of the clusters with a document of the source, and one with the words."""
+    inner = select(CONTENTS.c.cluster).distinct().join(DOCUMENTS, DOCUMENTS.c.content == CONTENTS.c.content)
+    within = (func.lower(DOCUMENTS.c[name]).contains(asked.q.lower(), autoescape=True) for name in _SEARCHED)
+    found = []
+    for given, condition in ((asked.source, DOCUMENTS.c.source == asked.source), (asked.q, or_(*within))):
+        if given:
+            found.append(np.array(connection.scalars(inner.where(condition)).all(), np.int64))
+    return reduce(np.intersect1d, found)
+
+
+def _named(store: Store, connection: Connection, some: Ints) -> list[Row]:
+    """Rows with the names of their first documents; clusters whose first document has gone since are left out."""
+    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in some.tolist()]
+    shown = map(answers.Shown._make, answers.by_number(store, connection, [row["document"] for row in rows]))
+    named = {row.document: row for row in shown}
+    listed: list[Row] = []
+    for row in rows:
+        if (first := named.get(row["document"])) is not None:
+            days = {name: row[name] or None for name in ("first", "last")}
+            names = {"doc_id": first.doc_id, "title": first.title, "url": first.url, "source": first.source}
+            listed.append({**row, **days, **names})
+    return listed
+
+
+def grouped() -> Any:
+    """A select of every cluster, in the order of `_COLUMNS`."""
+    return (
+        select(
+            CONTENTS.c.cluster.label("cluster"),
+            func.count().label("size"),
+            func.count(func.distinct(DOCUMENTS.c.source)).label("sources"),
+            func.min(DOCUMENTS.c.day).label("first"),
+            func.max(DOCUMENTS.c.day).label("last"),
+            func.min(DOCUMENTS.c.document).label("document"),
+        )
+        .join(DOCUMENTS, DOCUMENTS.c.content == CONTENTS.c.content)
+        .group_by(CONTENTS.c.cluster)
+    )
