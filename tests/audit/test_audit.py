@@ -7,7 +7,6 @@ import itertools
 import json
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import roughly
+from commands import run_roughly
 from roughly.errors import InputError, InputMissing, OutputExists
 
 VOCABULARY = [a + b + c + d for a in "bdfgkp" for b in "aeiou" for c in "lmnrs" for d in ("ton", "ia", "ver", "sk")]
@@ -194,8 +194,7 @@ def test_the_commands(collection: dict[str, str], tmp_path: Path) -> None:
     qrels.write_text("301 0 d00 1\n301 0 d00+ 0\n")
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "roughly", "audit", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return run_roughly("audit", *arguments)
 
     done = run("qrels", str(qrels), "--documents", str(documents), "-o", str(tmp_path / "q"))
     assert done.returncode == 0 and "differs: 1" in done.stdout and (tmp_path / "q" / "findings.csv").exists()

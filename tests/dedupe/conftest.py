@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from commands import run_roughly
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 Row = dict[str, object]
@@ -28,18 +28,7 @@ def policies() -> list[Row]:
 def roughly() -> Roughly:
     """The command line, run as a user would."""
 
-    def run(*args: object, stdin: str | None = None, **options: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "roughly", *map(str, args)],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PYTHONWARNINGS": "default"},
-            **options,  # type: ignore[call-overload]
-        )
-
-    return run
+    return run_roughly
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from commands import folder_of_commands
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
@@ -104,7 +106,7 @@ def missing_line(shown: list[str], printed: str) -> str | None:
 
 def run_command(command: Command, folder: Path) -> tuple[int, str]:
     """Run as a user would, in a shell, with this environment's commands first; (exit code, what was printed)."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    path = os.pathsep.join([str(folder_of_commands()), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
         ["bash", "-c", command.line],
         cwd=folder,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import roughly
+from commands import run_roughly
 from roughly.errors import InputError, InputMissing, SettingsError
 
 WORDS = [f"w{i}" for i in range(200)]
@@ -121,12 +120,12 @@ def test_what_is_refused(run: Path, tmp_path: Path) -> None:
 
 def test_the_command(run: Path, tmp_path: Path) -> None:
     labels = write(tmp_path / "l.csv", "id,cluster\na1,A\na2,A\nq,A\n")
-    command = [sys.executable, "-m", "roughly", "evaluate", str(run), "--labels", str(labels)]
-    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = ["evaluate", run, "--labels", labels]
+    refused = run_roughly(*command)
     assert refused.returncode == 1 and "names 1 documents" in refused.stderr and "'q'" in refused.stderr
-    done = subprocess.run([*command, "--ignore-unknown", "--json"], capture_output=True, text=True, check=False)
+    done = run_roughly(*command, "--ignore-unknown", "--json")
     assert done.returncode == 3 and json.loads(done.stdout)["unknown"] == ["q"]
-    told = subprocess.run([*command, "--ignore-unknown"], capture_output=True, text=True, check=False)
+    told = run_roughly(*command, "--ignore-unknown")
     assert "adjusted Rand" in told.stdout and "utility" in told.stdout
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ import pyarrow as pa
 import pytest
 from lab_corpora import CORPUS, make_corpus, write_mail
 
+from commands import run_roughly
 from roughly.errors import InputError, SettingsError
 from roughly.lab.blanks import Blanks
 from roughly.lab.contrived import contrive
@@ -217,10 +216,7 @@ def test_a_table_is_square_and_says_nothing_of_time() -> None:
 
 
 def run_lab(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "roughly", "lab", *map(str, arguments)],
-        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": "default"},
-    )  # fmt: skip
+    return run_roughly("lab", *arguments)
 
 
 def test_the_command_gives_the_same_bytes_twice(tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ import csv
 import hashlib
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import roughly
+from commands import run_roughly
 from roughly.errors import OutputExists, SettingsError
 from roughly.lab.perturb import KINDS
 
@@ -79,10 +78,7 @@ def test_what_was_made_is_found_again(source: Path, tmp_path: Path) -> None:
 
 
 def test_the_command(source: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "roughly", "perturb", str(source), "-o", str(tmp_path / "out")]
-    done = subprocess.run([*command, "--kind", "ocr,copy", "--seed", "2"], capture_output=True, text=True, check=False)
+    done = run_roughly("perturb", source, "-o", tmp_path / "out", "--kind", "ocr,copy", "--seed", 2)
     assert done.returncode == 0 and "mean resemblance" in done.stdout and "20 originals, 40 copies" in done.stdout
-    wrong = subprocess.run(
-        [*command[:-1], str(tmp_path / "x"), "--kind", "fog"], capture_output=True, text=True, check=False
-    )
+    wrong = run_roughly("perturb", source, "-o", tmp_path / "x", "--kind", "fog")
     assert wrong.returncode == 2 and "kind must be one of" in wrong.stderr

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -62,18 +59,6 @@ def filtered(text: str, names: Iterable[str]) -> list[str]:
             continue
         out.append(stemmer.stemWord(word) if "stem" in names and len(word) > 2 else word)
     return out
-
-
-def roughly(*args: object, **options: object) -> subprocess.CompletedProcess[str]:
-    """`roughly …`, run as a user would."""
-    return subprocess.run(
-        [sys.executable, "-m", "roughly", *map(str, args)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONWARNINGS": "default"},
-        **options,  # type: ignore[call-overload]
-    )
 
 
 def write_texts(path: Path, texts: Iterable[str]) -> Path:

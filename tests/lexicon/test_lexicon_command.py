@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from lexicon_twins import TEXTS, frequencies, roughly, write_texts
+from lexicon_twins import TEXTS, frequencies, write_texts
 
+from commands import run_roughly as roughly
 from roughly.lexicon import Lexicon
 
 

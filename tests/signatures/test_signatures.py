@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from commands import run_roughly
 from roughly import lexicon, recluster
 from roughly.errors import DuplicateIds, InputError, InputMissing, OutputExists, SettingsError
 from roughly.features.sampling import Sampling
@@ -194,39 +192,32 @@ def test_what_cannot_be_signed_or_read(tmp_path: Path) -> None:
         recluster(path)
 
 
-def roughly(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "roughly", *map(str, arguments)],
-        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": "default"},
-    )  # fmt: skip
-
-
 def test_the_commands(tmp_path: Path) -> None:
     source, path, key = tmp_path / "in.jsonl", tmp_path / "s.parquet", tmp_path / "key"
     lines = [json.dumps({"id": f"d{i:02}", "text": text}) for i, text in enumerate(TEXTS)]
     source.write_text("\n".join(lines) + "\nbroken\n", encoding="utf-8")
     key.write_text("a secret of more than sixteen bytes\n", encoding="utf-8")
-    done = roughly(
+    done = run_roughly(
         "sign", source, "-o", path, "--method", "imatch", "--filter", "IDF-L-10,sw", "--lexicons", 5, "--key-file", key
     )
     assert done.returncode == 3, done.stderr  # the broken line
     assert "imatch, fingerprint" in done.stdout and "documents   29, 1 of them without" in done.stdout
     assert "secret" not in done.stdout + done.stderr
-    told = roughly("cluster", path, "--json")
+    told = run_roughly("cluster", path, "--json")
     answer = json.loads(told.stdout)
     assert answer["documents"] == 29 and "d27" in answer["members"]["d01"]
-    listed = roughly("cluster", path).stdout.splitlines()
+    listed = run_roughly("cluster", path).stdout.splitlines()
     assert listed[0] == "doc_id\tcluster_id" and "d27\td01" in listed
-    written = roughly("cluster", path, "-o", tmp_path / "c.parquet")
+    written = run_roughly("cluster", path, "-o", tmp_path / "c.parquet")
     assert written.returncode == 0 and pq.read_table(tmp_path / "c.parquet").num_rows == 29
-    exact = roughly("cluster", path, "--text", source, "--threshold", 0.8, "--json")
+    exact = run_roughly("cluster", path, "--text", source, "--threshold", 0.8, "--json")
     assert json.loads(exact.stdout)["scores"] == "exact" and json.loads(exact.stdout)["removed"] >= 4, exact.stderr
-    refused = roughly("cluster", path, "--threshold", 0.8)
+    refused = run_roughly("cluster", path, "--threshold", 0.8)
     assert refused.returncode == 2 and "signatures of imatch do not tell" in refused.stderr
-    wrong = roughly("sign", source, "-o", tmp_path / "x", "--method", "syntactic", "--lexicons", 3)
+    wrong = run_roughly("sign", source, "-o", tmp_path / "x", "--method", "syntactic", "--lexicons", 3)
     assert wrong.returncode == 2 and "the method syntactic has no option 'lexicons'" in wrong.stderr
     key.write_text("short", encoding="utf-8")
-    short = roughly("sign", source, "-o", tmp_path / "x", "--key-file", key)
+    short = run_roughly("sign", source, "-o", tmp_path / "x", "--key-file", key)
     assert short.returncode == 1 and "16 bytes or more" in short.stderr
 
 

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from commands import run_roughly
 from roughly.verify import compare
 from verify.texts import PARAGRAPH, STORY
 
-RUN = [sys.executable, "-c", "from roughly.cli import main; main()", "compare"]
 PAGE = "<!DOCTYPE html><html><head><title>Rain</title><script>var x = 1;</script></head><body><p>{}</p></body></html>"
 
 
-# The long timeout is for a first run after the kernels have changed, which compiles them all.
-def run(*arguments: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
-    plain = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
-    return subprocess.run(
-        [*RUN, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        env=plain | environment,
-        timeout=900,
-        check=False,
-    )
+def run(*arguments: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[Any]:
+    plain: dict[str, Any] = {"FORCE_COLOR": None, "NO_COLOR": None, **environment}
+    return run_roughly("compare", *arguments, stdin=stdin, text=False, **plain)
 
 
 @pytest.fixture(scope="module")
