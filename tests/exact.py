@@ -3,6 +3,7 @@ hash of ours."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from roughly.text.canonical import words
 Shingles = frozenset[tuple[str, ...]]
 
 
+@functools.lru_cache(2_000)
 def shingles(text: str, size: int = 5) -> Shingles:
     """The set of shingles; a text shorter than `size` words is one shingle."""
     tokens = words(text)

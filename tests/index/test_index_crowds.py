@@ -38,7 +38,7 @@ def pages(count: int, seed: int = 1) -> list[Row]:
 def blocks(index: Index) -> int:
     """Blocks that count."""
     with index.moment() as connection:
-        if not crowds.trusted(connection):
+        if not crowds.trusted(index._store, connection):
             return 0
         return int(connection.exec_driver_sql("SELECT count(*) FROM crowds").scalar_one())
 
@@ -95,7 +95,7 @@ def test_blocks_that_another_version_has_not_kept_are_not_used(tmp_path: Path, s
         index.add(rows[:50])
         stale = blocks(index)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(crowds, "trusted", lambda connection: False)
+            patch.setattr(crowds, "trusted", lambda store, connection: False)
             index.remove([row["doc_id"] for row in rows[:20]])
         assert stale and blocks(index) == 0
         batch = roughly.dedupe(rows[20:50], threshold=0.7, bands=32, rows=2, pairs="all").pairs

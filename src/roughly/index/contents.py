@@ -163,7 +163,7 @@ def read_bodies(store: Store, connection: Connection, contents: Ints) -> list[by
 
 def drop_keys(store: Store, connection: Connection, bound: Bound, contents: Ints) -> None:
     """Take the keys of live contents away: from now on nothing matches them."""
-    packed = len(contents) > 0 and crowds.trusted(connection)
+    packed = len(contents) > 0 and crowds.trusted(store, connection)
     for at in range(0, len(contents), _STEP):
         some = contents[at : at + _STEP]
         keys = keys_of(store, connection, bound, some)

@@ -45,9 +45,9 @@ _TRUSTED = (
 )
 
 
-def trusted(connection: Connection) -> bool:
+def trusted(store: Store, connection: Connection) -> bool:
     """Whether there are blocks, and they are right."""
-    return bool(connection.exec_driver_sql(_TRUSTED).scalar())
+    return bool(store.value(connection, _TRUSTED))
 
 
 def read(store: Store, connection: Connection, keys: Ints) -> tuple[Ints, npt.NDArray[np.void]]:
@@ -68,7 +68,7 @@ def pack(store: Store, connection: Connection, keys: Ints, members: Ints) -> int
     many = sizes >= LEAST
     if not many.any():
         return 0
-    if not trusted(connection):
+    if not trusted(store, connection):
         _begin(store, connection)
     use = np.repeat(many, sizes)
     entries = _entries(store, connection, members[use])
@@ -139,7 +139,7 @@ def forget(connection: Connection) -> None:
 
 def problems(store: Store, connection: Connection) -> list[str]:
     """Blocks that are not what `keys` and `contents` say."""
-    if not trusted(connection):
+    if not trusted(store, connection):
         return []
     found = connection.execute(select(CROWDS.c.key).distinct().order_by(CROWDS.c.key)).scalars().all()
     wrong = 0

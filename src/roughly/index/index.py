@@ -394,7 +394,7 @@ class Index:
         def once() -> T:
             bound = self._bound
             with transaction() as connection:
-                generation = connection.exec_driver_sql(_GENERATION).scalar()
+                generation = self._store.value(connection, _GENERATION)
                 if generation is None or int(generation) != bound.generation:
                     raise _Refreshed
                 return work(connection, bound)

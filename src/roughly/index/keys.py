@@ -29,6 +29,7 @@ Ints = npt.NDArray[np.int64]
 SPEED = 8
 """How many times faster than the collection grows the stretches go round."""
 _SETTLED = "settled"
+_ASKS = {table.name: table.c.member.op("&")(literal_column("1")) == literal_column("1") for table in (KEYS, RECENT)}
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _ROWS = 200_000
 _PACKED = np.dtype([("fields", ">i2"), ("n1", ">i4"), ("key", ">i8"), ("n2", ">i4"), ("member", ">i8")])
@@ -102,9 +103,9 @@ def find(store: Store, connection: Connection, keys: Ints, *, asking: bool = Fal
     """Rows (key, member) of these keys; with `asking` of those members only that ask."""
     found = []
     for table in tables(store):
-        asks = table.c.member.op("&")(literal_column("1")) == literal_column("1")
         columns = (table.c.key, table.c.member)
-        found.append(store.numbers(connection, columns, table.c.key, keys, *((asks,) if asking else ())))
+        asks = (_ASKS[table.name],) if asking else ()
+        found.append(store.numbers(connection, columns, table.c.key, keys, *asks))
     return np.concatenate(found)
 
 

@@ -107,7 +107,7 @@ class Meeting:
 
     @cached_property
     def _packed(self) -> bool:
-        return crowds.trusted(self.connection)
+        return crowds.trusted(self.store, self.connection)
 
     def meet(self, asking: Asking, *, sift: bool = True) -> Iterator[Met]:
         """All pairs that share a key, a bounded number at a time.

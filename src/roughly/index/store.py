@@ -153,6 +153,13 @@ class Store:
             rows: list[Any] = cursor.fetchall()
         return rows
 
+    def value(self, connection: Connection, text: str) -> Any:
+        """The one value that a plain statement gives, or None."""
+        with self.cursor(connection) as cursor:
+            cursor.execute(text)
+            row = cursor.fetchone()
+        return None if row is None else row[0]
+
     def fetch(
         self, connection: Connection, columns: Sequence[Any], column: Any, values: Any, *more: Any
     ) -> list[Any]:  # fmt: skip

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from urllib.request import urlopen
 
 import pytest
-from browsing import SCHEMES, WIDTHS, Look, axe, fits, shot
+from browsing import SCREENS, Look, axe, fits, shot
 from playwright.sync_api import expect
 
 from service.hostile_documents import PAYLOADS
@@ -51,13 +51,12 @@ NAMES = (
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_page_fits_and_keeps_nobody_out(name: str, pages: dict[str, str], look: Look) -> None:
-    for width in WIDTHS:
-        for scheme in SCHEMES:
-            page = look(pages[name], width, scheme)
-            fits(page)
-            axe(page)
-            shot(page, f"{name}-{width}-{scheme}")
-            page.close()
+    for width, scheme in SCREENS:
+        page = look(pages[name], width, scheme)
+        fits(page)
+        axe(page)
+        shot(page, f"{name}-{width}-{scheme}")
+        page.close()
 
 
 def test_the_list_is_filtered_while_one_types_and_the_address_says_it(look: Look) -> None:
@@ -113,13 +112,12 @@ def test_pairs_are_judged_with_keys(look: Look) -> None:
     page.get_by_role("button", name="Draw pairs").click()
     page.wait_for_load_state()
     assert page.locator(".verdicts").count(), page.locator("main").inner_text()
-    for width in WIDTHS:
-        for scheme in SCHEMES:
-            one = look("/judge?judge=ann", width, scheme)
-            fits(one)
-            axe(one)
-            shot(one, f"judge-{width}-{scheme}")
-            one.close()
+    for width, scheme in SCREENS:
+        one = look("/judge?judge=ann", width, scheme)
+        fits(one)
+        axe(one)
+        shot(one, f"judge-{width}-{scheme}")
+        one.close()
     for number, key in enumerate(("s", "s", "d", "n"), 2):
         page.keyboard.press(key)
         expect(page.locator("#judging .lead")).to_contain_text(f"Pair {number} of")

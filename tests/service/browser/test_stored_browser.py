@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import SCHEMES, WIDTHS, Look, axe, fits, shot
+from browsing import SCREENS, Look, axe, fits, shot
 
 from service.hostile_documents import hostile_rows
 
@@ -19,10 +19,9 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page(look: Look, name: str, width: int) -> None:
-    for scheme in SCHEMES:
+def test_a_page(look: Look, name: str) -> None:
+    for width, scheme in SCREENS:
         page = look(PAGES[name], width, scheme)
         fits(page)
         axe(page)
