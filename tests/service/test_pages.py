@@ -244,6 +244,15 @@ def test_walking_the_windows_of_a_long_text(client: httpx.Client) -> None:
         url = html.unescape(found[1])
 
 
+def test_figures_of_a_threshold_do_not_wait_for_texts(client: httpx.Client) -> None:
+    part = client.get("/threshold?t=0.9", headers={"HX-Request": "true"}).text
+    later = re.search(r'hx-get="(/threshold/examples[^"]*)"', part)
+    assert later is not None and "documents that go" in part.lower() and "no longer count" not in part
+    pairs, whole = client.get(later[1]).text, client.get("/threshold?t=0.9").text
+    assert "no longer count" in pairs and pairs.strip() in whole and "hx-get" not in whole.split('id="outcome"')[1]
+    assert client.get("/threshold/examples?t=2").status_code == 422
+
+
 def test_the_threshold_page_shows_what_its_twin_holds(client: httpx.Client) -> None:
     own = twin_of(client, "/threshold")
     higher, page = twin_of(client, "/threshold?t=0.9"), seen(client, "/threshold?t=0.9")

@@ -102,6 +102,7 @@ def test_the_slider_shows_the_outcome_at_once(look: Look) -> None:
     page.wait_for_url(re.compile(r"t=0\.9"))
     expect(page.locator("#outcome .figures")).not_to_have_text(before)
     assert page.locator("#said").inner_text() == "0.9"
+    expect(page.locator("#examples #apart")).to_be_visible()  # texts follow
 
 
 def test_pairs_are_judged_with_keys(look: Look) -> None:

@@ -96,12 +96,18 @@ def show(
     found = _environment().get_template(template)
     context = {"request": request, "holdings": request.app.state.holdings, **shown, **(drawn or {})}
     headers = {"Vary": "HX-Request"}
-    if _wants_part(request) and "part" in found.blocks:
+    if wants_part(request) and "part" in found.blocks:
         return HTMLResponse("".join(found.blocks["part"](found.new_context(context))), status, headers)
     return HTMLResponse(found.render(context), status, headers)
 
 
-def _wants_part(request: Request) -> bool:
+def fragment(request: Request, template: str, drawn: dict[str, Any]) -> Response:
+    """A piece of a page that htmx asks for on its own."""
+    context = {"request": request, "holdings": request.app.state.holdings, **drawn}
+    return HTMLResponse(_environment().get_template(template).render(context))
+
+
+def wants_part(request: Request) -> bool:
     """Whether htmx asks, and not for a whole page: it boosts a link, or its history has forgotten the page."""
     whole = ("HX-Boosted", "HX-History-Restore-Request")
     return request.headers.get("HX-Request") == "true" and not any(request.headers.get(name) for name in whole)

@@ -1,4 +1,8 @@
-"""`/threshold?t=0.85`: what would stay and go at another threshold, and pairs that would change sides."""
+"""`/threshold?t=0.85`: what would stay and go at another threshold, and pairs that would change sides.
+
+Figures come at once, texts of pairs have to be looked for in the input. So while the slider moves, the figures are sent
+alone, and the page asks for the pairs (`/threshold/examples`) when they are there.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from roughly.report.write import read_report
 from roughly.service.collection import collections_of
 from roughly.service.collection.run import RunCollection
 from roughly.service.explorer.drawings import staying
-from roughly.service.explorer.pages import show
+from roughly.service.explorer.pages import fragment, show, wants_part
 
 router = APIRouter(include_in_schema=False)
 EXAMPLES = 4
@@ -30,9 +34,8 @@ def threshold(request: Request) -> Response:
     run, replay = served.of_run(), served.replay()
     asked = _asked(request, replay.lowest)
     outcome, own = replay.at(asked), replay.at(replay.lowest)
-    apart = _examples(run, replay.lowest, asked, falling=True)
-    still = _examples(run, asked, math.inf, falling=False)
-    below = _near_misses(run) if asked == replay.lowest else []
+    later = wants_part(request)
+    pairs = {"apart": [], "still": [], "below": []} if later else _pairs(run, replay.lowest, asked)
     curve = replay.curve()
     shown = {
         "in": "run",
@@ -42,18 +45,37 @@ def threshold(request: Request) -> Response:
         "outcome": outcome.to_dict(),
         "own": own.to_dict(),
         "curve": [one.to_dict() for one in curve],
-        "apart": [_plain(one) for one in apart],
-        "still": [_plain(one) for one in still],
-        "below": [_plain(one) for one in below],
+        **{name: [_plain(one) for one in some] for name, some in pairs.items()},
         "exact": outcome.exact,
     }
     drawn = {
         "plot": staying([(one.threshold, one.removed) for one in curve], asked, outcome.removed),
-        "apart_cards": [_card(one) for one in apart],
-        "still_cards": [_card(one) for one in still],
-        "below_cards": [_card(one) for one in below],
+        "later": f"/threshold/examples?t={asked}" if later else None,
+        **_cards(pairs),
     }
     return show(request, "threshold.html", shown, drawn=drawn)
+
+
+@router.get("/threshold/examples")
+def examples(request: Request) -> Response:
+    """The pairs around a threshold, for the page that shows its figures."""
+    served = collections_of(request)
+    run, replay = served.of_run(), served.replay()
+    asked = replay.at(_asked(request, replay.lowest)).threshold
+    shown = {"t": asked, "measure": run.measure, **_cards(_pairs(run, replay.lowest, asked))}
+    return fragment(request, "threshold_examples.html", shown)
+
+
+def _pairs(run: RunCollection, lowest: float, asked: float) -> dict[str, list[PairSample]]:
+    return {
+        "apart": _examples(run, lowest, asked, falling=True),
+        "still": _examples(run, asked, math.inf, falling=False),
+        "below": _near_misses(run) if asked == lowest else [],
+    }
+
+
+def _cards(pairs: dict[str, list[PairSample]]) -> dict[str, list[dict[str, Any]]]:
+    return {f"{name}_cards": [_card(one) for one in some] for name, some in pairs.items()}
 
 
 def _asked(request: Request, lowest: float) -> float:
