@@ -138,9 +138,13 @@ def test_a_crowded_bucket_is_neither_quadratic_nor_lossy(budget: int) -> None:
     assert found.compared < 3400 * (star.CROWD + 5)  # 5.8 million pairs share the bucket
 
 
+@pytest.mark.parametrize("dense", [1, 10**9])
 @pytest.mark.parametrize("budget", [10**9, 20_000])
-def test_a_crowd_around_the_threshold_is_resolved_exactly(budget: int) -> None:
+def test_a_crowd_around_the_threshold_is_resolved_exactly(
+    budget: int, dense: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Documents of one template whose resemblances lie on both sides of it: their rare shingles are common too."""
+    monkeypatch.setattr(star, "DENSE", dense)
     rng = np.random.default_rng(1)
     sets = []
     for d in range(700):
@@ -158,6 +162,50 @@ def test_a_crowd_around_the_threshold_is_resolved_exactly(budget: int) -> None:
     per_document = np.bincount([d for d, *_ in named], minlength=len(sets))
     wanted = np.bincount([d for d, *_ in evidence], minlength=len(sets))
     assert per_document.tolist() == np.minimum(wanted, star.EVIDENCE).tolist()
+
+
+@pytest.mark.parametrize("late", [50, 10**6])
+@pytest.mark.parametrize("measure", ["resemblance", "containment"])
+def test_a_crowd_that_shows_late(late: int, measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hundred near-copies rank above two hundred different documents: the walk goes on, or begins again."""
+    monkeypatch.setattr(star, "CROWD", 10)
+    monkeypatch.setattr(star, "_LOOKS", (20, 80))
+    monkeypatch.setattr(star, "LATE", late)
+    monkeypatch.setattr(star, "DENSE", 16)
+    base = set(range(1, 101))
+    sets = [base - {d % 100 + 1} | {1000 + d} for d in range(200)] + boilerplate(200, 40, 40, 100)
+    everyone = [list(range(len(sets)))]
+    found = star.resolve(
+        incidence(everyone, len(sets)), Memory(sets), measure=measure, threshold=0.8, work=Work(10**9, 2)
+    )
+    kept, evidence = twin(sets, everyone, measure, 0.8)
+    assert found.crowded == (late == 50)
+    assert found.kept.tolist() == kept and sum(kept) == 201
+    assert {tuple(row) for row in found.pairs.tolist()} == evidence
+
+
+@pytest.mark.parametrize("measure", ["resemblance", "containment"])
+@pytest.mark.parametrize("every_pair", [False, True])
+def test_documents_side_by_side_are_compared_like_any(
+    measure: str, every_pair: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    sets = []
+    for d in range(400):
+        changed = set(rng.choice(60, rng.integers(1, 12), replace=False).tolist())
+        sets.append({i for i in range(60) if i not in changed} | {10**6 + 100 * d + i for i in changed})
+    threshold = {"resemblance": 0.8, "containment": 0.92}[measure]
+    options = {"measure": measure, "threshold": threshold, "every_pair": every_pair}
+    found = {}
+    for dense in (8, 10**9):
+        monkeypatch.setattr(star, "DENSE", dense)
+        for budget, threads in ((10**9, 1), (20_000, 2)):
+            work = Work(budget, threads)
+            one = star.resolve(incidence([list(range(400))], 400), Memory(sets), work=work, **options)
+            assert one.crowded == 1
+            found[dense, budget] = (one.kept.tolist(), one.pairs.tolist(), one.near.tolist(), one.compared)
+    first, *others = found.values()
+    assert len(first[1]) > 100 and all(other == first for other in others)
 
 
 def test_a_bucket_of_near_copies_costs_one_comparison_each() -> None:

@@ -7,7 +7,9 @@ document goes without a witness, and the answer depends on the ranks alone: not 
 **Hot buckets.** A bucket of 100,000 near-copies of one page has few kept documents, and only those are compared
 with: 100,000 comparisons. A bucket of 100,000 *different* documents that share boilerplate has 100,000 kept ones,
 and would be quadratic. When more than `CROWD` kept documents stand in one bucket it is *crowded*: it is dissolved,
-and its documents are joined by their rarest shingles instead (see `relief`).
+and its documents are joined by their rarest shingles instead (see `relief`). That shows in its best documents before
+the walk. Where it does not, and only the walk finds a crowd, the walk goes on up to `LATE` of them, which costs less
+than walking again; a bucket with more than that is dissolved after all.
 
 **Memory.** Sets are loaded in blocks that fit the budget. A block is first compared with the kept documents of earlier
 blocks, whose bitmaps are still at hand and rule out nearly all of them; then it is resolved within itself.
@@ -34,7 +36,10 @@ from roughly.meter import give_back
 from roughly.threads import in_order
 
 CROWD = 200
+LATE = 16 * CROWD
 RUN = 1024
+DENSE = 512
+"""Members of a crowd whose sizes and bitmaps are kept side by side."""
 NEAR = 64
 """How many pairs just below the threshold are remembered, for the report."""
 NEAR_MARGIN = 0.1
@@ -184,7 +189,7 @@ class _Pass:
         every_pair: bool,
         work: Work,
     ) -> None:
-        """Buckets from `free` on take any number of documents, those before it `CROWD` at most."""
+        """Buckets from `free` on take any number of documents, those before it `LATE` at most."""
         from roughly.kernels import resolve as kernel
         from roughly.kernels.judging import MEASURES
 
@@ -206,6 +211,7 @@ class _Pass:
             np.empty(len(candidates.doc_buckets), np.uint32),
             np.zeros(candidates.buckets, np.uint32),
             free,
+            self._dense(starts, free, words, gates),
         )
         self.documents = kernel.Documents(
             np.ones(count, np.uint8),
@@ -216,13 +222,28 @@ class _Pass:
         )
         self.stamps = [np.full(count, -1, np.int32) for _ in range(work.threads)]
         self.near, self.compared = NO_ROWS, 0
-        left = work.budget - 8 * words * count
+        left = work.budget - 8 * words * count - self.joined.dense.maps.nbytes - self.joined.dense.sizes.nbytes
         self.room = max(1, left // 2)
         self.scorer = Scorer(sets, self.rule, max(1, left // 8), work.threads)
 
+    def _dense(self, starts: Ints, free: int, words: int, gates: Gates) -> Any:
+        """Room for what is known of the documents of large crowds: at most as much as for all documents."""
+        sizes = np.diff(starts)
+        large = free + np.flatnonzero(sizes[free:] >= DENSE)
+        large = large[np.argsort(-sizes[large], kind="stable")]
+        large = large[np.cumsum(sizes[large]) <= self.candidates.documents]
+        if not words or not len(large) or len(gates.days) or len(gates.lengths):
+            return self.kernel.Dense(
+                np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, words), np.uint64)
+            )  # fmt: skip
+        first = np.full(len(sizes), -1, np.int64)
+        first[large] = np.cumsum(sizes[large]) - sizes[large]
+        rows = int(sizes[large].sum())
+        return self.kernel.Dense(first, np.zeros(rows, np.int32), np.zeros((rows, words), np.uint64))
+
     def crowded(self) -> npt.NDArray[np.bool_]:
-        """Which of the buckets that take so many at most have more than `CROWD` kept documents."""
-        return self.joined.crowds[: self.joined.free] > CROWD
+        """Which of the buckets that take so many at most have more than `LATE` kept documents."""
+        return self.joined.crowds[: self.joined.free] > LATE
 
     def resolve(self) -> Resolution:
         from roughly.kernels.bitmaps import draw
@@ -257,7 +278,7 @@ class _Pass:
                 yield from self._ahead(start, stop, lo, held)
             rows, met = self.kernel.settle(
                 start, stop, lo, self.joined, self.documents, self.stamps[0], held, self.rule,
-                self.floor, CROWD, self.every_pair,
+                self.floor, LATE, self.every_pair,
             )  # fmt: skip
             self.compared += met
             yield self._take(rows)

@@ -10,6 +10,10 @@ documents at most; one that has more is crowded, and the caller then asks for it
 `prefix_keys`). Only kept documents count towards a crowd, and later ones are left out, so the same comparisons are made
 however the documents are cut into blocks.
 
+A crowd whose documents are all nearly alike has one bucket, where each meets every kept one before it. There, sizes and
+bitmaps of those who have joined stand side by side in the order of the slots (`Dense`), so that a document runs along
+them instead of looking each up: a tenth of the time.
+
 A run of documents is resolved in two steps. `meet` names the documents of earlier runs that each of them is to be
 compared with, which needs no order and so goes on all threads; `settle` then takes the run in order of rank and
 compares its documents with each other.
@@ -31,7 +35,7 @@ import numpy.typing as npt
 from roughly.kernels import jit
 from roughly.kernels.ahead import DISTANCE, soon
 from roughly.kernels.arrays import Bytes, Hashes, Offsets, Words
-from roughly.kernels.bitmaps import Maps, differ_by_more
+from roughly.kernels.bitmaps import Maps, differ_by_more, ones
 from roughly.kernels.judging import CONTAINMENT, RESEMBLANCE, estimate, may_differ, needed, score, shared_at_least
 from roughly.kernels.words import signed
 
@@ -41,6 +45,14 @@ Pairs = npt.NDArray[np.int32]  # (n, 2): d, k
 Rows = npt.NDArray[np.int32]  # (n, 5): d, k, c, m, n
 
 UNKNOWN = np.int32(-(2**31))
+
+
+class Dense(NamedTuple):
+    """What is known of those who have joined large buckets: from row first[b] on, in the order of the slots."""
+
+    first: Offsets  # of each bucket; −1 where it has no rows; empty where none has
+    sizes: Ints
+    maps: Maps
 
 
 class Joined(NamedTuple):
@@ -54,6 +66,7 @@ class Joined(NamedTuple):
     slots: Words
     crowds: Words
     free: int  # buckets from this one on take any number of documents
+    dense: Dense
 
 
 class Documents(NamedTuple):
@@ -105,6 +118,46 @@ def _too_unlike(documents: Documents, d: int, k: int, rule: Rule, floor: float) 
     m, n = signed(documents.sizes[d]), signed(documents.sizes[k])
     allowed = may_differ(m, n, rule.measure, floor) + 1.0  # one more, for the rounding
     return differ_by_more(documents.maps, d, k, allowed)
+
+
+@jit
+def _row(joined: Joined, bucket: int) -> int:
+    """The row of a bucket's first slot among the dense ones, or −1."""
+    if joined.dense.first.shape[0] == 0:
+        return -1
+    return int(joined.dense.first[bucket])
+
+
+@jit
+def _slot(joined: Joined, bucket: int, document: int) -> int:
+    """The first place of a bucket whose document is this one or a later one."""
+    low = joined.starts[bucket]
+    high = low + signed(joined.fill[bucket])
+    while low < high:
+        middle = (low + high) // 2
+        if signed(joined.slots[middle]) < document:
+            low = middle + 1
+        else:
+            high = middle
+    return int(low)
+
+
+@jit
+def _next_alike(
+    place: int, stop: int, shift: int, joined: Joined, documents: Documents, d: int, rule: Rule, floor: float
+) -> int:
+    """The next place before `stop` whose document may be like d; a place plus `shift` is its row in `joined.dense`."""
+    maps, sizes = joined.dense.maps, joined.dense.sizes
+    m = signed(documents.sizes[d])
+    while place < stop:
+        row = place + shift
+        bits = np.uint64(0)
+        for w in range(maps.shape[1]):
+            bits += ones(documents.maps[d, w] ^ maps[row, w])  # type: ignore[call-arg]
+        if not np.int64(bits) > may_differ(m, signed(sizes[row]), rule.measure, floor) + 1.0:
+            break
+        place += 1
+    return place
 
 
 @jit
@@ -160,6 +213,23 @@ def meet(
                 continue
             bucket = signed(joined.doc_buckets[at])
             base = joined.starts[bucket]
+            row = _row(joined, bucket)
+            if row >= 0:
+                place, end = _slot(joined, bucket, least), _slot(joined, bucket, bound)
+                met += end - place
+                while True:
+                    place = _next_alike(place, end, row - base, joined, documents, d, rule, floor)
+                    if place == end:
+                        break
+                    k = signed(joined.slots[place])
+                    place += 1
+                    if stamp[k] != d:
+                        stamp[k] = np.int32(d)
+                        pairs = _grown(pairs, count)
+                        pairs[count, 0] = d
+                        pairs[count, 1] = k
+                        count += 1
+                continue
             for place in range(base + signed(joined.fill[bucket]) - 1, base - 1, -1):
                 if place - DISTANCE >= base:
                     _soon(documents, stamp, signed(joined.slots[place - DISTANCE]))
@@ -218,18 +288,27 @@ def settle(
                 continue
             bucket = signed(joined.doc_buckets[at])
             base = joined.starts[bucket]
-            for place in range(base + signed(joined.fill[bucket]) - 1, base - 1, -1):
+            end = base + signed(joined.fill[bucket])
+            row = _row(joined, bucket)
+            place = _slot(joined, bucket, start)
+            if row >= 0:
+                met += end - place
+            while place < end:
+                if row >= 0:
+                    place = _next_alike(place, end, row - base, joined, documents, d, rule, floor)
+                    if place == end:
+                        break
                 k = signed(joined.slots[place])
-                if k < start:
-                    break
+                place += 1
                 if stamp[k] == d:
                     continue
                 stamp[k] = np.int32(d)
-                if not _admitted(documents, d, k, rule):
-                    continue
-                met += 1
-                if _too_unlike(documents, d, k, rule, floor):
-                    continue
+                if row < 0:
+                    if not _admitted(documents, d, k, rule):
+                        continue
+                    met += 1
+                    if _too_unlike(documents, d, k, rule, floor):
+                        continue
                 c, m, n = _counts(held, d - first, k - first, rule, floor)
                 if c < 0:
                     continue
@@ -243,19 +322,25 @@ def settle(
                 rows[count, 4] = n
                 count += 1
         if documents.kept[d] or everything:
-            _join(d, documents.kept[d] != 0, joined, crowd)
+            _join(d, documents, joined, crowd)
     return rows[:count], met
 
 
 @jit
-def _join(d: int, stays: bool, joined: Joined, crowd: int) -> None:
+def _join(d: int, documents: Documents, joined: Joined, crowd: int) -> None:
     for at in range(joined.doc_offsets[d], joined.doc_offsets[d + 1]):
         bucket = signed(joined.doc_buckets[at])
-        if stays:
+        if documents.kept[d]:
             joined.crowds[bucket] += np.uint32(1)
             if bucket < joined.free and np.int64(joined.crowds[bucket]) > crowd:
                 continue
         joined.slots[joined.starts[bucket] + signed(joined.fill[bucket])] = np.uint32(d)
+        row = _row(joined, bucket)
+        if row >= 0:
+            row += signed(joined.fill[bucket])
+            joined.dense.sizes[row] = documents.sizes[d]
+            for w in range(documents.maps.shape[1]):
+                joined.dense.maps[row, w] = documents.maps[d, w]
         joined.fill[bucket] += np.uint32(1)
 
 
@@ -352,6 +437,7 @@ def warm_up() -> None:
     joined = Joined(
         np.array([0, 1, 2]), np.zeros(2, np.uint32), np.empty(0, np.bool_), np.zeros(2, np.int64),
         np.zeros(1, np.uint32), np.zeros(2, np.uint32), np.zeros(1, np.uint32), 1,
+        Dense(np.zeros(1, np.int64), np.zeros(2, np.int32), np.zeros((2, 1), np.uint64)),
     )  # fmt: skip
     documents = Documents(np.ones(2, np.uint8), np.full(2, 2, np.int32), np.zeros((2, 1), np.uint64), no_days, none)
     held, rule, stamp = Held(values, sets, no_limits, 0), Rule(RESEMBLANCE, 0.5, 0, 0.0), np.full(2, -1, np.int32)
