@@ -223,7 +223,7 @@ class _Pass:
         self.stamps = [np.full(count, -1, np.int32) for _ in range(work.threads)]
         self.near, self.compared = NO_ROWS, 0
         left = work.budget - 8 * words * count - self.joined.dense.maps.nbytes - self.joined.dense.sizes.nbytes
-        self.room = max(1, left // 2)
+        self.room = int(sets.weight().sum()) if isinstance(sets, _HeldSets) else max(1, left // 2)
         self.scorer = Scorer(sets, self.rule, max(1, left // 8), work.threads)
 
     def _dense(self, starts: Ints, free: int, words: int, gates: Gates) -> Any:
