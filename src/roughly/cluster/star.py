@@ -47,6 +47,9 @@ EVIDENCE = 16
 """How many of the kept documents that resemble a removed one are named, the most alike first. A page between two
 versions may resemble thousands of kept ones; naming them all would be quadratic."""
 _PAIRS_AT_ONCE = 250_000
+_LEAST_PAIRS = 50_000
+_BYTES_A_PAIR = 64
+"""While it is scored: sorted, weighed, looked up on both sides."""
 _LOOKS = (2 * CROWD, 8 * CROWD, 32 * CROWD)
 _MAP_WORDS = 16
 
@@ -96,6 +99,7 @@ def resolve(
             crowded = np.r_[crowded, np.zeros(candidates.buckets - len(crowded), np.bool_)]
             candidates = relieve(candidates, crowded, sets, measure, threshold, work)
             free = int((~crowded[:free]).sum())
+        give_back()
         walk = _Pass(candidates, free, *options)
         found = walk.resolve()
         compared += found.compared
@@ -223,8 +227,9 @@ class _Pass:
         self.stamps = [np.full(count, -1, np.int32) for _ in range(work.threads)]
         self.near, self.compared = NO_ROWS, 0
         left = work.budget - 8 * words * count - self.joined.dense.maps.nbytes - self.joined.dense.sizes.nbytes
-        self.room = int(sets.weight().sum()) if isinstance(sets, _HeldSets) else max(1, left // 2)
+        self.room = int(sets.weight().sum()) if isinstance(sets, _HeldSets) else max(1, left // 3)
         self.scorer = Scorer(sets, self.rule, max(1, left // 8), work.threads)
+        self.pairs_at_once = max(_LEAST_PAIRS, left // 8 // _BYTES_A_PAIR)
 
     def _dense(self, starts: Ints, free: int, words: int, gates: Gates) -> Any:
         """Room for what is known of the documents of large crowds: at most as much as for all documents."""
@@ -307,21 +312,20 @@ class _Pass:
     def _against_earlier(self, lo: int, hi: int, block: Sets) -> Iterator[Rows]:
         """Compare a block with the kept documents of earlier blocks."""
 
-        def meet(part: tuple[int, int, npt.NDArray[np.int32]]) -> tuple[list[Rows], int]:
+        def meet(part: tuple[int, int, npt.NDArray[np.int32]]) -> tuple[Rows, int, int]:
             d, end, stamp = part
-            found, met = [], 0
-            while d < end:
-                pairs, d, more = self.kernel.meet(
-                    d, end, 0, lo, self.joined, self.documents, stamp, self.rule, self.floor, _PAIRS_AT_ONCE
-                )
-                found.append(pairs)
-                met += more
-            return found, met
+            found: tuple[Rows, int, int] = self.kernel.meet(
+                d, end, 0, lo, self.joined, self.documents, stamp, self.rule, self.floor, self.pairs_at_once
+            )
+            return found
 
         for start in range(lo, hi, 16 * RUN):
-            for found, met in list(self.pool.map(meet, self._split(start, min(start + 16 * RUN, hi)))):
-                self.compared += met
-                for pairs in found:
+            parts = self._split(start, min(start + 16 * RUN, hi))
+            while parts:
+                done = list(self.pool.map(meet, parts))
+                parts = [(d, end, stamp) for (_, d, _), (_, end, stamp) in zip(done, parts, strict=True) if d < end]
+                for pairs, _, met in done:
+                    self.compared += met
                     yield self._take(self.scorer.score(pairs, self.floor, (lo, block)))
 
     def _split(self, start: int, stop: int) -> list[tuple[int, int, npt.NDArray[np.int32]]]:
