@@ -69,7 +69,7 @@ class Resolution:
 def overhead(candidates: Candidates, threads: int) -> int:
     """Bytes that resolution takes besides the candidates, sets and bitmaps."""
     entries, buckets = len(candidates.doc_buckets), candidates.buckets
-    relief = 16 * entries  # while crowded buckets are dissolved
+    relief = 24 * entries  # while crowded buckets are dissolved, and what that leaves in pieces
     return 4 * entries + relief + 16 * buckets + (16 + 4 * threads) * candidates.documents
 
 
