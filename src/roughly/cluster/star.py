@@ -238,9 +238,7 @@ class _Pass:
         large = large[np.argsort(-sizes[large], kind="stable")]
         large = large[np.cumsum(sizes[large]) <= self.candidates.documents]
         if not words or not len(large) or len(gates.days) or len(gates.lengths):
-            return self.kernel.Dense(
-                np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, words), np.uint64)
-            )  # fmt: skip
+            return self.kernel.Dense(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, words), np.uint64))
         first = np.full(len(sizes), -1, np.int64)
         first[large] = np.cumsum(sizes[large]) - sizes[large]
         rows = int(sizes[large].sum())
