@@ -1,4 +1,4 @@
-"""Where an index lies: an SQLite file or a PostgreSQL database. What the two do differently is here, and for keys in `keys`.
+"""Where an index lies: an SQLite file or a PostgreSQL database. What the two do differently is here, or in `keys`.
 
 **Writers** take one lock for the whole transaction (`BEGIN IMMEDIATE`, an advisory lock on PostgreSQL): a document is
 matched against all that is there when it goes in, whoever else is at work, and nobody ever sees half of it.
