@@ -251,6 +251,7 @@ def test_figures_of_a_threshold_do_not_wait_for_texts(client: httpx.Client) -> N
     pairs, whole = client.get(later[1]).text, client.get("/threshold?t=0.9").text
     assert "no longer count" in pairs and pairs.strip() in whole and "hx-get" not in whole.split('id="outcome"')[1]
     assert client.get("/threshold/examples?t=2").status_code == 422
+    assert client.get("/threshold.json?t=0.9", headers={"HX-Request": "true"}).json()["apart"]
 
 
 def test_the_threshold_page_shows_what_its_twin_holds(client: httpx.Client) -> None:

@@ -34,7 +34,7 @@ def threshold(request: Request) -> Response:
     run, replay = served.of_run(), served.replay()
     asked = _asked(request, replay.lowest)
     outcome, own = replay.at(asked), replay.at(replay.lowest)
-    later = wants_part(request)
+    later = wants_part(request) and not request.scope["path"].endswith(".json")  # the twin is always whole
     pairs = {"apart": [], "still": [], "below": []} if later else _pairs(run, replay.lowest, asked)
     curve = replay.curve()
     shown = {
