@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
-from roughly.threads import as_they_come, in_order
+from roughly.threads import Behind, as_they_come, in_order
 
 
 def twice(item: int) -> Iterator[int]:
@@ -38,3 +39,26 @@ def test_a_caller_who_stops_early_ends_the_threads() -> None:
     next(results)
     results.close()
     assert not [t for t in threading.enumerate() if t.name.startswith("roughly-")]
+
+
+def test_work_behind_is_done_one_by_one_and_in_order() -> None:
+    done: list[int] = []
+    behind = Behind()
+    for number in range(20):
+        behind.do(partial(done.append, number))
+        assert len(done) >= number  # the one before has ended
+    behind.finish()
+    assert done == list(range(20))
+
+
+def test_what_goes_wrong_behind_is_raised_at_the_next_call() -> None:
+    def fail() -> None:
+        raise OSError("the disk is full")
+
+    behind = Behind()
+    behind.do(fail)
+    with pytest.raises(OSError, match="full"):
+        behind.do(lambda: None)
+    behind.do(fail)
+    behind.abandon()  # the caller has failed already
+    behind.finish()

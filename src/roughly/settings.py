@@ -20,7 +20,7 @@ from typing import Any, Self
 from roughly.errors import SettingsError
 from roughly.options import DEFAULT, FILES, METHODS, OPTIONS, Options, checked
 
-ANSWER_VERSION = 2
+ANSWER_VERSION = 3
 """Raised whenever the same settings may give another answer than before (see CHANGELOG)."""
 
 MEASURES = ("resemblance", "containment")

@@ -83,3 +83,30 @@ def as_they_come(work: Callable[[T], Iterator[R]], items: Iterable[T], threads: 
         stop.set()
         for worker in workers:
             worker.join()
+
+
+class Behind:
+    """One piece of work at a time, done on a thread of its own while the caller goes on."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._under_way: Future[None] | None = None
+
+    def do(self, work: Callable[[], None]) -> None:
+        """Start a piece of work, once the one before is done; what went wrong with that one is raised here."""
+        self.finish()
+        self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="roughly-behind")
+        self._under_way = self._pool.submit(work)
+
+    def finish(self) -> None:
+        """Wait for the work under way; raises what went wrong with it."""
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
+
+    def abandon(self) -> None:
+        """Wait for the work under way, and forget how it ended: the caller has failed already."""
+        self._under_way = None
+        if self._pool is not None:
+            self._pool.shutdown(wait=True)
+            self._pool = None

@@ -14,10 +14,7 @@ from roughly.text.canonical import words
 
 MASK = 2**64 - 1
 SEED, SEED2 = 0x243F6A8885A308D3, 0x13198A2E03707344
-LANES = (
-    (SEED, 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 31),
-    (SEED2, 0xD1342543DE82EF95, 0x9E3779B185EBCA87, 27),
-)
+LANES = ((SEED, 0xD1342543DE82EF95), (SEED2, 0x9E3779B185EBCA87))
 
 
 def rotate(x: int, by: int) -> int:
@@ -33,9 +30,18 @@ def mix(h: int) -> int:
     return h ^ h >> 27
 
 
-def absorb(h: int, word: int, lane: int = 0) -> int:
-    _, a, b, turn = LANES[lane]
-    return rotate((h + word * a) & MASK, turn) * b & MASK
+def absorb(h: int, word: int) -> int:
+    return rotate((h + word * 0x9E3779B97F4A7C15) & MASK, 31) * 0xC2B2AE3D27D4EB4F & MASK
+
+
+def spread(h: int) -> int:
+    h = h * 0x3C79AC492BA7B653 & MASK
+    return h ^ h >> 32
+
+
+def fold(h: int, word: int, lane: int) -> int:
+    h = (h ^ word ^ word >> 29) * LANES[lane][1] & MASK
+    return h ^ h >> 32
 
 
 def hash_bytes(data: bytes) -> tuple[int, int]:
@@ -44,7 +50,7 @@ def hash_bytes(data: bytes) -> tuple[int, int]:
     for lane in (0, 1):
         h = LANES[lane][0]
         for at in range(0, whole + 1, 8):
-            h = absorb(h, int.from_bytes(data[at : at + 8], "little"), lane)
+            h = fold(h, int.from_bytes(data[at : at + 8], "little"), lane)
         lanes.append(mix((h + len(data)) & MASK))
     return lanes[0], lanes[1]
 
@@ -54,7 +60,7 @@ def hash_sequence(values: list[int]) -> tuple[int, int]:
     for lane in (0, 1):
         h = LANES[lane][0]
         for value in values:
-            h = absorb(h, value, lane)
+            h = fold(h, value, lane)
         lanes.append(mix((h + len(values)) & MASK))
     return lanes[0], lanes[1]
 
@@ -82,7 +88,7 @@ def shingles(tokens: list[int], size: int) -> list[int]:
         p = 0
         for token in tokens[start : start + width]:
             p = rotate(p, 1) ^ token
-        found.append(mix(p))
+        found.append(spread(p))
     return found
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from json_twin import read_line
 
 from json_lines import LINES, NUMBERS, ODD
-from roughly.kernels.jsonlines import BLANK, NULL, TAKEN, UNSURE, find_ends, find_values, gather
+from roughly.kernels.jsonlines import BLANK, NULL, TAKEN, UNSURE, find_values, gather
 
 KEYS = [b"text", b"id", b"title"]
 
@@ -78,15 +78,3 @@ def test_a_line_cut_anywhere_is_never_taken() -> None:
     for cut in range(1, len(line)):
         assert read(line[:cut], [cut]) == [None]
         assert read(line[:cut] + b"\n" + line, [cut + 1, cut + 1 + len(line)])[0] is None
-
-
-@given(st.lists(st.binary(max_size=150).map(lambda data: data.replace(b"\n", b"")), min_size=1), st.booleans())
-def test_ends_of_lines(lines: list[bytes], last: bool) -> None:
-    data = b"\n".join(lines) + b"\n" * last
-    expected = [i + 1 for i, letter in enumerate(data) if letter == 10]
-    expected += [len(data)] if data and not data.endswith(b"\n") else []
-    assert find_ends(np.frombuffer(data, np.uint8), len(expected)).tolist() == expected
-    for wrong in (len(expected) - 1, len(expected) + 1):
-        if wrong >= 0:
-            with pytest.raises(ValueError, match="must be"):
-                find_ends(np.frombuffer(data, np.uint8), wrong)

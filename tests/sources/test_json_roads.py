@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from json_lines import LINES, NUMBERS, ODD
+from roughly.kernels.lines import line_ends
 from roughly.sources import ReadOptions
 from roughly.sources.columns import Columns
 from roughly.sources.jsonparse import LineParser
 from roughly.sources.part import Parsed
-from roughly.sources.records import line_ends
 
 FIELDS = {"text": "text", "doc_id": "id", "title": "title", "source": "source"}
 
@@ -30,7 +30,7 @@ def parser(by_field: dict[str, str] = FIELDS, numeric: frozenset[str] = frozense
 
 
 def by_both(parser: LineParser, data: bytes) -> tuple[Parsed, Parsed]:
-    ends = line_ends(data, True)
+    ends = line_ends(np.frombuffer(data, np.uint8))
     rows = np.arange(10, 10 + len(ends))
     return parser.parse(data, ends, rows), parser.parse_without_kernel(data, ends, rows)
 
@@ -91,7 +91,7 @@ def test_good_lines_do_not_wait_for_the_slow_road(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(LineParser, "parse_without_kernel", counted)
     good = [json.dumps({"id": i, "text": "é\n" * i, "x": [1.5, None]}).encode() for i in range(100)]
     data = b"\n".join([*good[:50], b'{"id": "x", "text": 5}', b"", *good[50:]])
-    ends = line_ends(data, True)
+    ends = line_ends(np.frombuffer(data, np.uint8))
     parsed = parser().parse(data, ends, np.arange(len(ends)))
     assert seen == [50]
     assert parsed.batch["doc_id"].to_pylist() == [str(i) for i in range(100)]

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import roughly.sources.records
 from reading import documents_at, mask, read
 from roughly.errors import InputError
+from roughly.kernels.lines import line_ends
 from roughly.sources import ReadOptions, open_parts
 from roughly.sources.columns import Columns
 from roughly.sources.jsonparse import LineParser
-from roughly.sources.records import line_ends
 
 WAYS = {
     ".jsonl": lambda data: data,
@@ -182,7 +182,7 @@ def test_what_becomes_of_a_line_does_not_depend_on_its_neighbours(given_lines: l
 
     def parse(some: list[bytes], first: int) -> tuple[list[dict[str, Any]], list[Any]]:
         data = b"".join(line + b"\n" for line in some)
-        ends = line_ends(data, True)
+        ends = line_ends(np.frombuffer(data, np.uint8))
         parsed = parser.parse(data, ends, np.arange(first, first + len(ends)))
         parsed.batch.validate(full=True)
         return parsed.batch.to_pylist(), parsed.rejects
@@ -192,7 +192,7 @@ def test_what_becomes_of_a_line_does_not_depend_on_its_neighbours(given_lines: l
     assert together == [document for documents, _ in alone for document in documents]
     assert together_rejects == [reject for _, rejects in alone for reject in rejects]
     data = b"".join(line + b"\n" for line in given_lines)
-    slow = parser._slowly(data, line_ends(data, True), np.arange(len(given_lines)))
+    slow = parser._slowly(data, line_ends(np.frombuffer(data, np.uint8)), np.arange(len(given_lines)))
     blank = {number for number, line in enumerate(given_lines) if not line.strip(b" \t\r\n")}
     assert slow.batch.to_pylist() == together
     assert [r for r in slow.rejects if int(r.record[5:]) - 1 not in blank] == together_rejects

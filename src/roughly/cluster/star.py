@@ -38,6 +38,7 @@ from roughly.threads import in_order
 CROWD = 200
 LATE = 16 * CROWD
 RUN = 1024
+_SHORT_RUN = 128
 DENSE = 512
 """Members of a crowd whose sizes and bitmaps are kept side by side."""
 NEAR = 64
@@ -136,8 +137,8 @@ def _crowded_at_the_top(
                 np.array([len(top)], np.uint32), np.arange(len(top), dtype=np.uint32), NO_ASKS, len(top)
             )
             some = _Some(sets, top, weight[top])
-            found = _Pass(one, 0, some, measure, threshold, gates.of(top), every_pair, alone).resolve()
-            stay = int(found.kept.sum())
+            walk = _Pass(one, 0, some, measure, threshold, gates.of(top), every_pair, alone, enough=CROWD)
+            stay = int(walk.resolve().kept.sum())
             if stay > CROWD or len(top) == len(members) or stay * len(members) <= CROWD * len(top):
                 break
         return stay > CROWD
@@ -192,8 +193,12 @@ class _Pass:
         gates: Gates,
         every_pair: bool,
         work: Work,
+        enough: int | None = None,
     ) -> None:
-        """Buckets from `free` on take any number of documents, those before it `LATE` at most."""
+        """Buckets from `free` on take any number of documents, those before it `LATE` at most.
+
+        With `enough`, the walk ends as soon as more documents than that stay; those it did not come to stay as well.
+        """
         from roughly.kernels import resolve as kernel
         from roughly.kernels.judging import MEASURES
 
@@ -201,7 +206,7 @@ class _Pass:
         self.candidates, self.sets, self.work = candidates, sets, work
         self.rule = kernel.Rule(MEASURES[measure], float(threshold), gates.most_days, gates.least_share)
         self.floor = threshold if measure == "common" else max(0.0, threshold - NEAR_MARGIN)
-        self.every_pair = every_pair
+        self.every_pair, self.enough = every_pair, enough
         count, starts = candidates.documents, candidates.bucket_starts()
         words = _MAP_WORDS if sets.complete else 0
         while words and 8 * words * count > work.budget // 4:
@@ -253,7 +258,7 @@ class _Pass:
 
         pairs = [NO_ROWS]
         with ThreadPoolExecutor(self.work.threads, thread_name_prefix="roughly") as self.pool:
-            for lo, hi in blocks(self.sets.weight(), self.room):
+            for lo, hi in list(blocks(self.sets.weight(), self.room)):
                 block = self.sets.load(np.arange(lo, hi))
                 self.documents.sizes[lo:hi] = np.diff(block.offsets)
                 draw(block.values, block.offsets, self.documents.maps, lo)
@@ -262,6 +267,8 @@ class _Pass:
                 if hi < self.candidates.documents:  # before the next one is loaded
                     give_back()
                 self.work.advance(hi)
+                if self._are_enough(hi):
+                    break
         return Resolution(
             self.documents.kept.astype(np.bool_),
             np.concatenate(pairs),
@@ -275,8 +282,9 @@ class _Pass:
         held = held_of(block)
         if lo:
             yield from self._against_earlier(lo, hi, block)
-        for start in range(lo, hi, RUN):
-            stop = min(start + RUN, hi)
+        run = RUN if self.enough is None else _SHORT_RUN
+        for start in range(lo, hi, run):
+            stop = min(start + run, hi)
             if start > lo:
                 yield from self._ahead(start, stop, lo, held)
             rows, met = self.kernel.settle(
@@ -285,6 +293,12 @@ class _Pass:
             )  # fmt: skip
             self.compared += met
             yield self._take(rows)
+            if self._are_enough(stop):
+                return
+
+    def _are_enough(self, done: int) -> bool:
+        """Whether so many of the first `done` documents stay that it is known what the walk was to tell."""
+        return self.enough is not None and int(self.documents.kept[:done].sum()) > self.enough
 
     def _ahead(self, start: int, stop: int, lo: int, held: Any) -> Iterator[Rows]:
         """Compare a run with the documents of its block that rank above it."""

@@ -31,7 +31,7 @@ from roughly.features.sampling import Sampling
 from roughly.features.sketch import Ints, Sketch, joined, limits_of
 
 FILE = "sketches.parquet"
-VERSION = 1
+VERSION = 2
 FORM = "canonical 1, Unicode 14.0.0"
 """Canonical form and token hash that the values stand for; a test holds it to that of lexicons."""
 SCHEMA = pa.schema(

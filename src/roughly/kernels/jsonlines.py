@@ -34,9 +34,9 @@ NULL, PLAIN, ESCAPED = np.uint8(0), np.uint8(1), np.uint8(2)
 ROOM = 16  # bytes that are written past the end of a string and then written over
 
 BAD = np.uint64(0xFFFFFFFFFFFFFFFF)
-_0, _1, _2, _4, _6, _7, _8, _56, _64 = (np.uint64(i) for i in (0, 1, 2, 4, 6, 7, 8, 56, 64))
+_0, _1, _2, _4, _6, _7, _8, _56 = (np.uint64(i) for i in (0, 1, 2, 4, 6, 7, 8, 56))
 _ONES = np.uint64(0x0101010101010101)
-_QUOTES, _BACKSLASHES, _SPACES, _FEEDS = (np.uint64(c * 0x0101010101010101) for c in (0x22, 0x5C, 0x20, 0x0A))
+_QUOTES, _BACKSLASHES, _SPACES = (np.uint64(c * 0x0101010101010101) for c in (0x22, 0x5C, 0x20))
 _DEEPEST = np.uint64(60)  # one bit a level in a word
 _LONGEST_NUMBER, _LONGEST_WHOLE, _LONGEST_EXPONENT = np.uint64(32), np.uint64(18), np.uint64(2)
 
@@ -56,19 +56,6 @@ class Lines(NamedTuple):
     ends: Offsets  # where each line's text ends; where the line before ended, if it was not taken
     spans: npt.NDArray[np.int64]  # (columns, lines, 2): where the value stands in the data
     kinds: npt.NDArray[np.uint8]  # (columns, lines): NULL, PLAIN to be copied, or ESCAPED
-
-
-def find_ends(data: Bytes, count: int) -> Offsets:
-    """Where each of `count` lines ends, its line feed included; the last may lack it."""
-    data = frozen(data, np.uint8, "data")
-    ends = np.empty(count, np.int64)
-    found = int(_find_ends(data, ends))
-    if found == count - 1 and len(data) and data[-1] != 0x0A:
-        ends[found] = len(data)
-        found += 1
-    if found != count or (int(ends[-1]) if count else 0) != len(data):
-        raise ValueError(f"the data must be {count} lines")
-    return ends
 
 
 def find_values(data: Bytes, ends: Offsets, keys: Bytes, key_offsets: Offsets) -> Lines:
@@ -98,30 +85,6 @@ def gather(data: Bytes, spans: npt.NDArray[np.int64], kinds: npt.NDArray[np.uint
     offsets = np.zeros(len(kinds) + 1, np.int64)
     _gather(data, np.ascontiguousarray(spans), kinds, out, offsets)
     return out[: offsets[-1]], offsets
-
-
-@jit_inner
-def _find_ends(data: Bytes, ends: Offsets) -> np.int64:
-    """Fill `ends`; returns how many line feeds were found. Looks at 64 bytes at a time."""
-    size = np.uint64(data.shape[0])
-    room = np.uint64(ends.shape[0])
-    at = n = _0
-    while at < size and n < room:
-        if at + _64 <= size:
-            marks = _0
-            for k in range(_0, _64, _8):
-                word = load(data, at + k) ^ _FEEDS
-                marks |= (word - _ONES) & ~word
-            if marks & HIGH_BITS == _0:
-                at += _64
-                continue
-        stop = min(at + _64, size)
-        while at < stop and n < room:
-            if data[at] == 0x0A:
-                ends[n] = np.int64(at) + 1
-                n += _1
-            at += _1
-    return np.int64(n)
 
 
 @jit_inner
@@ -533,6 +496,5 @@ def _gather(data: Bytes, spans: npt.NDArray[np.int64], kinds: Bytes, out: Bytes,
 def warm_up() -> None:
     """Compile this module's kernels."""
     data = np.frombuffer(b'{"text": "a", "id": "b"}', np.uint8)
-    ends = find_ends(data, 1)
-    lines = find_values(data, ends, np.frombuffer(b"textid", np.uint8), np.array([0, 4, 6], np.int64))
+    lines = find_values(data, np.array([len(data)]), np.frombuffer(b"textid", np.uint8), np.array([0, 4, 6], np.int64))
     gather(data, lines.spans[0], lines.kinds[0])

@@ -1,8 +1,8 @@
 """Sets of w-shingles: the distinct hashes of all runs of w tokens, sorted, document by document.
 
-The hash of a shingle t₁ … t_w rolls from one shingle to the next without a product, and is then mixed:
+The hash of a shingle t₁ … t_w rolls from one shingle to the next without a product, and is then spread:
 
-    p = rotl(t₁, w − 1) ⊕ rotl(t₂, w − 2) ⊕ … ⊕ t_w          shingle = mix(p)
+    p = rotl(t₁, w − 1) ⊕ rotl(t₂, w − 2) ⊕ … ⊕ t_w          shingle = spread(p)
 
 Rotations make the order count. Equal tokens in one shingle would cancel if they were 64 apart, so the settings allow w
 up to 64. The values of a sample are distinct and sorted: shingles of those (super shingles) may have 128.
@@ -18,7 +18,7 @@ import numpy as np
 
 from roughly.kernels import jit_inner
 from roughly.kernels.arrays import Hashes, Offsets, Words, frozen, frozen_offsets
-from roughly.kernels.hashing import mix
+from roughly.kernels.hashing import spread
 from roughly.kernels.sorting import MOST_BITS, put_distinct, sort_hashes
 
 LARGEST_SIZE = 128
@@ -61,11 +61,11 @@ def shingles(tokens: Hashes, start: np.uint64, end: np.uint64, size: np.uint64, 
     first = min(size, end - start)
     for i in range(start, start + first):
         p = rotate(p, _1) ^ tokens[i]
-    out[_0] = mix(p)
+    out[_0] = spread(p)
     n = _1
     for i in range(start + first, end):
         p = rotate(p, _1) ^ rotate(tokens[i - size], size) ^ tokens[i]
-        out[n] = mix(p)
+        out[n] = spread(p)
         n += _1
     return n
 

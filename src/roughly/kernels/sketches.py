@@ -24,7 +24,7 @@ import numpy as np
 
 from roughly.kernels import jit_inner
 from roughly.kernels.arrays import Hashes, Offsets, Words, frozen, frozen_offsets
-from roughly.kernels.hashing import mix
+from roughly.kernels.hashing import spread
 from roughly.kernels.judging import estimate
 from roughly.kernels.shingles import check_size, rotate, shingles
 from roughly.kernels.sorting import MOST_BITS, bit_length, sort_hashes
@@ -113,12 +113,12 @@ def _pick(
     first = min(size, end - start)
     for i in range(start, start + first):
         p = rotate(p, _1) ^ tokens[i]
-    h = mix(p)
+    h = spread(p)
     out[_0] = h << lead
     n = np.uint64(h <= limit)
     for i in range(start + first, end):
         p = rotate(p, _1) ^ rotate(tokens[i - size], size) ^ tokens[i]
-        h = mix(p)
+        h = spread(p)
         out[n] = h << lead
         n += np.uint64(h <= limit)
     return n

@@ -37,7 +37,7 @@ from roughly.features.sketch import Sketch
 from roughly.lexicon.format import FORM
 from roughly.methods.method import Judge, Keys, Method
 
-VERSION = 1
+VERSION = 2
 METADATA = b"roughly"
 _PLAIN = ("shingle_size", "seed")
 """What keys depend on and methods do not describe, since it stands among the settings of a run."""
@@ -153,7 +153,7 @@ def read_made(path: str | Path) -> Made:
     if held is None:
         raise InputError(f"{path} holds no signatures; make some with `roughly sign`")
     values = json.loads(held)
-    if values["version"] > VERSION or values["form"] != FORM:
+    if values["version"] != VERSION or values["form"] != FORM:
         raise InputError(
             f"{path} was made by another roughly (version {values['version']}, {values['form']}); sign again"
         )

@@ -20,9 +20,8 @@ from roughly.sources.formats import suffix_of
 from roughly.sources.jsonparse import LineParser
 from roughly.sources.landmarks import Located
 from roughly.sources.part import Chunk, Parsed, ReadOptions
-from roughly.sources.records import Offsets, RecordFile, Records, line_ends, row_numbers
+from roughly.sources.records import Offsets, RecordFile, Records, row_numbers
 
-_NEWLINE = 10
 _SAMPLE = 1000  # lines that are looked at to guess columns
 
 
@@ -39,16 +38,14 @@ class JsonLines(RecordFile):
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of the chunk's lines."""
-        from roughly.kernels.jsonlines import find_ends
-
         records: Records = self._read_located(chunk.data) if isinstance(chunk.data, Located) else chunk.data
         if records.reject is not None:
             return Parsed(nothing(), [records.reject])
-        ends = find_ends(np.frombuffer(records.data, np.uint8), records.count)
+        ends = _line_ends(records.data)
         return self._parser.parse(records.data, ends, row_numbers(chunk, len(ends)))
 
     def _ends(self, data: bytes, final: bool) -> Offsets:
-        return line_ends(data, final)
+        return _line_ends(data if final else data[: data.rfind(b"\n") + 1])
 
     def _cut(self, pending: bytes, block: bytes, final: bool) -> tuple[bytes, int, bytes]:
         """Joined and cut in one go: a block is copied once."""
@@ -56,8 +53,7 @@ class JsonLines(RecordFile):
         if not final and not cut:
             return b"", 0, pending + block
         data = b"".join((pending, memoryview(block)[:cut])) if pending or cut < len(block) else block
-        newlines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
-        return data, newlines + (len(data) > 0 and data[-1] != _NEWLINE), block[cut:]
+        return data, len(_line_ends(data)), block[cut:]
 
     def _is_enough(self, head: bytes) -> bool:
         return b"\n" in head
@@ -96,6 +92,12 @@ class JsonLines(RecordFile):
                 f"{self.name}: is one JSON value over many lines, not one object a line. "
                 f"Convert it: jq -c '.[]' {self.name} > documents.jsonl"
             )
+
+
+def _line_ends(data: bytes) -> Offsets:
+    from roughly.kernels.lines import line_ends
+
+    return line_ends(np.frombuffer(data, np.uint8))
 
 
 def _objects(lines: list[bytes]) -> list[dict[str, object]]:

@@ -275,11 +275,3 @@ def row_numbers(chunk: Chunk, count: int) -> Rows:
     """The row of each of the chunk's `count` records."""
     rows: Rows | None = chunk.data.rows
     return np.arange(chunk.first_row, chunk.first_row + count, dtype=np.int64) if rows is None else rows
-
-
-def line_ends(data: bytes, final: bool) -> Offsets:
-    """Where each line ends, its newline included."""
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1
-    if final and data and not data.endswith(b"\n"):
-        ends = np.append(ends, len(data))
-    return ends.astype(np.int64, copy=False)

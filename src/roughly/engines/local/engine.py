@@ -103,7 +103,7 @@ class LocalEngine:
 
     def finish_reading(self) -> int:
         """Make the facts visible as a table; refuse ids that are claimed twice."""
-        self.segments.flush()
+        self.segments.finish()
         self.documents = self.segments.cursor.documents
         self.counts |= self.segments.cursor.counts
         files = self.segments.files("facts.parquet")
@@ -371,6 +371,7 @@ class LocalEngine:
 
     def close(self) -> None:
         """Give the memory back."""
+        self.segments.stop()
         if self.store is not None:
             self.store.close()
         self.database.rest()

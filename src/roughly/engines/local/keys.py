@@ -31,14 +31,14 @@ class KeyFile:
     keys: int
 
 
-def write_keys(path: Path, keys: Sequence[Keys]) -> int:
-    """Write the keys of a segment; returns how many there are."""
+def write_keys(path: Path, keys: Sequence[Keys]) -> None:
+    """Write the keys of a segment."""
     with path.open("wb") as stream:
         if keys[0].offsets is None:
             for band in range(keys[0].values.shape[1]):
                 for batch in keys:
                     stream.write(np.ascontiguousarray(batch.values[:, band]).data)
-            return sum(batch.values.size for batch in keys)
+            return
         for batch in keys:
             stream.write(np.diff(_offsets(batch)).astype(np.uint32).data)
         for batch in keys:
@@ -46,7 +46,6 @@ def write_keys(path: Path, keys: Sequence[Keys]) -> int:
         for batch in keys:
             asks = np.ones(len(batch.values), np.bool_) if batch.probes is None else batch.probes
             stream.write(np.ascontiguousarray(asks).data)
-    return sum(len(batch.values) for batch in keys)
 
 
 @dataclass(frozen=True)

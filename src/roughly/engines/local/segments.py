@@ -2,12 +2,15 @@
 
 A segment is closed every few ten thousand documents. It is the unit of resuming: a run that was killed goes on
 after its last whole segment. Texts are not stored; verification reads candidate documents again from the source.
+
+A segment is written by a thread of its own while the next one fills; the one after that waits for it.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +24,7 @@ from roughly.features.shingles import Sets
 from roughly.methods import Keys
 from roughly.model import Reject
 from roughly.pipeline import FACTS, Signed
+from roughly.threads import Behind
 
 SEGMENT_DOCUMENTS = 100_000
 SEGMENT_BYTES = 96 << 20
@@ -40,22 +44,32 @@ class Cursor:
     counts: dict[str, int] = field(default_factory=dict)  # what the method counted
 
 
+@dataclass
+class _Filling:
+    """What a segment will hold."""
+
+    facts: list[pa.RecordBatch] = field(default_factory=list)
+    keys: list[Keys] = field(default_factory=list)
+    sketches: list[Sets] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    bytes: int = 0
+
+    def key_count(self) -> int:
+        return sum(batch.values.size for batch in self.keys)
+
+
 class Segments:
     """The segments of one run."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.cursor = Cursor()
+        self.cursor = Cursor()  # of all segments that are written or being written
         self.bands = 0  # 0: keys are lists
         self.most = 0  # of sketches
-        self._facts: list[pa.RecordBatch] = []
-        self._keys: list[Keys] = []
-        self._sketches: list[Sets] = []
-        self._rejects: list[Reject] = []
-        self._counts: dict[str, int] = {}
-        self._documents = self._bytes = self._input = 0
-        self._next = (0, 0)
+        self._filling = _Filling()
+        self._next = Cursor()  # with what is not in a segment yet
         self._key_counts: list[tuple[int, int, int]] = []  # first document, documents, keys of each segment
+        self._behind = Behind()
         self._recover()
 
     def _recover(self) -> None:
@@ -63,71 +77,75 @@ class Segments:
             before, self.cursor, self.bands = self.cursor, Cursor(**info["cursor"]), info["bands"]
             self.most = info["most"]
             self._key_counts.append((before.documents, self.cursor.documents - before.documents, info["keys"]))
+        self._next = self.cursor
 
     def add(self, signed: Signed) -> None:
         """Take one chunk's documents; close the segment where it is full."""
-        first = self.cursor.documents + self._documents
-        numbers = pa.array(np.arange(first, first + signed.facts.num_rows, dtype=np.uint32))
-        self._facts.append(pa.RecordBatch.from_arrays([numbers, *signed.facts.columns], schema=_NUMBERED))
+        filling, before, count = self._filling, self._next, signed.facts.num_rows
+        numbers = pa.array(np.arange(before.documents, before.documents + count, dtype=np.uint32))
+        filling.facts.append(pa.RecordBatch.from_arrays([numbers, *signed.facts.columns], schema=_NUMBERED))
+        filling.bytes += signed.facts.nbytes
         if signed.keys is not None:
-            self._keys.append(signed.keys)
-            self._bytes += signed.keys.values.nbytes
+            filling.keys.append(signed.keys)
+            filling.bytes += signed.keys.values.nbytes
             self.bands = 0 if signed.keys.offsets is not None else signed.keys.values.shape[1]
         if signed.sketch is not None:
-            self._sketches.append(signed.sketch)
-            self._bytes += signed.sketch.values.nbytes
+            filling.sketches.append(signed.sketch)
+            filling.bytes += signed.sketch.values.nbytes
             self.most = signed.sketch.most
-        self._rejects += signed.rejects
-        self._counts = _added(self._counts, signed.counts)
-        self._documents += signed.facts.num_rows
-        self._bytes += signed.facts.nbytes
-        self._next = (signed.part, signed.chunk + 1)
-        self._input += signed.nbytes
-        if self._documents >= SEGMENT_DOCUMENTS or self._bytes >= SEGMENT_BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what is held as a segment of its own."""
-        if not self._facts and not self._rejects:
-            return
-        name = self._name(self.cursor.segments)
-        files = [self._write_facts(name), self._write_rejects(name)]
-        keys = 0
-        if self._keys:
-            path = self.workspace.path(f"{name}.keys")
-            keys = write_keys(path, self._keys)
-            files.append(path)
-        if self._sketches:
-            path = self.workspace.path(f"{name}.sketches")
-            write_sketches(path, self._sketches)
-            files.append(path)
-        self._key_counts.append((self.cursor.documents, self._documents, keys))
-        part, chunk = self._next
-        self.cursor = Cursor(
-            part,
-            chunk,
-            self.cursor.documents + self._documents,
-            self.cursor.rejected + len(self._rejects),
-            self.cursor.segments + 1,
-            self.cursor.bytes + self._input,
-            _added(self.cursor.counts, self._counts),
+        filling.rejects += signed.rejects
+        self._next = Cursor(
+            signed.part,
+            signed.chunk + 1,
+            before.documents + count,
+            before.rejected + len(signed.rejects),
+            before.segments,
+            before.bytes + signed.nbytes,
+            _added(before.counts, signed.counts),
         )
-        info = {"cursor": asdict(self.cursor), "bands": self.bands, "keys": keys, "most": self.most}
-        self.workspace.commit(name, files, info)
-        self._facts, self._keys, self._sketches, self._rejects, self._counts = [], [], [], [], {}
-        self._documents = self._bytes = self._input = 0
+        if self._next.documents - self.cursor.documents >= SEGMENT_DOCUMENTS or filling.bytes >= SEGMENT_BYTES:
+            self._close_segment()
 
-    def _write_facts(self, name: str) -> Path:
+    def finish(self) -> None:
+        """Write what is held as a segment of its own, and wait until all is on disk."""
+        self._close_segment()
+        self._behind.finish()
+
+    def stop(self) -> None:
+        """Wait for what is being written, whatever becomes of it: nobody needs it any more."""
+        self._behind.abandon()
+
+    def _close_segment(self) -> None:
+        filling, self._filling = self._filling, _Filling()
+        if not filling.facts and not filling.rejects:
+            return
+        before, self.cursor = self.cursor, replace(self._next, segments=self.cursor.segments + 1)
+        self._next = self.cursor
+        self._key_counts.append((before.documents, self.cursor.documents - before.documents, filling.key_count()))
+        self._behind.do(partial(self._write, self._name(before.segments), filling, self.cursor))
+
+    def _write(self, name: str, filling: _Filling, cursor: Cursor) -> None:
+        files = [self._write_facts(name, filling), self._write_rejects(name, filling)]
+        if filling.keys:
+            files.append(self.workspace.path(f"{name}.keys"))
+            write_keys(files[-1], filling.keys)
+        if filling.sketches:
+            files.append(self.workspace.path(f"{name}.sketches"))
+            write_sketches(files[-1], filling.sketches)
+        info = {"cursor": asdict(cursor), "bands": self.bands, "keys": filling.key_count(), "most": self.most}
+        self.workspace.commit(name, files, info)
+
+    def _write_facts(self, name: str, filling: _Filling) -> Path:
         path = self.workspace.path(f"{name}.facts.parquet")
         pq.write_table(
-            pa.Table.from_batches(self._facts, schema=_NUMBERED), path, compression="lz4", use_dictionary=False
+            pa.Table.from_batches(filling.facts, schema=_NUMBERED), path, compression="lz4", use_dictionary=False
         )
         return path
 
-    def _write_rejects(self, name: str) -> Path:
+    def _write_rejects(self, name: str, filling: _Filling) -> Path:
         path = self.workspace.path(f"{name}.rejects.jsonl")
         with path.open("w", encoding="utf-8") as stream:
-            for reject in self._rejects:
+            for reject in filling.rejects:
                 stream.write(json.dumps(asdict(reject), ensure_ascii=False) + "\n")
         return path
 

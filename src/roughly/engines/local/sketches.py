@@ -56,12 +56,13 @@ class SketchStore:
             at = docs[here] - file.first
             self._lengths[here], self._starts[here], self._limits[here] = counts[at], starts[at], limits[at]
             self._file[here] = number
+        self._weight = 8 * self._lengths + 24
         # where every limit is the same, sketches are small sets like any other
         self.complete = self._most == 0 and (len(docs) == 0 or bool((self._limits == self._limits[0]).all()))
 
     def weight(self) -> Ints:
         """Bytes that each document's sketch takes."""
-        return 8 * self._lengths + 24
+        return self._weight
 
     def load(self, docs: Ints) -> Sets:
         """The sketches of these documents, in this order."""

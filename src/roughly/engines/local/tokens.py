@@ -46,7 +46,8 @@ class TokenStore:
     complete = True
 
     def __init__(self, path: Path, starts: Ints, lengths: Ints, *, shingle_size: int, threads: int) -> None:
-        self.path, self.starts, self.lengths = path, starts, lengths
+        self.path, self.starts = path, starts
+        self._weight = 8 * lengths + 16
         self.shingle_size, self.threads = shingle_size, threads
 
     @cached_property
@@ -60,12 +61,15 @@ class TokenStore:
 
     def weight(self) -> Ints:
         """Bytes that each document's set takes, at most."""
-        return 8 * self.lengths + 16
+        return self._weight
+
+    def _lengths(self, docs: Ints) -> Ints:
+        return (self._weight[docs] - 16) >> 3
 
     def tokens(self, docs: Ints) -> Tokens:
         """The tokens of these documents, in this order."""
         offsets = np.zeros(len(docs) + 1, np.int64)
-        np.cumsum(self.lengths[docs], out=offsets[1:])
+        np.cumsum(self._lengths(docs), out=offsets[1:])
         hashes = np.empty(int(offsets[-1]), np.uint64)
         view = memoryview(hashes.data).cast("B") if len(hashes) else memoryview(b"")
         file = self._file
@@ -81,9 +85,9 @@ class TokenStore:
 
     def load(self, docs: Ints) -> Sets:
         """The shingle sets of these documents, in this order."""
-        values = np.empty(int(self.lengths[docs].sum()), np.uint64)
+        values = np.empty(int(self._lengths(docs).sum()), np.uint64)
         offsets = np.zeros(len(docs) + 1, np.int64)
-        pieces = [docs[lo:hi] for lo, hi in blocks(self.weight()[docs], _PIECE)]
+        pieces = [docs[lo:hi] for lo, hi in blocks(self._weight[docs], _PIECE)]
         done = at = 0
         for sets in in_order(lambda piece: shingle_sets(self.tokens(piece), self.shingle_size), pieces, self.threads):
             offsets[done + 1 : done + len(sets) + 1] = sets.offsets[1:] + at
