@@ -26,18 +26,19 @@ def components(
     resolution: Resolution, sets: SetLoader, *, measure: str, threshold: float, work: Work, gates: Gates
 ) -> tuple[Roots, Rows, int]:
     """(best document of each document's component, links found beyond the star's own, comparisons made)."""
-    from roughly.kernels import resolve as kernel
+    from roughly.kernels.bridges import bridges
     from roughly.kernels.judging import MEASURES
+    from roughly.kernels.resolve import Rule
 
     candidates = resolution.candidates
-    scorer = Scorer(sets, kernel.Rule(MEASURES[measure], float(threshold), 0, 0.0), work.budget, work.threads)
+    scorer = Scorer(sets, Rule(MEASURES[measure], float(threshold), 0, 0.0), work.budget, work.threads)
     offsets, docs, _ = candidates.by_bucket()
     links = resolution.pairs[:, :2]
     found = [NO_ROWS]
     roots = _roots(links, candidates.documents)
     bucket = place = compared = 0
     while bucket < candidates.buckets:
-        asked, bucket, place = kernel.bridges(bucket, place, offsets, docs, roots, _PAIRS_AT_ONCE)
+        asked, bucket, place = bridges(bucket, place, offsets, docs, roots, _PAIRS_AT_ONCE)
         if not len(asked):
             continue
         asked = np.unique(asked[gates.admit(asked)], axis=0)

@@ -96,7 +96,7 @@ def _spool(
     """Rows (shingle, document and whether it asks) of the documents' rarest shingles."""
     from roughly.kernels.grouping import filter_words, mark, present
     from roughly.kernels.judging import MEASURES
-    from roughly.kernels.resolve import count_hashed, prefix_keys
+    from roughly.kernels.prefixes import count_hashed, prefix_keys
 
     def loaded() -> Iterator[tuple[Ints, Sets]]:
         weight = sets.weight()[members]

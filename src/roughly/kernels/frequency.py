@@ -59,6 +59,7 @@ class Scratch(NamedTuple):
 
     flags: Bytes
     edges: Words
+    longs: Words
     buffer: Bytes
     sources: Words  # no rows: nobody asks where a byte stems from
     hashes: Hashes
@@ -70,6 +71,7 @@ def make_scratch(data: Bytes, offsets: Offsets) -> Scratch:
     return Scratch(
         np.empty(int(BLOCK) + 8, np.uint8),
         np.empty(room, np.uint32),
+        np.empty(room // 2 + 1, np.uint32),
         np.empty(room, np.uint8),
         np.empty((0, 2), np.uint32),
         np.empty(room // 2 + 8, np.uint64),
@@ -121,7 +123,7 @@ def _number_tokens(
     token_offsets: Offsets,
     state: Offsets,
 ) -> int:
-    flags, edges, buffer, sources, hashes = scratch
+    flags, edges, longs, buffer, sources, hashes = scratch
     for d in range(state[DOCUMENT], offsets.shape[0] - 1):
         state[DOCUMENT] = d
         at = max(np.uint64(offsets[d]), np.uint64(state[AT]))
@@ -131,12 +133,12 @@ def _number_tokens(
             stop = piece_end(data, at, end)
             if is_ascii(data, at, stop):
                 count = find_edges(data, at, stop - at, ASCII, flags, edges)
-                hash_between(data, at, edges, count, hashes, _0)
+                hash_between(data, at, edges, count, longs, hashes, _0)
                 short = _number_piece(data, at, edges, count // _2, hashes, terms, numbers, state)
             else:
                 length = canonicalise(data, at, stop, table, buffer, sources)
                 count = find_edges(buffer, _0, length, CANONICAL, flags, edges)
-                hash_between(buffer, _0, edges, count, hashes, _0)
+                hash_between(buffer, _0, edges, count, longs, hashes, _0)
                 short = _number_piece(buffer, _0, edges, count // _2, hashes, terms, numbers, state)
             if short != DONE:
                 return short

@@ -7,7 +7,7 @@ graph: a bucket of n near-copies of one page costs n comparisons, not n².
 
 `slots[starts[b]:][:fill[b]]` are the documents that have joined bucket b, in order of rank. A bucket takes `crowd` kept
 documents at most; one that has more is crowded, and the caller then asks for its documents in another way (see
-`prefix_keys`). Only kept documents count towards a crowd, and later ones are left out, so the same comparisons are made
+`prefixes`). Only kept documents count towards a crowd, and later ones are left out, so the same comparisons are made
 however the documents are cut into blocks.
 
 A crowd whose documents are all nearly alike has one bucket, where each meets every kept one before it. There, sizes and
@@ -36,7 +36,7 @@ from roughly.kernels import jit
 from roughly.kernels.ahead import DISTANCE, soon
 from roughly.kernels.arrays import Bytes, Hashes, Offsets, Words
 from roughly.kernels.bitmaps import Maps, differ_by_more, ones
-from roughly.kernels.judging import CONTAINMENT, RESEMBLANCE, estimate, may_differ, needed, score, shared_at_least
+from roughly.kernels.judging import RESEMBLANCE, estimate, may_differ, score, shared_at_least
 from roughly.kernels.words import signed
 
 Flags = npt.NDArray[np.bool_]
@@ -184,7 +184,7 @@ def _counts(held: Held, left: int, right: int, rule: Rule, floor: float) -> tupl
 
 
 @jit
-def _grown(rows: Rows, count: int) -> Rows:
+def grown(rows: Rows, count: int) -> Rows:
     if count < rows.shape[0]:
         return rows
     bigger = np.empty((2 * rows.shape[0] + 1024, rows.shape[1]), np.int32)
@@ -225,7 +225,7 @@ def meet(
                     place += 1
                     if stamp[k] != d:
                         stamp[k] = np.int32(d)
-                        pairs = _grown(pairs, count)
+                        pairs = grown(pairs, count)
                         pairs[count, 0] = d
                         pairs[count, 1] = k
                         count += 1
@@ -244,7 +244,7 @@ def meet(
                 met += 1
                 if _too_unlike(documents, d, k, rule, floor):
                     continue
-                pairs = _grown(pairs, count)
+                pairs = grown(pairs, count)
                 pairs[count, 0] = d
                 pairs[count, 1] = k
                 count += 1
@@ -314,7 +314,7 @@ def settle(
                     continue
                 if documents.kept[k] and score(c, m, n, rule.measure) >= rule.threshold:
                     documents.kept[d] = 0
-                rows = _grown(rows, count)
+                rows = grown(rows, count)
                 rows[count, 0] = d
                 rows[count, 1] = k
                 rows[count, 2] = c
@@ -344,92 +344,6 @@ def _join(d: int, documents: Documents, joined: Joined, crowd: int) -> None:
         joined.fill[bucket] += np.uint32(1)
 
 
-@jit
-def count_hashed(values: Hashes, counts: Words) -> None:
-    """Add to `counts` (a power of two long) how often each value occurs, by the high bits of its hash."""
-    bits = 0
-    while (1 << bits) < counts.shape[0]:
-        bits += 1
-    shift = np.uint64(64 - bits)
-    for i in range(values.shape[0]):
-        counts[np.int64(values[i] >> shift)] += np.uint32(1)
-
-
-@jit
-def prefix_keys(
-    values: Hashes, offsets: Offsets, counts: Words, measure: int, threshold: float
-) -> tuple[Hashes, Offsets]:
-    """The prefix of each set: its n − ⌈least shared⌉ + 1 rarest values, those that may recur.
-
-    Two sets whose score reaches the threshold share a value of both prefixes, whatever the order is, as long as it is
-    the same for both (the prefix-filter principle). The order here is by hashed count, then by value; a value
-    whose count is one occurs nowhere else and is left out. Returns (keys, rows).
-    """
-    bits = 0
-    while (1 << bits) < counts.shape[0]:
-        bits += 1
-    shift = np.uint64(64 - bits)
-    keys = np.empty(values.shape[0], np.uint64)
-    owners = np.empty(values.shape[0], np.int64)
-    used = 0
-    for d in range(offsets.shape[0] - 1):
-        start = offsets[d]
-        n = offsets[d + 1] - start
-        if n == 0:
-            continue
-        order = np.empty(n, np.uint64)  # count above, place below: sorted by count, then by value
-        for i in range(n):
-            weight = np.uint64(counts[np.int64(values[start + i] >> shift)])
-            order[i] = weight << np.uint64(32) | np.uint64(i)
-        order.sort()
-        least = needed(n, 0, CONTAINMENT if measure == RESEMBLANCE else measure, threshold)
-        for i in range(min(n, n - least + 1)):
-            at = np.int64(order[i] & np.uint64(0xFFFFFFFF))
-            if order[i] >> np.uint64(32) > np.uint64(1):
-                keys[used] = values[start + at]
-                owners[used] = d
-                used += 1
-    return keys[:used].copy(), owners[:used].copy()
-
-
-@jit
-def bridges(
-    bucket: int, place: int, bucket_offsets: Offsets, bucket_docs: Words, roots: Ints, limit: int
-) -> tuple[Pairs, int, int]:
-    """Pairs (d, k), d > k, of documents that share a bucket and are not yet in one component.
-
-    Starts at document `place` of `bucket`; stops after the document that fills `limit` pairs. Returns (pairs, the
-    bucket and the place to go on from); the bucket after the last one means that all are done.
-    """
-    count = 0
-    pairs = np.empty((1024, 2), np.int32)
-    while bucket < bucket_offsets.shape[0] - 1:
-        start = bucket_offsets[bucket]
-        size = bucket_offsets[bucket + 1] - start
-        order = np.empty(size, np.uint64)  # root above, document below: documents of one component side by side
-        for i in range(size):
-            doc = bucket_docs[start + i]
-            order[i] = np.uint64(roots[doc]) << np.uint64(32) | np.uint64(doc)
-        order.sort()
-        group = 0
-        for i in range(size):
-            if order[i] >> np.uint64(32) != order[group] >> np.uint64(32):
-                group = i
-            if i < place:
-                continue
-            for j in range(group):
-                a, b = np.int64(order[i] & np.uint64(0xFFFFFFFF)), np.int64(order[j] & np.uint64(0xFFFFFFFF))
-                pairs = _grown(pairs, count)
-                pairs[count, 0] = max(a, b)
-                pairs[count, 1] = min(a, b)
-                count += 1
-            if count >= limit:
-                return pairs[:count], bucket, i + 1
-        bucket += 1
-        place = 0
-    return pairs[:count], bucket, 0
-
-
 def warm_up() -> None:
     """Compile this module's kernels for the types they are called with."""
     none, no_days, no_limits = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.uint64)
@@ -444,7 +358,3 @@ def warm_up() -> None:
     settle(0, 2, 0, joined, documents, stamp, held, rule, 0.4, 9, False)
     pairs, _, _ = meet(0, 2, 0, 2, joined, documents, stamp, rule, 0.4, 9)
     score_pairs(pairs[:0], none, none, held, rule, 0.5)
-    counts = np.zeros(1 << 4, np.uint32)
-    count_hashed(values, counts)
-    prefix_keys(values, sets, counts, RESEMBLANCE, 0.5)
-    bridges(0, 0, np.array([0, 2]), np.array([0, 1], np.uint32), np.array([0, 1], np.int32), 9)

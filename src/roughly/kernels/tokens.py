@@ -33,7 +33,7 @@ from roughly.kernels.words import ALL_BITS, in_word, load, load_tail, lower
 LONGEST_DOCUMENT = (2**32 - 16) // GROWTH
 PIECE = np.uint64(1 << 14)
 
-_0, _1, _2, _8, _64 = (np.uint64(i) for i in (0, 1, 2, 8, 64))
+_0, _1, _2, _8, _63, _64 = (np.uint64(i) for i in (0, 1, 2, 8, 63, 64))
 
 
 class Scratch(NamedTuple):
@@ -41,6 +41,7 @@ class Scratch(NamedTuple):
 
     flags: Bytes  # whether a byte belongs to a token, a block at a time
     edges: Words  # where tokens start and end
+    longs: Words  # the edges of those that are longer than eight bytes
     buffer: Bytes  # canonical form
     sources: Words  # (start, end) of the character that a byte of it stems from; no rows where nobody asks
 
@@ -87,6 +88,7 @@ def _scratch(largest: int, with_sources: bool) -> Scratch:
     return Scratch(
         np.empty(int(BLOCK) + 8, np.uint8),
         np.empty(room, np.uint32),
+        np.empty(room // 2 + 1, np.uint32),
         np.empty(room, np.uint8),
         np.empty((room if with_sources else 0, 2), np.uint32),
     )
@@ -108,21 +110,45 @@ def refuse_longer(length: int) -> None:
 
 
 @jit_inner
-def hash_between(data: Bytes, start: np.uint64, edges: Words, count: np.uint64, out: Hashes, n: np.uint64) -> np.uint64:
-    """Hash the token between each pair of edges into out[n], out[n + 1], …; returns the new end."""
+def hash_between(
+    data: Bytes, start: np.uint64, edges: Words, count: np.uint64, longs: Words, out: Hashes, n: np.uint64
+) -> np.uint64:
+    """Hash the token between each pair of edges into out[n], out[n + 1], …; returns the new end.
+
+    All are hashed as if they had eight bytes at the most, and the longer ones, which are noted in `longs` without a
+    branch that the processor would have to guess, once more.
+    """
     size = np.uint64(data.shape[0])
-    for e in range(_0, count, _2):
-        at = start + np.uint64(edges[e])
-        left = np.uint64(edges[e + _1] - edges[e])
-        h = SEED
-        while left > _8:
-            h = absorb(h, lower(load(data, at)))
-            at += _8
-            left -= _8
-        word = load(data, at) if at + _8 <= size else load_tail(data, at, left)
-        out[n] = mix(h ^ (lower(word) & (ALL_BITS >> (_64 - _8 * left))))
+    inside = count  # up to where eight bytes can be read
+    while inside > _0 and start + np.uint64(edges[inside - _2]) + _8 > size:
+        inside -= _2
+    first, found = n, _0
+    for e in range(_0, inside, _2):
+        at = np.uint64(edges[e])
+        left = np.uint64(edges[e + _1]) - at
+        longs[found] = np.uint32(e)
+        found += np.uint64(left > _8)
+        out[n] = mix(SEED ^ (lower(load(data, start + at)) & (ALL_BITS >> ((_64 - _8 * left) & _63))))
+        n += _1
+    for i in range(found):
+        long = np.uint64(longs[i])
+        at, left = np.uint64(edges[long]), np.uint64(edges[long + _1] - edges[long])
+        out[first + long // _2] = _hash_token(data, start + at, left)
+    for e in range(inside, count, _2):
+        out[n] = _hash_token(data, start + np.uint64(edges[e]), np.uint64(edges[e + _1] - edges[e]))
         n += _1
     return n
+
+
+@jit_inner
+def _hash_token(data: Bytes, at: np.uint64, left: np.uint64) -> np.uint64:
+    """The hash of the token data[at:at + left]."""
+    h = SEED
+    while left > _8:
+        h = absorb(h, lower(load(data, at)))
+        at += _8
+        left -= _8
+    return mix(h ^ (lower(load_tail(data, at, left)) & (ALL_BITS >> (_64 - _8 * left))))
 
 
 @jit_inner
@@ -165,7 +191,7 @@ def _tokenise(
 
     That is (document, position, hashes used); the document is the number of documents where all is done.
     """
-    flags, edges, buffer, sources = scratch
+    flags, edges, longs, buffer, sources = scratch
     room = np.uint64(hashes.shape[0])
     n = np.uint64(used)
     at = np.uint64(start)
@@ -178,13 +204,13 @@ def _tokenise(
                 count = find_edges(data, at, stop - at, ASCII, flags, edges)
                 if n + count // _2 > room:
                     return d, np.int64(at), np.int64(n)
-                n = hash_between(data, at, edges, count, hashes, n)
+                n = hash_between(data, at, edges, count, longs, hashes, n)
             else:
                 length = canonicalise(data, at, stop, table, buffer, sources)
                 count = find_edges(buffer, _0, length, CANONICAL, flags, edges)
                 if n + count // _2 > room:
                     return d, np.int64(at), np.int64(n)
-                n = hash_between(buffer, _0, edges, count, hashes, n)
+                n = hash_between(buffer, _0, edges, count, longs, hashes, n)
             at = stop
         token_offsets[d + 1] = np.int64(n)
     return offsets.shape[0] - 1, np.int64(at), np.int64(n)
@@ -193,7 +219,7 @@ def _tokenise(
 @jit_inner
 def _spans(data: Bytes, table: Table, scratch: Scratch, out: Offsets) -> np.int64:
     """Spans of all tokens into `out`; returns how many, or −1 where there is no room for them."""
-    flags, edges, buffer, sources = scratch
+    flags, edges, _, buffer, sources = scratch
     end = np.uint64(data.shape[0])
     at = n = _0
     while at < end:
