@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import roughly
 from roughly import kernels
+from roughly.kernels import loading
 
 PACKAGE = Path(roughly.__path__[0])
 
@@ -119,3 +123,11 @@ def test_threads_may_enter_numba_by_different_doors() -> None:
         "[t.start() for t in threads]; [t.join() for t in threads]; print(bad)"
     )
     assert run(code) == "[]"
+
+
+def test_an_interrupt_waits_until_a_kernel_is_loaded() -> None:
+    loaded = False
+    with pytest.raises(KeyboardInterrupt), loading._undisturbed():
+        signal.raise_signal(signal.SIGINT)
+        loaded = True
+    assert loaded

@@ -12,9 +12,12 @@ comes.
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 _BLAS = "scipy.linalg.cython_blas"
@@ -36,12 +39,30 @@ def load_quickly(kernel: Any) -> bool:
         return False
 
     def load_overload(signature: Any, target: Any) -> Any:
-        initialize(target)
-        with guard(), _hidden(_BLAS if alone else None):
-            return load(signature, target)
+        with _undisturbed():
+            initialize(target)
+            with guard(), _hidden(_BLAS if alone else None):
+                return load(signature, target)
 
     cache.load_overload = load_overload
     return True
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put an interrupt off until a kernel is loaded: LLVM calls back into Python meanwhile, where it would be lost."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(*came[-1])
 
 
 @contextmanager
