@@ -194,14 +194,17 @@ def test_documents_side_by_side_are_compared_like_any(
     for d in range(400):
         changed = set(rng.choice(60, rng.integers(1, 12), replace=False).tolist())
         sets.append({i for i in range(60) if i not in changed} | {10**6 + 100 * d + i for i in changed})
+    sets += [{10**9 + d} for d in range(4000)]  # pairs that have nothing in common but a bucket
+    buckets = [list(range(400)), *([d, d + 1] for d in range(400, len(sets), 2))]
     threshold = {"resemblance": 0.8, "containment": 0.92}[measure]
     options = {"measure": measure, "threshold": threshold, "every_pair": every_pair}
     found = {}
     for dense in (8, 10**9):
         monkeypatch.setattr(star, "DENSE", dense)
-        for budget, threads in ((10**9, 1), (20_000, 2)):
+        # with half a megabyte the crowd has wide bitmaps and all documents narrow ones
+        for budget, threads in ((10**9, 1), (500_000, 2), (20_000, 2)):
             work = Work(budget, threads)
-            one = star.resolve(incidence([list(range(400))], 400), Memory(sets), work=work, **options)
+            one = star.resolve(incidence(buckets, len(sets)), Memory(sets), work=work, **options)
             assert one.crowded == 1
             found[dense, budget] = (one.kept.tolist(), one.pairs.tolist(), one.near.tolist(), one.compared)
     first, *others = found.values()

@@ -53,6 +53,8 @@ _BYTES_A_PAIR = 64
 """While it is scored: sorted, weighed, looked up on both sides."""
 _LOOKS = (2 * CROWD, 8 * CROWD, 32 * CROWD)
 _MAP_WORDS = 16
+_DENSE_ROW = 8 * _MAP_WORDS + 4
+"""Bytes that are kept of a document of a crowd."""
 
 
 @dataclass(frozen=True)
@@ -220,14 +222,11 @@ class _Pass:
             np.empty(len(candidates.doc_buckets), np.uint32),
             np.zeros(candidates.buckets, np.uint32),
             free,
-            self._dense(starts, free, words, gates),
+            self._dense(starts, free, gates),
         )
+        maps = np.zeros((count, words), np.uint64)
         self.documents = kernel.Documents(
-            np.ones(count, np.uint8),
-            np.zeros(count, np.int32),
-            np.zeros((count, words), np.uint64),
-            gates.days,
-            gates.lengths,
+            np.ones(count, np.uint8), np.zeros(count, np.int32), maps, maps, 0, gates.days, gates.lengths
         )
         self.stamps = [np.full(count, -1, np.int32) for _ in range(work.threads)]
         self.near, self.compared = NO_ROWS, 0
@@ -236,13 +235,14 @@ class _Pass:
         self.scorer = Scorer(sets, self.rule, max(1, left // 8), work.threads)
         self.pairs_at_once = max(_LEAST_PAIRS, left // 8 // _BYTES_A_PAIR)
 
-    def _dense(self, starts: Ints, free: int, words: int, gates: Gates) -> Any:
-        """Room for what is known of the documents of large crowds: at most as much as for all documents."""
+    def _dense(self, starts: Ints, free: int, gates: Gates) -> Any:
+        """Room for what is known of the documents of large crowds, the largest first."""
         sizes = np.diff(starts)
         large = free + np.flatnonzero(sizes[free:] >= DENSE)
         large = large[np.argsort(-sizes[large], kind="stable")]
-        large = large[np.cumsum(sizes[large]) <= self.candidates.documents]
-        if not words or not len(large) or len(gates.days) or len(gates.lengths):
+        large = large[np.cumsum(sizes[large]) * _DENSE_ROW <= self.work.budget // 8]
+        words = _MAP_WORDS if len(large) else 0
+        if not self.sets.complete or not words or len(gates.days) or len(gates.lengths):
             return self.kernel.Dense(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, words), np.uint64))
         first = np.full(len(sizes), -1, np.int64)
         first[large] = np.cumsum(sizes[large]) - sizes[large]
@@ -262,6 +262,7 @@ class _Pass:
                 block = self.sets.load(np.arange(lo, hi))
                 self.documents.sizes[lo:hi] = np.diff(block.offsets)
                 draw(block.values, block.offsets, self.documents.maps, lo)
+                self._draw_wide(lo, hi, block)
                 pairs.append(self._in_order(np.concatenate([NO_ROWS, *self._block(lo, hi, block)])))
                 del block
                 if hi < self.candidates.documents:  # before the next one is loaded
@@ -277,6 +278,17 @@ class _Pass:
             0,
             self.candidates,
         )
+
+    def _draw_wide(self, lo: int, hi: int, block: Sets) -> None:
+        """Bitmaps of the block's documents that are as wide as those of crowds."""
+        from roughly.kernels.bitmaps import draw
+
+        words, maps = self.joined.dense.maps.shape[1], self.documents.maps
+        wide = maps[lo:hi]
+        if words > maps.shape[1]:
+            wide = np.zeros((hi - lo, words), np.uint64)
+            draw(block.values, block.offsets, wide, 0)
+        self.documents = self.documents._replace(wide=wide, first=lo)
 
     def _block(self, lo: int, hi: int, block: Sets) -> Iterator[Rows]:
         held = held_of(block)

@@ -12,7 +12,8 @@ however the documents are cut into blocks.
 
 A crowd whose documents are all nearly alike has one bucket, where each meets every kept one before it. There, sizes and
 bitmaps of those who have joined stand side by side in the order of the slots (`Dense`), so that a document runs along
-them instead of looking each up: a tenth of the time.
+them instead of looking each up: a tenth of the time. These bitmaps are wide however little memory there is, for crowds
+are few beside all documents; and so are those of the documents at hand, which are compared with them.
 
 A run of documents is resolved in two steps. `meet` names the documents of earlier runs that each of them is to be
 compared with, which needs no order and so goes on all threads; `settle` then takes the run in order of rank and
@@ -75,6 +76,8 @@ class Documents(NamedTuple):
     kept: Bytes  # 1 where it may stay
     sizes: Ints
     maps: Maps
+    wide: Maps  # of the documents from `first` on, which are those at hand; as wide as those of `Dense`
+    first: int
     days: Ints  # of publication; empty where dates do not matter
     lengths: Offsets  # in tokens; empty where they do not matter
 
@@ -153,7 +156,7 @@ def _next_alike(
         row = place + shift
         bits = np.uint64(0)
         for w in range(maps.shape[1]):
-            bits += ones(documents.maps[d, w] ^ maps[row, w])  # type: ignore[call-arg]
+            bits += ones(documents.wide[d - documents.first, w] ^ maps[row, w])  # type: ignore[call-arg]
         if not np.int64(bits) > may_differ(m, signed(sizes[row]), rule.measure, floor) + 1.0:
             break
         place += 1
@@ -339,8 +342,8 @@ def _join(d: int, documents: Documents, joined: Joined, crowd: int) -> None:
         if row >= 0:
             row += signed(joined.fill[bucket])
             joined.dense.sizes[row] = documents.sizes[d]
-            for w in range(documents.maps.shape[1]):
-                joined.dense.maps[row, w] = documents.maps[d, w]
+            for w in range(joined.dense.maps.shape[1]):
+                joined.dense.maps[row, w] = documents.wide[d - documents.first, w]
         joined.fill[bucket] += np.uint32(1)
 
 
@@ -353,7 +356,8 @@ def warm_up() -> None:
         np.zeros(1, np.uint32), np.zeros(2, np.uint32), np.zeros(1, np.uint32), 1,
         Dense(np.zeros(1, np.int64), np.zeros(2, np.int32), np.zeros((2, 1), np.uint64)),
     )  # fmt: skip
-    documents = Documents(np.ones(2, np.uint8), np.full(2, 2, np.int32), np.zeros((2, 1), np.uint64), no_days, none)
+    maps = np.zeros((2, 1), np.uint64)
+    documents = Documents(np.ones(2, np.uint8), np.full(2, 2, np.int32), maps, maps, 0, no_days, none)
     held, rule, stamp = Held(values, sets, no_limits, 0), Rule(RESEMBLANCE, 0.5, 0, 0.0), np.full(2, -1, np.int32)
     settle(0, 2, 0, joined, documents, stamp, held, rule, 0.4, 9, False)
     pairs, _, _ = meet(0, 2, 0, 2, joined, documents, stamp, rule, 0.4, 9)
