@@ -41,6 +41,8 @@ from roughly.text.canonical import Tokens
 _LEAST_ROOM = 64 << 20
 _SLACK = 48 << 20
 """For what is too small to be counted."""
+_WRITING = 96 << 20
+"""For row groups on their way into a file."""
 _BYTES_A_DOCUMENT = 24
 """Held of every document while keys are grouped, candidate or not: its rank, and its share of the tables of keys."""
 _DECISION = ("decided", "clustered", "links", "near")
@@ -284,9 +286,9 @@ class LocalEngine:
         scratch.mkdir(exist_ok=True)
         return Work(left, self.threads, scratch)
 
-    def _relational(self) -> None:
-        """Let the database have what is left: it does not work beside others. It takes a little more than allowed."""
-        self.database.allow(max(self.budget // 2, 3 * self._left() // 4))
+    def _relational(self, beside: int = 0) -> None:
+        """Let the database have what is left but for what works beside it. It takes a little more than allowed."""
+        self.database.allow(max(self.budget // 2, 3 * self._left() // 4) - beside)
 
     def _left(self) -> int:
         """What is left of the memory: nothing else is at work between two stages.
@@ -347,7 +349,7 @@ class LocalEngine:
 
     def write(self, folder: Path) -> None:
         """documents.parquet, pairs.parquet, clusters.parquet and known.parquet."""
-        self._relational()
+        self._relational(beside=min(_WRITING, self.budget // 8))
         self.database.write(verdicts.DOCUMENTS, folder / "documents.parquet", model.VERDICTS)
         pairs = verdicts.ALL_PAIRS if self.settings.pairs == "all" else verdicts.EVIDENCE
         self.database.write(pairs, folder / "pairs.parquet", model.PAIRS)
