@@ -27,7 +27,7 @@ from benchmarks.tables import markdown, write_json
 
 _THRESHOLD = 0.8
 _COLUMNS = (
-    "documents", "GB", "memory set", "seconds", "MB/s", "CPU s", "peak MB", "disk GB", "recall", "removed",
+    "documents", "GB", "input", "memory set", "seconds", "MB/s", "CPU s", "peak MB", "disk GB", "recall", "removed",
     "planned s", "planned MB", "planned disk GB",
 )  # fmt: skip
 
@@ -57,7 +57,10 @@ def measure(folder: Path, memory: str, timeout: float, work: Path | None, *, pla
     """One run over one grown collection."""
     grown = json.loads((folder / "grown.json").read_text())
     command = [sys.executable, "-m", "roughly", "dedupe", str(folder / "documents"), "--memory", memory]
-    row: dict[str, Any] = {"documents": grown["documents"], "bytes": grown["text_bytes"], "memory": memory}
+    kind = next((folder / "documents").iterdir()).suffix.lstrip(".")
+    row: dict[str, Any] = {
+        "documents": grown["documents"], "bytes": grown["text_bytes"], "input": kind, "memory": memory
+    }  # fmt: skip
     scratch = Path(tempfile.mkdtemp(prefix="roughly-scale-", dir=work))
     try:
         if plan:
@@ -112,13 +115,14 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     lines = []
     for row in rows:
         if row["failure"]:
-            lines.append([f"{row['documents']:,}", "", row["memory"], row["failure"], *[""] * 9])
+            lines.append([f"{row['documents']:,}", "", row["input"], row["memory"], row["failure"], *[""] * 9])
             continue
         plan = row.get("plan")
         lines.append(
             [
                 f"{row['documents']:,}",
                 f"{row['bytes'] / 1e9:.2f}",
+                row["input"],
                 row["memory"],
                 f"{row['seconds']:.1f}",
                 f"{row['bytes'] / 1e6 / row['seconds']:.1f}",

@@ -14,13 +14,15 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from roughly import methods, pipeline
+from roughly import methods
 from roughly.engines.local import Workspace
+from roughly.errors import InputMissing
 from roughly.job.account import promise
 from roughly.job.folder import Place
 from roughly.job.session import BASE_MEMORY, Session, check_memory
@@ -39,8 +41,8 @@ _CANDIDATE = 3.5
 """What a candidate takes, read again, verified and told its kind, in times of reading it. Measured on ten million
 documents; the few candidates of a sample lie far apart and would cost many times as much."""
 _BY_DOCUMENT = ("rank", "group", "write")
-_STARTING = 1.0
-"""Seconds until the first document is read."""
+_STARTING = 2.0
+"""Seconds until the first document is read, and for kernels that are loaded on the way."""
 _BYTES_A_DOCUMENT = 40
 _BYTES_A_CANDIDATE = 300
 """Memory that grows with the number of documents, whatever their size: ranks and flags; buckets and bitmaps."""
@@ -81,24 +83,40 @@ class _Head:
 def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, reading: ReadOptions) -> dict[str, Any]:
     """Expected time, memory and disk, and the recall that the settings give."""
     check_memory(resources)
-    trial = methods.check(settings)
+    methods.check(settings)
     place = Place(None, temp=resources.temp)
     scratch = place.scratch or place.result
     try:
         parts = open_parts(list(inputs), reading, scratch)
         chosen = [parts[i] for i in np.unique(np.linspace(0, len(parts) - 1, SAMPLE_PARTS).astype(int))]
         heads = [_Head(part, SAMPLE_BYTES // len(chosen)) for part in chosen]
+        fixed = _fixed(chosen[0], settings, resources, scratch / "first")
         session = Session(heads, settings, resources, Workspace(scratch / "work", {}))
-        next(pipeline.sign_all(heads[:1], trial, settings, 1), None)  # kernels are loaded now, not in the sample
-        for head in heads:
-            head.read = 0
         start = time.perf_counter()
         session.run(scratch / "result")
         seconds = time.perf_counter() - start
-        return _extrapolate(parts, heads, session, settings, resources, seconds)
+        return _extrapolate(parts, heads, session, settings, resources, seconds, fixed)
     finally:
         place.release()
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _fixed(part: Part, settings: Settings, resources: Resources, scratch: Path) -> dict[str, float]:
+    """What each stage takes for one piece of a part: nearly nothing of it grows with the input.
+
+    Kernels are loaded meanwhile, and so not in the sample.
+    """
+    (scratch / "result").mkdir(parents=True)
+    session = Session([_Head(part, 1)], settings, resources, Workspace(scratch / "work", {}))
+    with suppress(InputMissing):  # a part without documents says nothing
+        session.run(scratch / "result")
+    session.engine.close()
+    return {stage.name: stage.seconds for stage in session.meter.stages}
+
+
+def _grown(seconds: float, fixed: float, scale: float) -> float:
+    """What a step takes on `scale` times the documents, where it takes `fixed` seconds for next to none."""
+    return fixed + max(0.0, seconds - fixed) * scale
 
 
 def _extrapolate(
@@ -108,6 +126,7 @@ def _extrapolate(
     settings: Settings,
     resources: Resources,
     sample_seconds: float,
+    fixed: dict[str, float],
 ) -> dict[str, Any]:
     total = sum(part.size or 0 for part in parts)
     read = max(1, sum(head.read for head in heads))
@@ -122,7 +141,8 @@ def _extrapolate(
 
     reading = stages["read"] * scale
     copying = reading * _COPYING.get(parts[0].format, _COPYING_BYTES)
-    counting = sum(stages.get(name, 0.0) for name in (*_BY_DOCUMENT, "count", "merge")) * scale
+    counting = sum(_grown(stages.get(name, 0.0), fixed.get(name, 0.0), scale) for name in _BY_DOCUMENT)
+    counting += sum(stages.get(name, 0.0) for name in ("count", "merge")) * scale
     seen = engine.counts.get("candidate_documents", 0)
     share = max(seen / sampled, ASSUMED_SHARE) if engine.segments.key_files() else 0.0
     verifying = _CANDIDATE * share * reading
