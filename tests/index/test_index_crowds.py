@@ -152,7 +152,7 @@ def test_in_crowds_a_batch_run_finds_what_the_index_finds_and_perhaps_more(tmp_p
     Every pair of the index is a pair of the batch run, with the same score. What the batch run has beyond it reaches
     the threshold and shares no key: it was found among the documents of crowds, by their rarest shingles.
     """
-    drawn = random.Random(2)
+    drawn = random.Random(5)
     rows: list[Row] = []
     for n in range(400):
         words = [*BOILER, *(f"own{drawn.randrange(10**6)}" for _ in range(30))]
