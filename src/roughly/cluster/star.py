@@ -240,7 +240,7 @@ class _Pass:
         sizes = np.diff(starts)
         large = free + np.flatnonzero(sizes[free:] >= DENSE)
         large = large[np.argsort(-sizes[large], kind="stable")]
-        large = large[np.cumsum(sizes[large]) * _DENSE_ROW <= self.work.budget // 8]
+        large = large[np.cumsum(sizes[large]) * _DENSE_ROW <= self.work.budget // 4]
         words = _MAP_WORDS if len(large) else 0
         if not self.sets.complete or not words or len(gates.days) or len(gates.lengths):
             return self.kernel.Dense(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, words), np.uint64))
