@@ -204,10 +204,11 @@ def test_ids_that_stand_twice_are_refused(tmp_path: Path) -> None:
 
 def test_the_command(file: Path, tmp_path: Path) -> None:
     run = CliRunner().invoke
-    done = run(app, ["sketch", str(file), "-o", str(tmp_path / "s"), "--sketch", "mod:2", "--shingle-size", "4"])
+    done = run(app, ["sketch", str(file), "-o", str(tmp_path / "s"), "--sketch", "mod:8", "--shingle-size", "4"])
     assert done.exit_code == 0, done.output
-    assert "documents   120; of 0 no shingle was sampled" in done.stdout
-    assert "sampled (mod:2)" in done.stdout
+    sampled = pq.read_table(tmp_path / "s" / "sketches.parquet")["values"].to_pylist()
+    assert f"documents   120; of {sum(not values for values in sampled)} no shingle was sampled" in done.stdout
+    assert "sampled (mod:8)" in done.stdout
     again = run(app, ["sketch", str(file), "-o", str(tmp_path / "s"), "--overwrite", "--json"])
     assert json.loads(again.stdout)["settings"]["sketch"] == "mod:25"
     bad = run(app, ["sketch", str(file), "-o", str(tmp_path / "t"), "--sketch", "often"])

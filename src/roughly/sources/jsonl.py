@@ -42,6 +42,8 @@ class JsonLines(RecordFile):
         if records.reject is not None:
             return Parsed(nothing(), [records.reject])
         ends = _line_ends(records.data)
+        if len(ends) != records.count:
+            raise InputError(f"{self.name}: changed while it was being read; run again when it is complete")
         return self._parser.parse(records.data, ends, row_numbers(chunk, len(ends)))
 
     def _ends(self, data: bytes, final: bool) -> Offsets:
