@@ -21,7 +21,7 @@ PAGE = HERE / "scale.md"
 START, END = "<!-- measured: python docs/make_growth.py -->", "<!-- end -->"
 
 INPUTS = {"parquet": "Parquet", "jsonl": "JSONL"}
-WIDTH, HEIGHT = 640, 380
+WIDTH, HEIGHT = 672, 380
 LEFT, RIGHT, TOP, BOTTOM = 64, 520, 24, 320
 CURVES = (
     ("seconds", "seconds", 1.0, "#3f51b5"),
