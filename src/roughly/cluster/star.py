@@ -39,6 +39,7 @@ CROWD = 200
 LATE = 16 * CROWD
 RUN = 1024
 _SHORT_RUN = 128
+"""Documents that are compared at a time; fewer where a walk may end early."""
 DENSE = 512
 """Members of a crowd whose sizes and bitmaps are kept side by side."""
 NEAR = 64
@@ -254,15 +255,12 @@ class _Pass:
         return self.joined.crowds[: self.joined.free] > LATE
 
     def resolve(self) -> Resolution:
-        from roughly.kernels.bitmaps import draw
-
         pairs = [NO_ROWS]
         with ThreadPoolExecutor(self.work.threads, thread_name_prefix="roughly") as self.pool:
             for lo, hi in list(blocks(self.sets.weight(), self.room)):
                 block = self.sets.load(np.arange(lo, hi))
                 self.documents.sizes[lo:hi] = np.diff(block.offsets)
-                draw(block.values, block.offsets, self.documents.maps, lo)
-                self._draw_wide(lo, hi, block)
+                self._draw(lo, hi, block)
                 pairs.append(self._in_order(np.concatenate([NO_ROWS, *self._block(lo, hi, block)])))
                 del block
                 if hi < self.candidates.documents:  # before the next one is loaded
@@ -279,11 +277,12 @@ class _Pass:
             self.candidates,
         )
 
-    def _draw_wide(self, lo: int, hi: int, block: Sets) -> None:
-        """Bitmaps of the block's documents that are as wide as those of crowds."""
+    def _draw(self, lo: int, hi: int, block: Sets) -> None:
+        """Bitmaps of the block's documents, and where these are narrow, others that are as wide as those of crowds."""
         from roughly.kernels.bitmaps import draw
 
         words, maps = self.joined.dense.maps.shape[1], self.documents.maps
+        draw(block.values, block.offsets, maps, lo)
         wide = maps[lo:hi]
         if words > maps.shape[1]:
             wide = np.zeros((hi - lo, words), np.uint64)
