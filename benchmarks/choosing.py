@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 from benchmarks import corpora
-from roughly.lab.choose.choose import Asked, choose
-from roughly.lab.choose.grid import trials
-from roughly.lab.choose.show import lines, recommended_lines, unseen_lines
+from roughly.tools.tune.choose import Asked, choose
+from roughly.tools.tune.grid import trials
+from roughly.tools.tune.show import lines, recommended_lines, unseen_lines
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
 

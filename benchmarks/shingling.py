@@ -37,7 +37,7 @@ from benchmarks.measure import machine
 from roughly.cluster.held import candidates_of, work_of
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, estimate
-from roughly.lab.adaptive import LEAST, Sample, check, default_bounds, study
+from roughly.tools.tune.adaptive import LEAST, Sample, check, default_bounds, study
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.method import Keys
 from roughly.methods.shingles import Shingles

@@ -12,9 +12,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from roughly.lab.experiments import named, names
-from roughly.lab.page import write_page
-from roughly.lab.running import Runner
+from roughly.papers.experiments import named, names
+from roughly.papers.reproduction_page import write_page
+from roughly.papers.runner import Runner
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "reproduction.md"

@@ -1,4 +1,4 @@
-"""Copies of passages by the edits of `roughly.lab.perturb`, with the hashes of their tokens.
+"""Copies of passages by the edits of `roughly.tools.perturb`, with the hashes of their tokens.
 
 An edit gives a recipe; here it is carried out on bytes, and the child's hashes are put together from its pieces without
 reading its text again. Which edits there are, and how often each is drawn, is said here; how each is made, there.
@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks.growth.passages import Hashes, Passage, read_passage
 from benchmarks.growth.stock import Stock
-from roughly.lab.perturb import edits
-from roughly.lab.perturb.edits import FRAME_TOKENS
-from roughly.lab.perturb.recipe import Foreign, Ground, Own, Recipe, Respaced, Rewritten, Spliced
+from roughly.tools.perturb import edits
+from roughly.tools.perturb.edits import FRAME_TOKENS
+from roughly.tools.perturb.recipe import Foreign, Ground, Own, Recipe, Respaced, Rewritten, Spliced
 
 FRAMES = 500  # sites: a frame is shared by all pages that were put into it
 

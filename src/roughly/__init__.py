@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from roughly.index.stream import match
     from roughly.index.sweeping import Sweeps
     from roughly.job import Result, dedupe
-    from roughly.job.auditing import audit_labels, audit_leaks, audit_qrels
-    from roughly.job.clustering import Clustering
-    from roughly.job.objects import cluster_features
-    from roughly.job.perturbing import perturb
-    from roughly.job.sketching import sketch
-    from roughly.job.stored import recluster
-    from roughly.job.truth import truth
-    from roughly.job.tuning import tune
-    from roughly.lab.evaluation import evaluate
+    from roughly.tools.audit.api import audit_labels, audit_leaks, audit_qrels
+    from roughly.tools.recluster.clustering import Clustering
+    from roughly.tools.recluster.objects_api import cluster_features
+    from roughly.tools.perturb.api import perturb
+    from roughly.tools.recluster.sketching_api import sketch
+    from roughly.tools.recluster.stored_clusters import recluster
+    from roughly.tools.truth.api import truth
+    from roughly.tools.tune.api import tune
+    from roughly.tools.evaluate.api import evaluate
     from roughly.results import group_results
     from roughly.service.client import AsyncClient, Client
     from roughly.settings import Settings
@@ -37,7 +37,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AsyncClient": "roughly.service.client",
     "Client": "roughly.service.client",
-    "Clustering": "roughly.job.clustering",
+    "Clustering": "roughly.tools.recluster.clustering",
     "Comparison": "roughly.verify.comparison",
     "Index": "roughly.index",
     "Result": "roughly.job",
@@ -45,24 +45,24 @@ _HOMES = {
     "Settings": "roughly.settings",
     "Sketched": "roughly.features.sketching",
     "Sweeps": "roughly.index.sweeping",
-    "audit_labels": "roughly.job.auditing",
-    "audit_leaks": "roughly.job.auditing",
-    "audit_qrels": "roughly.job.auditing",
-    "cluster_features": "roughly.job.objects",
+    "audit_labels": "roughly.tools.audit.api",
+    "audit_leaks": "roughly.tools.audit.api",
+    "audit_qrels": "roughly.tools.audit.api",
+    "cluster_features": "roughly.tools.recluster.objects_api",
     "compare": "roughly.verify.comparison",
     "containment": "roughly.verify.comparison",
     "contains": "roughly.verify.comparison",
     "dedupe": "roughly.job",
-    "evaluate": "roughly.lab.evaluation",
+    "evaluate": "roughly.tools.evaluate.api",
     "group_results": "roughly.results",
     "match": "roughly.index.stream",
-    "perturb": "roughly.job.perturbing",
-    "recluster": "roughly.job.stored",
+    "perturb": "roughly.tools.perturb.api",
+    "recluster": "roughly.tools.recluster.stored_clusters",
     "resemblance": "roughly.verify.comparison",
     "same": "roughly.verify.comparison",
-    "sketch": "roughly.job.sketching",
-    "truth": "roughly.job.truth",
-    "tune": "roughly.job.tuning",
+    "sketch": "roughly.tools.recluster.sketching_api",
+    "truth": "roughly.tools.truth.api",
+    "tune": "roughly.tools.tune.api",
 }
 
 __all__ = [

@@ -9,7 +9,7 @@ from docs_blocks import DOCS
 from test_docs_reference import names_in, rows, section
 
 from roughly.features.sketch_store import SCHEMA
-from roughly.job.clustering import DOCUMENTS
+from roughly.tools.recluster.clustering import DOCUMENTS
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.presets import PRESETS
 from roughly.options import METHODS, OPTIONS

@@ -16,17 +16,17 @@ from typer.testing import CliRunner
 import roughly
 from roughly.cli.app import app
 from roughly.errors import InputError, InputMissing, SettingsError, TooManyPairs
-from roughly.lab.choose.choose import Asked, Chosen, choose
-from roughly.lab.choose.expand import expanded
-from roughly.lab.choose.frontier import Goal, Tried, frontier, nearest, recommend
-from roughly.lab.choose.grid import GRID, Trial, parse_others, trials
-from roughly.lab.choose.labels import Labels
-from roughly.lab.choose.sample import Draw, Sample, draw
-from roughly.lab.choose.show import draw as draw_pictures
-from roughly.lab.choose.show import lines, recommended_lines, unseen_lines
-from roughly.lab.choose.trial import Bench, Outcome
-from roughly.lab.choose.truth import ExactPairs, LabelledPairs, Score, TrueSets, exact_pairs, intervals, score
-from roughly.lab.settings_file import read_settings
+from roughly.tools.tune.choose import Asked, Chosen, choose
+from roughly.tools.tune.leader_pairs import expanded
+from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest, recommend
+from roughly.tools.tune.grid import GRID, Trial, parse_others, trials
+from roughly.tools.tune.labelled_sample import Labels
+from roughly.tools.tune.draw import Draw, Sample, draw
+from roughly.tools.tune.show import draw as draw_pictures
+from roughly.tools.tune.show import lines, recommended_lines, unseen_lines
+from roughly.tools.tune.trial import Bench, Outcome
+from roughly.tools.tune.reference import ExactPairs, LabelledPairs, Score, TrueSets, exact_pairs, intervals, score
+from roughly.job.settings_file import read_settings
 from roughly.methods.presets import PRESETS
 from roughly.options import METHODS
 from roughly.settings import Resources
@@ -236,7 +236,7 @@ def test_what_is_held_while_reading_does_not_change_the_draw(monkeypatch: pytest
     rows = [(f"d{n}", f"s{chance.randrange(120)}") for n in range(600)]
 
     def drawn(slack: int) -> list[str]:
-        monkeypatch.setattr("roughly.lab.choose.sample._SLACK", slack)
+        monkeypatch.setattr("roughly.tools.tune.draw._SLACK", slack)
         draw = Draw(50, 0)
         most = 0
         for name, own in rows:

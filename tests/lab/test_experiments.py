@@ -10,17 +10,17 @@ import pytest
 from lab_corpora import write_anything
 
 from roughly.errors import InputMissing, OutputExists, SettingsError
-from roughly.lab.asked import Asked, run_asked
-from roughly.lab.corpus import read_corpus
-from roughly.lab.declared import parse_experiment
-from roughly.lab.experiments import every, named, names
-from roughly.lab.page import page
-from roughly.lab.protocols import PROTOCOLS
-from roughly.lab.running import Result, Runner
-from roughly.lab.setup import lexicon_of
-from roughly.lab.shapes import Held, Shape
-from roughly.lab.table import Column, Table
-from roughly.lab.written import write
+from roughly.papers.request import Asked, run_asked
+from roughly.tools.corpus import read_corpus
+from roughly.papers.experiment import parse_experiment
+from roughly.papers.experiments import every, named, names
+from roughly.papers.reproduction_page import page
+from roughly.papers.protocols import PROTOCOLS
+from roughly.papers.runner import Result, Runner
+from roughly.papers.setup import lexicon_of
+from roughly.papers.expected_shapes import Held, Shape
+from roughly.papers.paper_table import Column, Table
+from roughly.papers.result_files import write
 
 CHANGED = {
     "perturbation": {"documents": 10, "filter": "IDFR-I-1-99", "lexicons": [1, 2, 5, 10], "changes": [1, 2, 3, 5]},
@@ -282,7 +282,7 @@ def test_rows_that_a_change_takes_away_leave_shapes_untold(small: str) -> None:
 
 def test_of_all_those_that_fail_are_told_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mail = write_anything(tmp_path / "mail.parquet")
-    monkeypatch.setattr("roughly.lab.asked.every", lambda: [named("conrad-figure1"), named("imatch-table7")])
+    monkeypatch.setattr("roughly.papers.request.every", lambda: [named("conrad-figure1"), named("imatch-table7")])
     done = run_asked(Asked("all"), tmp_path / "out", files=[str(mail)], figures=False)
     assert next(done)[0].experiment.name == "imatch-table7"  # conrad-figure1 draws 1,000 documents
     with pytest.raises(SettingsError, match=r"1 of 2 experiments could not be run; conrad-figure1: .*1,000 are drawn"):

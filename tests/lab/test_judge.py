@@ -23,14 +23,14 @@ from typer.testing import CliRunner
 import roughly
 from roughly.cli.app import app
 from roughly.errors import InputError, InputMissing, OutputExists, SettingsError
-from roughly.job.judging import Run, draw_pairs, open_verdicts, pair_texts
-from roughly.lab.judge.implied import fit_logistic, implied_threshold
-from roughly.lab.judge.near import near_misses
-from roughly.lab.judge.report import make_report, write_csv
-from roughly.lab.judge.session import Session
-from roughly.lab.judge.statistics import agreements, consensus, kappa_of, precision_of, wilson
-from roughly.lab.judge.strata import Candidate, Drawing, Stratum
-from roughly.lab.judge.verdicts import Drawn, DrawnPair, Verdicts
+from roughly.tools.judge.api import Run, draw_pairs, open_verdicts, pair_texts
+from roughly.tools.judge.implied_threshold import fit_logistic, implied_threshold
+from roughly.tools.judge.near_misses import near_misses
+from roughly.tools.judge.judge_report import make_report, write_csv
+from roughly.tools.judge.judge_session import Session
+from roughly.tools.judge.statistics import agreements, consensus, kappa_of, precision_of, wilson
+from roughly.tools.judge.strata import Candidate, Drawing, Stratum
+from roughly.tools.judge.verdict_file import Drawn, DrawnPair, Verdicts
 from roughly.settings import Resources
 from roughly.text.canonical import tokenise
 
@@ -213,7 +213,7 @@ def test_two_judges_may_write_at_once(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
     made(path, [0.5] * 40)
     code = (
-        "import sys\nfrom pathlib import Path\nfrom roughly.lab.judge.verdicts import Verdicts\n"
+        "import sys\nfrom pathlib import Path\nfrom roughly.tools.judge.verdict_file import Verdicts\n"
         "v = Verdicts.open(Path(sys.argv[1]))\n[v.record(sys.argv[2], n, 'same') for n in range(40)]"
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(path), judge]) for judge in ("ann", "bob")]

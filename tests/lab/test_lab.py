@@ -16,19 +16,19 @@ from lab_corpora import CORPUS, make_corpus, write_mail
 
 from commands import run_roughly
 from roughly.errors import InputError, SettingsError
-from roughly.lab.blanks import Blanks
-from roughly.lab.contrived import contrive
-from roughly.lab.corpus import Corpus, read_corpus
-from roughly.lab.cosine import cosine_neighbours
-from roughly.lab.detectors import Groups, by_method
-from roughly.lab.experiments import named, names
-from roughly.lab.metrics import score_family, score_queries
-from roughly.lab.perturb.words import changed
-from roughly.lab.protocols import PROTOCOLS
-from roughly.lab.protocols.prepared import prepare
-from roughly.lab.running import Runner
-from roughly.lab.setup import Case, Outcome, Row, lexicon_of
-from roughly.lab.table import Column, Table
+from roughly.papers.blanks import Blanks
+from roughly.papers.contrived_copies import contrive
+from roughly.tools.corpus import Corpus, read_corpus
+from roughly.papers.cosine_truth import cosine_neighbours
+from roughly.papers.detectors import Groups, by_method
+from roughly.papers.experiments import named, names
+from roughly.tools.metrics import score_family, score_queries
+from roughly.tools.perturb.word_edits import changed
+from roughly.papers.protocols import PROTOCOLS
+from roughly.papers.protocols.prepared import prepare
+from roughly.papers.runner import Runner
+from roughly.papers.setup import Case, Outcome, Row, lexicon_of
+from roughly.papers.paper_table import Column, Table
 from roughly.methods import IMatch, MinHash, RareTerms, TermVector
 from roughly.methods.term_filters import TABLE_IX, TermFilter
 from roughly.text.canonical import tokenise, words

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from roughly.errors import InputError, SettingsError
-from roughly.lab.metrics import (
+from roughly.tools.metrics import (
     Overlap,
     bootstrap,
     measure,
@@ -22,8 +22,8 @@ from roughly.lab.metrics import (
     score_queries,
     score_removal,
 )
-from roughly.lab.metrics.figures import intervals_of, measure_pairs
-from roughly.lab.metrics.intervals import ratio
+from roughly.tools.metrics.measure import intervals_of, measure_pairs
+from roughly.tools.metrics.intervals import ratio
 
 
 def groupings(seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -16,10 +16,13 @@ from lab_corpora import CORPUS, VOCABULARY, make_corpus, write_anything
 
 from roughly.errors import InputError, SettingsError, TooManyPairs
 from roughly.features.sampling import Sampling
-from roughly.lab.corpus import Corpus, read_corpus
-from roughly.lab.protocols import PROTOCOLS, phases, results, work
-from roughly.lab.setup import Case, Outcome, Row
-from roughly.lab.table import Table
+from roughly.tools.corpus import Corpus, read_corpus
+from roughly.papers.protocols import PROTOCOLS
+from roughly.papers.protocols import phases
+from roughly.papers.protocols import result_lists as results
+from roughly.papers.protocols import work
+from roughly.papers.setup import Case, Outcome, Row
+from roughly.papers.paper_table import Table
 from roughly.methods import SuperShingles
 from roughly.text.canonical import tokenise, words
 

@@ -17,10 +17,10 @@ from roughly.cli.app import app
 from roughly.errors import InputError, InputMissing, OutputExists, SettingsError
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
-from roughly.lab.adaptive import LEAST, Sample, check, default_bounds, study
-from roughly.lab.curves import chart, draw
-from roughly.lab.sampled import Asked, Tuned, tune
-from roughly.lab.settings_file import read_sampling, read_settings, write_settings
+from roughly.tools.tune.adaptive import LEAST, Sample, check, default_bounds, study
+from roughly.tools.tune.curves import chart, draw
+from roughly.tools.tune.sampling_ratios import Asked, Tuned, tune
+from roughly.job.settings_file import read_sampling, read_settings, write_settings
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
 

@@ -14,9 +14,9 @@ from truth_twins import Pairs, brute_cosine, brute_sets
 import roughly
 from roughly import lexicon as lexicons
 from roughly.errors import DuplicateIds, InputMissing, MemoryTooSmall, OutputExists, SettingsError, TooManyPairs
-from roughly.job.truth import truth
-from roughly.lab.truth import collection as stored
-from roughly.lab.truth.vectors import idf_of
+from roughly.tools.truth.api import truth
+from roughly.tools.truth import feature_files as stored
+from roughly.tools.truth.vector_join import idf_of
 from roughly.text.canonical import tokenise, words
 
 
@@ -83,7 +83,7 @@ def test_the_same_bytes_for_any_threads_memory_and_order(
 def test_values_are_taken_by_halves_where_memory_is_short(
     collection: dict[str, str], measure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from roughly.lab.truth import sets
+    from roughly.tools.truth import set_join as sets
 
     whole = truth(table_of(collection), measure=measure, threshold=0.5)
     grouped, seen = sets._grouped, []
@@ -104,7 +104,7 @@ def test_values_are_taken_by_halves_where_memory_is_short(
 
 def test_blocks_of_vectors(collection: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks, indexed one after the other, find what one block finds."""
-    from roughly.lab.truth import vectors
+    from roughly.tools.truth import vector_join as vectors
 
     whole = truth(table_of(collection), measure="cosine", threshold=0.5)
     cut = vectors.blocks

@@ -7,26 +7,26 @@ from typing import Annotated
 import typer
 
 import roughly
-from roughly.cli.audit import app as audit
-from roughly.cli.cluster import cluster
+from roughly.tools.audit.command import app as audit
+from roughly.tools.recluster.cluster_command import cluster
 from roughly.cli.compare import compare
 from roughly.cli.dedupe import dedupe
-from roughly.cli.evaluate import evaluate
+from roughly.tools.evaluate.command import evaluate
 from roughly.cli.group import group
 from roughly.cli.index import app as index
-from roughly.cli.judge import judge
-from roughly.cli.lab import app as lab
+from roughly.tools.judge.command import judge
+from roughly.papers.command import app as lab
 from roughly.cli.lexicon import app as lexicon
 from roughly.cli.match import match
 from roughly.cli.method_options import Sectioned
-from roughly.cli.perturb import perturb
+from roughly.tools.perturb.command import perturb
 from roughly.cli.searching import register as register_searching
 from roughly.cli.serve import serve
-from roughly.cli.sign import sign
-from roughly.cli.sketch import sketch
+from roughly.tools.recluster.sign_command import sign
+from roughly.tools.recluster.sketch_command import sketch
 from roughly.cli.sweeps import register as register_sweeps
-from roughly.cli.truth import truth
-from roughly.cli.tune import tune
+from roughly.tools.truth.command import truth
+from roughly.tools.tune.command import tune
 
 app = typer.Typer(
     name="roughly",

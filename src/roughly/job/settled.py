@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from roughly.errors import SettingsError
-from roughly.lab.settings_file import read_settings
+from roughly.job.settings_file import read_settings
 from roughly.methods.presets import preset as find_preset
 from roughly.settings import Settings
 

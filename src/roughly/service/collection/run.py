@@ -12,7 +12,7 @@ from roughly.engines.local import browsing
 from roughly.engines.local.browsing import Browsing
 from roughly.engines.local.summary import histogram
 from roughly.errors import RoughlyError, SettingsError
-from roughly.job.judging import Run
+from roughly.tools.judge.api import Run
 from roughly.job.rereading import Input
 from roughly.report.asked import asked as asked_of
 from roughly.report.asked import judged

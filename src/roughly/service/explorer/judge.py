@@ -12,10 +12,10 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from roughly.errors import InputMissing, OutputExists, SettingsError
-from roughly.job.judging import PAIRS, draw_pairs, open_verdicts, texts_of_pairs
-from roughly.lab.judge.report import csv_of, make_report
-from roughly.lab.judge.session import Session
-from roughly.lab.judge.verdicts import VERDICTS, Verdicts, check_judge
+from roughly.tools.judge.api import PAIRS, draw_pairs, open_verdicts, texts_of_pairs
+from roughly.tools.judge.judge_report import csv_of, make_report
+from roughly.tools.judge.judge_session import Session
+from roughly.tools.judge.verdict_file import VERDICTS, Verdicts, check_judge
 from roughly.report.data import PairSample
 from roughly.report.marks import mark
 from roughly.service.collection import collections_of

@@ -1,0 +1,67 @@
+"""Duplicates made on purpose, put into a collection to be found again (I-Match 2002, §4.3).
+
+Ten documents as long as the average become eleven each; `perturb/words.py` says how the copies are made,
+`perturb/terms.py` where the words come from that are put in. Documents that have a duplicate already (the same set of
+words) are not chosen, so that whatever else is found is false.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+from roughly.errors import InputError
+from roughly.tools.corpus import Corpus
+from roughly.tools.perturb.inserted_terms import term_list
+from roughly.tools.perturb.word_edits import changed
+from roughly.methods.syntactic import Syntactic
+from roughly.text.canonical import tokenise, words
+
+
+@dataclass(frozen=True)
+class Contrived:
+    """A collection with copies in it: document `originals[k]` has the copies `copies[k]`."""
+
+    corpus: Corpus
+    originals: list[int]
+    copies: list[list[int]]
+
+    def family(self, number: int) -> list[int]:
+        """An original and its copies."""
+        return [self.originals[number], *self.copies[number]]
+
+
+def contrive(
+    corpus: Corpus,
+    *,
+    seed: int = 0,
+    documents: int = 10,
+    copies: int = 10,
+    every: int = 10,
+    alpha: int = 9,
+    added: str = "terms",
+) -> Contrived:
+    """Put copies of some documents into a collection; the same seed gives the same copies."""
+    tokens = tokenise(corpus.texts)
+    lengths = np.diff(tokens.offsets)
+    keys = Syntactic().keys(tokens).values[:, 0]
+    _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    alone = (counts[inverse] == 1) & (keys != 0)
+    average = lengths.mean() if len(lengths) else 0.0
+    order = np.lexsort((np.array(corpus.ids), np.abs(lengths - average)))
+    chosen = sorted([int(i) for i in order if alone[i]][:documents])
+    if len(chosen) < documents:
+        raise InputError(f"{corpus.name} has {len(chosen)} documents without a duplicate; {documents} are needed")
+    terms = term_list(corpus, added, seed)
+    ids, texts = [], []
+    for place in chosen:
+        listed = words(corpus.texts[place].as_py())
+        for number in range(1, copies + 1):
+            dice = random.Random(f"{seed} {corpus.ids[place]} {number}")
+            ids.append(f"{corpus.ids[place]}+{number}")
+            texts.append(" ".join(changed(listed, terms or listed, dice, every, alpha)))
+    first = len(corpus)
+    numbers = [list(range(first + k * copies, first + (k + 1) * copies)) for k in range(documents)]
+    return Contrived(corpus.joined(ids, texts), chosen, numbers)

@@ -1,0 +1,135 @@
+"""A lexicon that grows: how its ranks agree, and which signatures it changes (Conrad 2003, §6.2, Table 4, Figures 1–4).
+
+Each collection is a domain, its documents in the order of their dates. Three lexicons are made of the oldest parts of
+all domains together, as the collection stood in three months; `shares` says how large each domain was in the first two.
+Documents of the first month are signed by each lexicon.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+
+import numpy as np
+
+from roughly.errors import InputError, SettingsError
+from roughly.tools.corpus import Corpus
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import Case, Outcome, lexicon_of
+from roughly.papers.paper_table import Cell, Column, Table
+from roughly.lexicon import Lexicon
+from roughly.methods.growing import Kept, signature_stability
+from roughly.signatures.dates import UNKNOWN, days_of
+from roughly.text.canonical import tokenise
+
+MONTHS = ("August", "September", "October")
+PERIODS = ((0, 1), (1, 2), (0, 2))
+TERM_SETS = {"Alpha-only": True, "Alpha-numeric": False}
+MIN_DF, MIN_LENGTH = 5, 3
+
+
+def run(case: Case) -> Outcome:
+    """Signatures kept, for all documents and for each domain, and the correlation of ranks."""
+    start = time.process_time()
+    shares = case.number("shares")
+    if len(shares) not in (1, len(case.corpora)) or any(len(own) != 2 for own in shares):
+        raise SettingsError(f"shares must be two numbers for each of {len(case.corpora)} collections, not {shares!r}")
+    ordered: dict[str, tuple[Corpus, list[int], list[int]]] = {}
+    notes = []
+    for place, (role, corpus) in enumerate(case.corpora.items()):
+        days = days_of(corpus.dates)
+        order = sorted(range(len(corpus)), key=lambda i: (int(days[i]), corpus.ids[i]))
+        own = shares[place if len(shares) > 1 else 0]
+        parts = [round(share * len(order)) for share in (*own, 1.0)]
+        ordered[role] = (corpus, order, parts)
+        notes.append(
+            f"{role}: {corpus.name}, {', '.join(f'{n:,}' for n in parts)} documents in the three months"
+            f"{_undated(int((days == UNKNOWN).sum()))}."
+        )
+    lexicons = [
+        (month, lexicon_of(*(corpus.take(order[: parts[at]]) for corpus, order, parts in ordered.values())))
+        for at, month in enumerate(MONTHS)
+    ]
+    kept = {role: _kept(case, *found, lexicons) for role, found in ordered.items()}
+    longest = case.number("lengths")
+    notes.append(
+        f"{case.number('documents'):,} documents of the first month of each domain are signed; those of fewer terms "
+        f"than a signature has are left out. Seed {case.number('seed')}."
+    )
+    whole = [_together(same) for same in zip(*kept.values(), strict=True)]
+    tables = {"all": _stability("Signatures kept, all domains", whole, longest, notes)}
+    for place, (role, own) in enumerate(kept.items(), 1):
+        tables[f"domain {place}"] = _stability(f"Signatures kept, {role}", own, longest, notes)
+    tables["correlations"] = _correlations(lexicons, notes[:-1])
+    return Outcome(tables, {"all": time.process_time() - start})
+
+
+def _kept(
+    case: Case, corpus: Corpus, order: list[int], parts: list[int], lexicons: list[tuple[str, Lexicon]]
+) -> list[Kept]:
+    wanted = case.number("documents")
+    if parts[0] < wanted:
+        raise InputError(
+            f"{corpus.name} has {parts[0]:,} documents in the first month, and {wanted:,} are drawn of them; "
+            "say fewer with --set documents=…"
+        )
+    chosen = sorted(random.Random(case.number("seed")).sample(order[: parts[0]], wanted))
+    tokens = tokenise(corpus.texts.take(chosen))
+    return signature_stability(tokens, lexicons, longest=max(case.number("lengths")), min_df=MIN_DF)
+
+
+def _together(same: tuple[Kept, ...]) -> Kept:
+    first = same[0]
+    return Kept(
+        first.before, first.after, first.length, sum(k.documents for k in same), sum(k.same_terms for k in same),
+        sum(k.same_order for k in same),
+    )  # fmt: skip
+
+
+def _stability(title: str, found: list[Kept], lengths: list[int], notes: list[str]) -> Table:
+    pairs = list(dict.fromkeys((kept.before, kept.after) for kept in found))
+    rows: list[list[Cell]] = []
+    for length in lengths:
+        own = {(k.before, k.after): k for k in found if k.length == length}
+        terms = [own[pair].same_terms / own[pair].documents if own[pair].documents else None for pair in pairs]
+        listed = [own[pair].same_order / own[pair].documents if own[pair].documents else None for pair in pairs]
+        rows.append([str(length), own[pairs[0]].documents, *terms, *listed])
+    columns = [
+        Column("Terms in signature"), Column("Documents", "count"),
+        *(Column(f"{a[:3]}–{b[:3]}, same terms", "percent") for a, b in pairs),
+        *(Column(f"{a[:3]}–{b[:3]}, same order", "percent") for a, b in pairs),
+    ]  # fmt: skip
+    return Table(title, columns, rows, notes)
+
+
+def _correlations(lexicons: list[tuple[str, Lexicon]], notes: list[str]) -> Table:
+    rows: list[list[Cell]] = []
+    for name, letters in TERM_SETS.items():
+        kept = [
+            lexicon.with_thresholds(min_df=MIN_DF, letters_only=letters, min_length=MIN_LENGTH)
+            for _, lexicon in lexicons
+        ]
+        cells: list[Cell] = []
+        for before, after in PERIODS:
+            both = kept[before].compare(kept[after])
+            cells += [both.common, None if both.spearman is None else float(np.round(both.spearman, 6))]
+        rows.append([name, *cells])
+    heads = []
+    for before, after in PERIODS:
+        months = f"{MONTHS[before][:3]}–{MONTHS[after][:3]}"
+        heads += [Column(f"Terms, {months}", "count"), Column(f"Spearman, {months}", "fine")]
+    return Table("Term rank correlations", [Column("Term Set"), *heads], rows, notes)
+
+
+def _undated(count: int) -> str:
+    return f", {count:,} of them without a date and first" if count else ""
+
+
+PROTOCOL = Protocol(
+    "growing", "the same documents signed under a lexicon that grows", run,
+    ("all", "domain 1", "domain 2", "domain 3", "correlations"),
+    {
+        "seed": 0, "documents": 1000, "lengths": [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30],
+        "shares": [[0.849, 0.933]],
+    },
+)  # fmt: skip

@@ -1,0 +1,181 @@
+"""Each method run over a collection: what it leaves out, and what it finds (I-Match 2002, Tables II, V, VI, IX, XI).
+
+Rows are methods, columns are measures; only the measures that are asked for are computed. A lexicon `collection` is
+that of the collection itself (the two passes of §3), unless another is given. With several collections every measure
+has a column for each.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.features.shingles import shingle_sets
+from roughly.papers.blanks import Blanks
+from roughly.tools.corpus import Corpus
+from roughly.papers.detectors import Groups, by_method
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import Case, Outcome, lexicon_of
+from roughly.papers.paper_table import Cell, Column, Kind, Table
+from roughly.methods.method import Method
+from roughly.options import COLLECTION
+from roughly.text.canonical import Tokens, tokenise
+from roughly.text.filters import Filters
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A corpus with what all rows need of it."""
+
+    corpus: Corpus
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """Its canonical tokens."""
+        return tokenise(self.corpus.texts)
+
+    @cached_property
+    def blanks(self) -> Blanks:
+        """Its texts as sets of tokens that are cut at blanks."""
+        return Blanks(self.corpus.texts)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Tokens of each document."""
+        return np.diff(self.tokens.offsets)
+
+    @cached_property
+    def terms(self) -> Ints:
+        """Distinct terms of each document."""
+        from roughly.kernels.terms import distinct_terms
+
+        return np.diff(distinct_terms(self.tokens.hashes, self.tokens.offsets)[2])
+
+    @cached_property
+    def shingles(self) -> Ints:
+        """Distinct shingles of ten tokens of each document."""
+        return np.diff(shingle_sets(self.tokens, 10).offsets)
+
+    @cached_property
+    def lexicon(self) -> int:
+        """Distinct terms of all documents."""
+        return len(np.unique(self.tokens.hashes))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A method over a collection."""
+
+    collection: Collection
+    method: Method
+
+    @cached_property
+    def found(self) -> Groups:
+        """Its groups."""
+        return by_method(self.method)(self.collection.corpus.texts)
+
+    @cached_property
+    def left(self) -> npt.NDArray[np.bool_]:
+        """Documents that take part."""
+        return ~self.found.ignored
+
+    @cached_property
+    def same_title(self) -> int:
+        """Documents beside the first of a cluster whose title another before them in it has."""
+        seen: set[tuple[int, str]] = set()
+        count = 0
+        for group, title in zip(self.found.group.tolist(), self.collection.corpus.titles, strict=True):
+            if title:
+                count += (group, title) in seen
+                seen.add((group, title))
+        return count
+
+    @property
+    def duplicates(self) -> int:
+        """Documents beside the first of a cluster."""
+        return self.found.duplicates - self.found.clusters
+
+    @property
+    def documents(self) -> int:
+        """All documents."""
+        return len(self.collection.corpus)
+
+    def lexicon_left(self) -> float:
+        """Share of the distinct terms that the method's filters leave."""
+        if not self.method.filters:
+            return 1.0
+        left = np.unique(self.method.filters.apply(self.collection.corpus.texts).hashes)
+        return len(left) / max(self.collection.lexicon, 1)
+
+
+def _average(values: Ints) -> int:
+    return round(float(values.mean())) if len(values) else 0
+
+
+MEASURES: dict[str, tuple[Kind, Callable[[Run], Any]]] = {
+    "Percentage of Original Lexicon": ("percent", Run.lexicon_left),
+    "Lexicon, cut at blanks": ("percent", lambda run: run.collection.blanks.left(run.method.filters or Filters())),
+    "Found, cut at blanks": ("percent", lambda run: run.collection.blanks.duplicates(run.method.filters or Filters())),
+    "Percent Found as Duplicates": ("percent", lambda run: run.duplicates / run.documents),
+    "Unique Documents Found in Collection": ("count", lambda run: run.documents - run.duplicates),
+    "Post Doc Num": ("count", lambda run: int(run.left.sum())),
+    "Filtered": ("count", lambda run: int(run.found.ignored.sum())),
+    "Percentage Filtered": ("percent", lambda run: float(run.found.ignored.mean())),
+    "Pre Avg Dist Terms": ("count", lambda run: _average(run.collection.terms)),
+    "Post Avg Dist Terms": ("count", lambda run: _average(run.collection.terms[run.left])),
+    "Pre Dist Shingles": ("count", lambda run: _average(run.collection.shingles)),
+    "Post Dist Shingles": ("count", lambda run: _average(run.collection.shingles[run.left])),
+    "Pre Doc Size": ("count", lambda run: _average(run.collection.sizes)),
+    "Post Doc Size": ("count", lambda run: _average(run.collection.sizes[run.left])),
+    "Post Doc Size against Pre": (
+        "number",
+        lambda run: (
+            float(run.collection.sizes[run.left].mean() / run.collection.sizes.mean()) if run.left.any() else None
+        ),
+    ),
+    "Dup Hash": ("count", lambda run: run.duplicates - run.same_title),
+    "Dup Title": ("count", lambda run: run.same_title),
+    "Dup Total": ("count", lambda run: run.duplicates),
+    "Dup Clusters": ("count", lambda run: run.found.clusters),
+    "Clusters per 100 documents": ("number", lambda run: 100 * run.found.clusters / run.documents),
+    "Max Cluster": ("count", lambda run: run.found.largest),
+}
+"""Measures by their names in the tables, and how they are written."""
+
+
+def run(case: Case) -> Outcome:
+    """The table."""
+    ends = [behind for _, _, behind in case.named()]
+    asked = [name for name in MEASURES if not case.columns or {name + behind for behind in ends} & case.columns]
+    columns, cells, seconds = [Column("Method")], {row.name: [] for row in case.rows}, {}  # type: ignore[var-annotated]
+    notes = []
+    for role, corpus, behind in case.named():
+        collection = Collection(corpus)
+        columns += [Column(name + behind, MEASURES[name][0]) for name in asked]
+        needs = any(row.settings.get("lexicon") == COLLECTION for row in case.rows)
+        lexicon = (case.lexicon or lexicon_of(corpus)) if needs else None
+        for row in case.rows:
+            start = time.process_time()
+            own = Run(collection, row.make(lexicon))
+            cells[row.name] += [MEASURES[name][1](own) for name in asked]
+            seconds[row.name + behind] = time.process_time() - start
+        about = f"{role}: " if behind else ""
+        notes.append(
+            f"{about}{corpus.name}, {len(corpus):,} documents of {_average(collection.sizes):,} tokens on average."
+        )
+    rows: list[list[Cell]] = [[name, *values] for name, values in cells.items()]
+    return Outcome({"counts": Table("Counts", columns, rows, notes)}, seconds)
+
+
+PROTOCOL = Protocol(
+    "count", "each method run over a collection: what it leaves out and what it finds", run, ("counts",),
+    takes_methods=True, columns=tuple(MEASURES), takes_lexicon=True,
+)  # fmt: skip

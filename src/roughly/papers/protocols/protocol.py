@@ -1,0 +1,51 @@
+"""A protocol: how an experiment is done, whatever the methods, the corpus and the numbers.
+
+Files name protocols, and say the rest (`lab/experiments/`). A protocol declares what it takes, so that a file, or a
+`--set` on the command line, that asks for something else is refused before any work is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from roughly.errors import SettingsError
+from roughly.papers.setup import Case, Outcome
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way of measuring."""
+
+    name: str
+    what: str  # in one sentence
+    run: Callable[[Case], Outcome]
+    tables: tuple[str, ...]  # that it gives
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # with what holds where a file does not say
+    takes_methods: bool = False
+    needs_methods: bool = True  # where it takes any
+    columns: tuple[str, ...] = ()  # measures that a file may choose from; empty: a file chooses from what is there
+    labelled: bool = False  # documents must be labelled
+    takes_lexicon: bool = False  # can use the lexicon of another collection
+
+    def settled(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """All parameters, those that are given among them; names and types that do not fit are refused."""
+        problems, values = [], dict(self.parameters)
+        for name, value in given.items():
+            if name not in values:
+                has = ", ".join(values) or "none"
+                problems.append(f"{where}: {self.name} has no parameter {name!r}; it has {has}")
+                continue
+            wanted = type(values[name])
+            if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+                value = float(value)
+            if type(value) is not wanted:
+                problems.append(f"{where}: {name} must be {_KINDS[wanted]}, not {value!r}")
+            values[name] = value
+        if problems:
+            raise SettingsError(*problems)
+        return values
+
+
+_KINDS = {int: "a whole number", float: "a number", str: "text", list: "a list", bool: "true or false"}

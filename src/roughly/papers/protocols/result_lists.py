@@ -1,0 +1,252 @@
+"""Duplicates in result lists: their kinds, their sizes, and how far term vectors agree (Conrad 2003, §3 and §7.2).
+
+The paper's queries are those of its users, its lists those of its search engine, and its judges people. Here a query is
+the title of a document drawn at random; a list is the twenty documents of highest score,
+
+    score(q, d) = Σ_{t ∈ q ∩ d} idf(t)² / √( Σ_{t ∈ d} idf(t)² )
+
+and the judgement is the definition that the paper's judges were given (§7.2, footnote 7): two documents are duplicates
+if enough of the words of one are in the other, "in terms of overall terminology rather than individual term frequency".
+
+    overlap   |A ∩ B| / max(|A|, |B|) ≥ t        the same words, both ways
+    cosine    |A ∩ B| / √(|A|·|B|) ≥ t           looser: an excerpt of a quarter has one half
+
+Duplicate sets are the connected components within a list.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from roughly.cluster.held import Facts, longest_first, resolve_held, without_key, work_of
+from roughly.errors import InputError
+from roughly.tools.corpus import Corpus
+from roughly.papers.cosine_truth import term_matrix
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import Case, Outcome
+from roughly.papers.paper_table import Cell, Column, Table
+from roughly.methods import checks
+from roughly.methods.method import Method
+from roughly.settings import Resources
+from roughly.signatures.dates import days_of
+from roughly.text.canonical import tokenise, words
+from roughly.verify.kinds import KINDS, kinds_of_pairs
+
+FOUND = 20
+"""Documents in a list."""
+FEWEST_WORDS = 3
+MEASURES = ("overlap", "cosine")
+CATEGORIES = {
+    "exact": "1. exact", "excerpt": "2. excerpt", "elaboration": "3. elaboration", "insertion": "4. insertion",
+    "rewrite": "5. focus (rewrite)", "revision": "6. revision",
+}  # fmt: skip
+REASONS = (
+    "too few terms for a signature", "lengths too far apart", "dates too far apart or not known",
+    "too few terms in common",
+)  # fmt: skip
+SIZES = {2: "Pairs", 3: "Triples", 4: "Quadruplets", 5: "Quintuplets", 6: "Sextuplets"}
+
+Sets = list[frozenset[int]]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Result lists of some queries over a corpus, with the true sets of each."""
+
+    corpus: Corpus
+    lists: list[list[int]]
+    true: list[Sets]
+
+    @property
+    def sets(self) -> Sets:
+        """All true sets."""
+        return [own for found in self.true for own in found]
+
+
+def ask(corpus: Corpus, queries: int, seed: str, measure: str, similar: float) -> Lists:
+    """Draw queries, rank, and tell the duplicates in each list."""
+    titled = [i for i, title in enumerate(corpus.titles) if title and len(words(title)) >= FEWEST_WORDS]
+    if len(titled) < queries or len(corpus) < FOUND:
+        raise InputError(
+            f"{corpus.name} has {len(titled)} documents with a title of {FEWEST_WORDS} words; {queries} are needed, "
+            f"or say fewer with --set queries=…; and there must be {FOUND} documents"
+        )
+    drawn = random.Random(f"{seed} {corpus.name}").sample(titled, queries)
+    asked = pa.array([corpus.titles[i] for i in drawn], pa.large_string())
+    matrix, sizes = term_matrix(tokenise(pa.concat_arrays([corpus.texts, asked])))
+    count = len(corpus)
+    frequency = np.asarray(matrix[:count].sum(axis=0)).ravel()
+    idf = np.log((count + 0.5) / np.maximum(frequency, 1))
+    weighted = matrix.multiply(idf**2).tocsr()
+    norms = np.sqrt(np.maximum(np.asarray(weighted[:count].sum(axis=1)).ravel(), 1e-12))
+    scores = np.asarray((weighted[count:] @ matrix[:count].T).todense()) / norms
+    lists, true = [], []
+    for own in scores:
+        best = [int(i) for i in np.argsort(-own, kind="stable")[:FOUND] if own[i] > 0]
+        shared = np.asarray((matrix[best] @ matrix[best].T).todense()).astype(np.float64)
+        a, b = np.meshgrid(sizes[best], sizes[best])
+        base = np.maximum(a, b) if measure == "overlap" else np.sqrt(a * b)
+        near = shared >= similar * np.maximum(base, 1) - 1e-9
+        lists.append(best)
+        true.append(_components(best, [(i, j) for i, j in combinations(range(len(best)), 2) if near[i, j]]))
+    return Lists(corpus, lists, true)
+
+
+def run(case: Case) -> Outcome:
+    """Kinds of the duplicates, sizes of the sets, and the agreement of a method with them."""
+    checks.refuse(checks.one_of("measure", case.number("measure"), MEASURES))
+    rounds = {}
+    for role, corpus, _ in case.named():
+        for name in case.number("rounds"):
+            called = ", ".join(part for part in (name, role if len(case.corpora) > 1 else "") if part)
+            seed = f"{case.number('seed')} {name}"
+            rounds[called] = ask(corpus, case.number("queries"), seed, case.number("measure"), case.number("similar"))
+    with_sets = [
+        f"{name}: {sum(bool(found) for found in one.true)} of {len(one.lists)} queries have duplicate sets, "
+        f"{len(one.sets)} sets of {sum(len(own) for own in one.sets)} documents"
+        for name, one in rounds.items()
+    ]
+    notes = [
+        f"{case.corpus.name if len(case.corpora) == 1 else 'Each collection'}: titles of documents drawn at random as "
+        f"queries, lists of {FOUND}; duplicates by {case.number('measure')} of words ≥ {case.number('similar')}. "
+        f"{'; '.join(with_sets)}. Seed {case.number('seed')}."
+    ]
+    tables = {"kinds": _kinds(rounds, notes), "sizes": _sizes(rounds, notes)}
+    if case.rows:
+        method = case.rows[0].make(case.lexicon)
+        tables["agreement"], tables["misses"] = _agreement(rounds, method, notes)
+    return Outcome(tables)
+
+
+def _kinds(rounds: dict[str, Lists], notes: list[str]) -> Table:
+    """Table 2: a set is of the kind that most of its documents are to the oldest of them."""
+    columns, cells = [Column("Category")], {kind: [] for kind in CATEGORIES}  # type: ignore[var-annotated]
+    for name, one in rounds.items():
+        sets: Counter[str] = Counter()
+        documents: Counter[str] = Counter()
+        tokens = tokenise(one.corpus.texts)
+        days = days_of(one.corpus.dates)
+        for own in one.sets:
+            oldest = min(own, key=lambda i: (int(days[i]), i))
+            others = sorted(own - {oldest})
+            codes = kinds_of_pairs(tokens, np.array(others), np.full(len(others), oldest))
+            counted = Counter(KINDS[code] for code in codes.tolist())
+            kind = max(KINDS, key=lambda k: counted[k])
+            sets[kind] += 1
+            documents[kind] += len(own)
+        columns += [Column(f"Sets, {name}", "percent"), Column(f"Documents, {name}", "percent")]
+        for kind, row in cells.items():
+            row += [counts[kind] / counts.total() if counts.total() else None for counts in (sets, documents)]
+    rows: list[list[Cell]] = [[CATEGORIES[kind], *row] for kind, row in cells.items()]
+    return Table("Duplicate document distribution", columns, rows, notes)
+
+
+def _sizes(rounds: dict[str, Lists], notes: list[str]) -> Table:
+    """Table 7: how many sets there are of each size."""
+    counted = {name: Counter(len(own) for own in one.sets) for name, one in rounds.items()}
+    rows: list[list[Cell]] = [[called, *(c[size] for c in counted.values())] for size, called in SIZES.items()]
+    rows.append(["Larger", *(sum(n for size, n in c.items() if size > max(SIZES)) for c in counted.values())])
+    rows.append(["Total", *(c.total() for c in counted.values())])
+    return Table("Duplicate sets by size", [Column("Set size"), *(Column(n, "count") for n in counted)], rows, notes)
+
+
+def _agreement(rounds: dict[str, Lists], method: Method, notes: list[str]) -> tuple[Table, Table]:
+    """Table 8: sets that the method finds as they are, in part, not at all, and sets that are none; why it missed."""
+    cells: list[list[int]] = []
+    reasons: list[Counter[str]] = []
+    for one in rounds.values():
+        same = partly = missed = over = total = 0
+        why: Counter[str] = Counter()
+        for best, true in zip(one.lists, one.true, strict=True):
+            found = _found(method, one.corpus, best)
+            total += len(true)
+            for own in true:
+                if own in found:
+                    same += 1
+                elif any(len(own & other) >= 2 for other in found):
+                    partly += 1
+                else:
+                    missed += 1
+                    why[_reason(method, one.corpus, sorted(own))] += 1
+            over += sum(all(len(other & own) < 2 for own in true) for other in found)
+        cells.append([same, partly, missed, over, total])
+        reasons.append(why)
+    names = (
+        "Agreement, the same set", "Agreement in part", "Misses (False Negatives)",
+        "Over-Identification (False Positives)", "Sets to find",
+    )  # fmt: skip
+    rows: list[list[Cell]] = [[name, *(own[place] for own in cells)] for place, name in enumerate(names)]
+    rows.append(["Share recognised", *((own[0] + own[1]) / own[4] if own[4] else None for own in cells)])
+    columns = [Column("Performance"), *(Column(name, "number") for name in rounds)]
+    missing: list[list[Cell]] = [[reason, *(own[reason] for own in reasons)] for reason in REASONS]
+    return (
+        Table("Agreement", columns, rows, notes),
+        Table("Sets missed, and why", [Column("Reason"), *columns[1:]], missing, ["The first reason that fits a set."]),
+    )
+
+
+def _reason(method: Method, corpus: Corpus, members: list[int]) -> str:
+    """Why no two documents of a set were found together."""
+    own = corpus.take(members)
+    tokens = tokenise(own.texts)
+    keys, judge = method.keys(tokens), method.judge()
+    signed = [int(i) for i in np.flatnonzero(~without_key(keys))] if keys is not None else []
+    if len(signed) < 2:
+        return REASONS[0]
+    lengths, days = np.diff(tokens.offsets), days_of(own.dates)
+    pairs = list(combinations(signed, 2))
+    if judge.lengths is not None:
+        pairs = [(i, j) for i, j in pairs if min(lengths[[i, j]]) >= (1 - judge.lengths) * max(lengths[[i, j]])]
+    if not pairs:
+        return REASONS[1]
+    if judge.dates is not None:
+        pairs = [(i, j) for i, j in pairs if abs(int(days[i]) - int(days[j])) <= judge.dates]
+    return REASONS[2] if not pairs else REASONS[3]
+
+
+def _found(method: Method, corpus: Corpus, best: list[int]) -> Sets:
+    own = corpus.take(best)
+    tokens = tokenise(own.texts)
+    keys = method.keys(tokens)
+    if keys is None:
+        raise TypeError(f"{method.name} has no keys; it is no detector")
+    lengths = np.diff(tokens.offsets)
+    facts: Any = Facts(method.sketch(tokens), lengths, days_of(own.dates))
+    found = resolve_held(
+        keys, method.judge(), facts, rank=longest_first(lengths), work=work_of(Resources(threads=1)), linked=True
+    )  # fmt: skip
+    groups: dict[int, list[int]] = {}
+    for place, root in enumerate(found.root.tolist()):
+        groups.setdefault(root, []).append(best[place])
+    return [frozenset(members) for members in groups.values() if len(members) > 1]
+
+
+def _components(members: list[int], links: list[tuple[int, int]]) -> Sets:
+    root = list(range(len(members)))
+
+    def find(i: int) -> int:
+        while root[i] != i:
+            i = root[i]
+        return i
+
+    for i, j in links:
+        root[find(j)] = find(i)
+    groups: dict[int, list[int]] = {}
+    for i in range(len(members)):
+        groups.setdefault(find(i), []).append(members[i])
+    return [frozenset(own) for own in groups.values() if len(own) > 1]
+
+
+PROTOCOL = Protocol(
+    "results", "duplicates in the lists that queries find: kinds, sizes of sets, and a method's agreement", run,
+    ("kinds", "sizes", "agreement", "misses"),
+    {"seed": 0, "queries": 50, "rounds": [""], "measure": "overlap", "similar": 0.8},
+    takes_methods=True, needs_methods=False, takes_lexicon=True,
+)  # fmt: skip

@@ -1,0 +1,114 @@
+"""Sampled against unsampled detection, by length, ratio and threshold (Ye 2008, Figures 1 to 4).
+
+`lab.adaptive` does the measuring, for `roughly tune` as for this. Exact duplicates are collapsed first; what unsampled
+detection finds is the truth.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from roughly.features.shingles import shingle_sets
+from roughly.features.sketch import Sketch
+from roughly.tools.tune.adaptive import Sample, Study, study
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import Case, Outcome
+from roughly.papers.paper_table import Cell, Column, Table
+from roughly.text.canonical import tokenise
+
+LEVELS = 4
+"""The paper's ratios are 1/2 to 1/16."""
+SHOWN = (2, 4)
+PERCENTILES = (0, 1, 5, 10, 20, 30, 40, 50, 60, 68, 70, 80, 90, 95, 99, 100)
+
+
+def run(case: Case) -> Outcome:
+    """Lengths, precision and recall at 1/4 and 1/16, and the share of shingles that a precision takes."""
+    start = time.process_time()
+    tokens = tokenise(case.corpus.texts)
+    lengths = np.diff(tokens.offsets)
+    full = shingle_sets(tokens, case.number("shingle_size"))
+    sample = Sample.of(Sketch(full.values, full.offsets), lengths, case.number("common"))
+    bounds = case.number("bounds")
+    found = study(sample, bounds, tuple(sorted({*case.number("thresholds"), *case.number("share_thresholds")})), LEVELS)
+    notes = [
+        f"{case.corpus.name}: {len(case.corpus):,} documents, {found.collapsed:,} exact duplicates collapsed; shingles "
+        f"of {case.number('shingle_size')}; {found.pairs:,} pairs share a shingle that no more than "
+        f"{case.number('common'):,} documents have."
+    ]
+    tables = {"ranks": _ranks(sample, notes), "groups": _groups(found, notes)}
+    for level in SHOWN:
+        for name, values in (("precision", found.precision), ("recall", found.recall)):
+            tables[f"{name} 1/{2**level}"] = _curves(case, found, name, values[:, level], level, notes)
+    tables["shares"] = _shares(case, found, notes)
+    return Outcome(tables, {"all": time.process_time() - start})
+
+
+def _ranks(sample: Sample, notes: list[str]) -> Table:
+    """Figure 1: the length of the document at each rank."""
+    ordered = np.sort(sample.tokens)
+    places = [min(len(ordered) - 1, round(share / 100 * (len(ordered) - 1))) for share in PERCENTILES]
+    rows: list[list[Cell]] = [
+        [f"{share}%", share, int(ordered[place])] for share, place in zip(PERCENTILES, places, strict=True)
+    ]
+    columns = [Column("Documents no longer"), Column("Percentile", "count"), Column("Words", "count")]
+    return Table("Documents by length", columns, rows, notes)
+
+
+def _groups(found: Study, notes: list[str]) -> Table:
+    documents, shingles = max(int(found.documents.sum()), 1), max(int(found.shingles.sum()), 1)
+    rows: list[list[Cell]] = [
+        [f"{name} words", int(n), n / documents, s / shingles, int(t[0])]
+        for name, n, s, t in zip(found.names, found.documents, found.shingles, found.true, strict=True)
+    ]
+    columns = [
+        Column("Group"), Column("Documents", "count"), Column("Share of documents", "percent"),
+        Column("Share of shingles", "percent"), Column("True pairs at the lowest threshold", "count"),
+    ]  # fmt: skip
+    return Table("Groups of lengths", columns, rows, notes)
+
+
+def _curves(case: Case, found: Study, name: str, values: object, level: int, notes: list[str]) -> Table:
+    """Figures 2 and 3: by threshold, one column a group; nothing where a group has too few true pairs to tell."""
+    least = case.number("least_pairs")
+    rows: list[list[Cell]] = []
+    array = np.asarray(values)
+    for at, threshold in enumerate(found.thresholds):
+        if threshold not in case.number("thresholds"):
+            continue
+        cells: list[Cell] = [
+            None if math.isnan(array[g, at]) or found.true[g, at] < least else float(array[g, at])
+            for g in range(len(found.true))
+        ]
+        rows.append([f"{threshold:g}", *cells])
+    columns = [Column("Threshold"), *(Column(f"{own} words", "share") for own in found.names)]
+    return Table(f"{name.capitalize()} at the ratio 1/{2**level}", columns, rows, notes)
+
+
+def _shares(case: Case, found: Study, notes: list[str]) -> Table:
+    """Figure 4: the share of shingles that a required precision takes, adaptive and with one ratio for all."""
+    rows: list[list[Cell]] = []
+    thresholds = case.number("share_thresholds")
+    for precision in case.number("precisions"):
+        cells: list[Cell] = []
+        for t in thresholds:
+            cells += [found.share(found.choose(t, precision)), found.ratios[found.uniform(t, precision)]]
+        rows.append([f"{precision:g}", *cells])
+    heads = [Column(f"{how}, t = {t:g}", "percent") for t in thresholds for how in ("Adaptive", "Uniform")]
+    return Table("Shingles to process", [Column("Precision required"), *heads], rows, notes)
+
+
+_NAMES = tuple(f"{name} 1/{2**level}" for level in SHOWN for name in ("precision", "recall"))
+PROTOCOL = Protocol(
+    "sampling", "sampled against unsampled detection, by length, ratio and threshold", run,
+    ("ranks", "groups", *_NAMES, "shares"),
+    {
+        "shingle_size": 10, "common": 1000, "least_pairs": 5,
+        "bounds": [500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 7500, 10000],
+        "thresholds": [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95], "share_thresholds": [0.6, 0.8],
+        "precisions": [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99],
+    },
+)  # fmt: skip

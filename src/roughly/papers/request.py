@@ -1,0 +1,87 @@
+"""What `roughly lab run` is asked for: one experiment or all, and parameters other than the files'."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from roughly.errors import RoughlyError, SettingsError
+from roughly.papers.experiment import Experiment
+from roughly.papers.experiments import every, named
+from roughly.papers.runner import Result, Runner
+from roughly.papers.result_files import markdown, write
+from roughly.lexicon import Lexicon
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An experiment's name, or `all`, and changes as NAME=VALUE."""
+
+    name: str
+    changes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        known = {name for experiment in self.experiments for name in experiment.protocol.parameters}
+        problems = [
+            f"{', '.join(e.name for e in self.experiments[:1]) if self.name != ALL else 'no experiment'} has "
+            f"{'no' if self.name != ALL else 'a'} parameter {name!r}; parameters are {', '.join(sorted(known))}"
+            for name in self.changed
+            if name not in known
+        ]
+        if problems:
+            raise SettingsError(*problems)
+
+    @cached_property
+    def experiments(self) -> list[Experiment]:
+        """Those that are asked for."""
+        return every() if self.name == ALL else [named(self.name)]
+
+    @cached_property
+    def changed(self) -> dict[str, Any]:
+        """The parameters, read as TOML; what is no value of TOML is text."""
+        found = {}
+        for change in self.changes:
+            name, equals, value = change.partition("=")
+            if not equals:
+                raise SettingsError(f"--set takes NAME=VALUE, as in seed=1, not {change!r}")
+            try:
+                found[name.strip()] = tomllib.loads(f"value = {value}")["value"]
+            except tomllib.TOMLDecodeError:
+                found[name.strip()] = value.strip()
+        return found
+
+    def for_one(self, experiment: Experiment) -> dict[str, Any]:
+        """The changes that concern an experiment."""
+        return {name: value for name, value in self.changed.items() if name in experiment.protocol.parameters}
+
+
+def run_asked(
+    asked: Asked, output: Path, *, files: Sequence[str] = (), folder: Path | None = None,
+    lexicon: Lexicon | None = None, sample: int = 0, figures: bool = True, text_column: str | None = None,
+    label_column: str | None = None, overwrite: bool = False,
+) -> Iterator[tuple[Result, str]]:  # fmt: skip
+    """Run, write, and give each result with its Markdown; of all, those that fail are told of at the end."""
+    runner = Runner(
+        files, folder, None, {}, sample=sample, text_column=text_column, label_column=label_column
+    )  # fmt: skip
+    failed = []
+    for experiment in asked.experiments:
+        runner.changed = asked.for_one(experiment)
+        runner.lexicon = lexicon if asked.name != ALL or experiment.protocol.takes_lexicon else None
+        try:
+            result = runner.run(experiment)
+        except RoughlyError as problem:
+            if asked.name != ALL:
+                raise
+            failed.append(f"{experiment.name}: {problem}")
+            continue
+        write(result, output / experiment.name if asked.name == ALL else output, figures=figures, overwrite=overwrite)
+        yield result, markdown(result, [])
+    if failed:
+        raise SettingsError(f"{len(failed)} of {len(asked.experiments)} experiments could not be run", *failed)

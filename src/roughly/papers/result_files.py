@@ -1,0 +1,113 @@
+"""A result as files: Markdown and HTML for people, JSON for programs, a PNG for every figure.
+
+These are the same bytes whenever the experiment is run again on the same documents. Seconds never are: they stand in a
+file of their own, which says so.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+
+from roughly.errors import OutputExists
+from roughly.papers.runner import Result, Shared
+from roughly.papers.paper_table import Table
+
+SECONDS = "seconds.json"
+_STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#222}"
+    "table{border-collapse:collapse;margin:1rem 0;font-size:13px}"
+    "td,th{border-bottom:1px solid #ddd;padding:.2rem .6rem}"
+    "td.n{text-align:right;font-variant-numeric:tabular-nums}.paper{color:#777}img{max-width:100%}"
+    ".no{color:#b45309}"
+)
+
+
+def picture_of(shared: Shared, place: int, count: int) -> str:
+    """The name of the file of a figure."""
+    return "figure.png" if count == 1 else f"figure-{place}.png"
+
+
+def pictures(result: Result) -> dict[str, Shared]:
+    """The figures of a result by the names of their files."""
+    drawn = [shared for shared in result.tables if shared.figure]
+    return {picture_of(shared, place, len(drawn)): shared for place, shared in enumerate(drawn, 1)}
+
+
+def write(result: Result, folder: Path, *, figures: bool = True, overwrite: bool = False) -> list[Path]:
+    """The files of a result in a folder."""
+    drawn = pictures(result) if figures else {}
+    if drawn:
+        from roughly.papers.figures import need_matplotlib
+
+        need_matplotlib()
+    texts = {
+        "table.md": markdown(result, list(drawn)),
+        "table.html": html(result, list(drawn)),
+        "table.json": json.dumps(result.document(), indent=1, ensure_ascii=False) + "\n",
+        SECONDS: seconds(result),
+    }
+    there = [name for name in (*texts, *drawn) if (folder / name).exists()]
+    if there and not overwrite:
+        raise OutputExists(f"{folder / there[0]} is there already; name another folder, or give --overwrite")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for name, shared in drawn.items():
+        from roughly.papers.figures import draw
+
+        draw(shared, folder / name)
+    return [folder / name for name in (*texts, *drawn)]
+
+
+def seconds(result: Result) -> str:
+    """Processor seconds of this one run."""
+    measured = {name: round(value, 4) for name, value in result.seconds.items()}
+    about = "processor seconds of one run on one machine; another run gives others"
+    return json.dumps({"about": about, "seconds": measured}, indent=1, ensure_ascii=False) + "\n"
+
+
+def markdown(result: Result, drawn: list[str]) -> str:
+    """The result in Markdown."""
+    experiment = result.experiment
+    parts = [f"# {experiment.paper}: {experiment.about}\n", *(shared.beside.markdown() for shared in result.tables)]
+    parts += [f"![]({name})\n" for name in drawn]
+    return "\n".join([*parts, "## Expected\n", expected(result)])
+
+
+def expected(result: Result) -> str:
+    """The shapes, and whether they held."""
+    lines = [f"- {held.word if held.held else f'**{held.word}**'}: {held.says} ({held.seen})" for held in result.held]
+    return "\n".join(lines) + "\n"
+
+
+def html(result: Result, drawn: list[str]) -> str:
+    """The result as one page of HTML, beside its pictures."""
+    experiment = result.experiment
+    title = escape(f"{experiment.paper}: {experiment.about}")
+    body = [f"<h1>{title}</h1>", *(_table(shared.beside) for shared in result.tables)]
+    body += [f'<p><img src="{escape(name)}" alt=""></p>' for name in drawn]
+    body.append("<h2>Expected</h2><ul>")
+    for held in result.held:
+        word = held.word if held.held else f'<b class="no">{held.word}</b>'
+        body.append(f"<li>{word}: {escape(held.says)} ({escape(held.seen)})</li>")
+    head = f'<meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
+    return "\n".join(["<!doctype html>", f'<html lang="en"><head>{head}</head><body>', *body, "</ul></body></html>\n"])
+
+
+def _table(table: Table) -> str:
+    from roughly.papers.runner import IN_PAPER
+
+    marks = ["paper" if column.name.endswith(IN_PAPER) else "" for column in table.columns]
+    heads = "".join(
+        f'<th class="{mark}">{escape(column.name)}</th>' for mark, column in zip(marks, table.columns, strict=True)
+    )
+    lines = [f"<h2>{escape(table.title)}</h2>", f"<table><tr>{heads}</tr>"]
+    for row in table.rows:
+        cells = "".join(
+            f'<td class="{"" if column.kind == "text" else "n "}{mark}">{escape(column.shown(cell))}</td>'
+            for mark, column, cell in zip(marks, table.columns, row, strict=True)
+        )
+        lines.append(f"<tr>{cells}</tr>")
+    return "\n".join([*lines, "</table>", *(f"<p>{escape(note)}</p>" for note in table.notes)])

@@ -1,0 +1,1 @@
+"""Whole tools beside dedupe: each folder holds its logic, request, command and result."""

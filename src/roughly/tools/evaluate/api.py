@@ -1,0 +1,249 @@
+"""`roughly.evaluate`: what a run found, measured against labels.
+
+Found is what a run put into one cluster, or the pairs that it lists. True is what the labels say. What labels do not
+list is
+*different* by default (they are complete), or left out of account (`unlisted="ignore"`), which is the default where
+labels also say which pairs are different: then only the pairs that were judged count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from roughly import checks
+from roughly.errors import InputError, InputMissing
+from roughly.tools.labels import Clusters, Pairs, read_labels, read_table, refuse_unknown, unknown_ids
+from roughly.tools.metrics.cluster_scores import score_clusters
+from roughly.tools.metrics.measure import Figures, intervals_of
+from roughly.tools.metrics.intervals import DRAWS, LEVEL
+from roughly.tools.metrics.overlap import Ints, Overlap, components_of, pair_numbers
+from roughly.tools.metrics.pair_scores import recall_by_bin, score_documents, score_pairs
+from roughly.tools.metrics.query_scores import COST
+from roughly.tools.metrics.utility import Removal, score_removal
+
+BY = ("clusters", "pairs")
+UNLISTED = ("different", "ignore")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was found, by number of document."""
+
+    name: str
+    ids: pa.Array
+    groups: Ints | None  # None: only pairs are known
+    kept: npt.NDArray[np.bool_] | None = None
+    witness: Ints | None = None
+    pairs: Ints | None = None
+    ignored: int | None = None  # documents that the method had nothing to go by: without a word, or without a key
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The figures, and what they were taken of."""
+
+    figures: Figures
+    run: str
+    labels: str
+    by: str
+    unlisted: str
+    labelled: int  # documents that the labels name
+    unknown: list[str] = field(default_factory=list)  # named by labels, not in the run
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "run": self.run, "labels": self.labels, "by": self.by, "unlisted": self.unlisted,
+            "labelled": self.labelled, "unknown": self.unknown, **self.figures.to_dict(),
+        }  # fmt: skip
+
+
+def evaluate(
+    run: str | os.PathLike[str],
+    labels: str | os.PathLike[str],
+    *,
+    by: str = "clusters",
+    unlisted: str | None = None,
+    label_columns: Sequence[str] = (),
+    same_column: str | None = None,
+    resemblance_column: str | None = None,
+    ignore_unknown: bool = False,
+    cost: float = COST,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> Evaluation:
+    """Measure a run (its output folder, or a file of pairs or clusters) against labels (CSV or Parquet)."""
+    checks.refuse(
+        [
+            *checks.one_of("by", by, BY),
+            *([] if unlisted is None else checks.one_of("unlisted", unlisted, UNLISTED)),
+            *checks.share("cost", cost, most=1e12),
+        ]
+    )
+    given = read_labels(
+        Path(labels), columns=label_columns, same_column=same_column, resemblance_column=resemblance_column
+    )
+    found = read_run(Path(run), by, given)
+    strange = unknown_ids(given.ids, found.ids)
+    if not ignore_unknown:
+        refuse_unknown(Path(labels), strange, found.name)
+    known = pc.is_in(given.ids, found.ids)
+    if not pc.any(known).as_py():
+        raise InputError(f"{labels} names no document of {found.name}; the ids of the two do not go together")
+    asked = {"cost": cost, "draws": draws, "level": level, "seed": seed}
+    if isinstance(given, Pairs):
+        judged = given.same is not None and not given.same.all()
+        unlisted = unlisted or ("ignore" if judged else "different")
+        figures = _by_pairs(found, given, unlisted, asked)
+    else:
+        unlisted = unlisted or "different"
+        figures = _by_clusters(found, given, unlisted, asked)
+    return Evaluation(
+        replace(figures, ignored=found.ignored), str(run), str(labels), by, unlisted,
+        int(pc.sum(known).as_py() or 0), strange.to_pylist(),
+    )  # fmt: skip
+
+
+def read_run(path: Path, by: str, labels: Pairs | Clusters) -> Run:
+    """What a run found. Of a file of pairs alone, the documents are those that it and the labels name."""
+    if path.is_dir():
+        documents = path / "documents.parquet"
+        if not documents.is_file():
+            raise InputMissing(f"{path} holds no run: it has no documents.parquet; name the output of roughly dedupe")
+        table = read_table(documents)
+        ids = table["doc_id"].combine_chunks()
+        return Run(
+            str(path), ids, _numbers(table["cluster_id"]), table["kept"].to_numpy(), _places(table["kept_id"], ids),
+            _pair_places(read_table(path / "pairs.parquet"), ids) if by == "pairs" else None,
+            _ignored(path / "run.json"),
+        )  # fmt: skip
+    listed = read_labels(path)
+    if isinstance(listed, Pairs):
+        if by == "clusters":
+            raise InputError(f"{path} lists pairs and no clusters; measure them with --by pairs")
+        ids = pc.unique(pa.concat_arrays([listed.ids, labels.ids]))
+        return Run(str(path), ids, None, pairs=_index_pairs(listed.left, listed.right, ids))
+    return Run(str(path), listed.ids, _numbers(listed.cluster))
+
+
+def _ignored(path: Path) -> int | None:
+    """Documents without a word or without a key, as a run counts them; None where it does not say."""
+    if not path.is_file():
+        return None
+    counts = json.loads(path.read_text(encoding="utf-8")).get("counts", {})
+    return counts["empty"] + counts["unsigned"] if {"empty", "unsigned"} <= set(counts) else None
+
+
+def _by_pairs(found: Run, labels: Pairs, unlisted: str, asked: dict[str, Any]) -> Figures:
+    documents = len(found.ids)
+    left, right = (_place_of(side, found.ids) for side in (labels.left, labels.right))
+    use = (left >= 0) & (right >= 0) & (left != right)
+    listed = np.column_stack((left, right))[use]
+    same = np.ones(len(listed), np.bool_) if labels.same is None else labels.same[use]
+    true = listed[same]
+    hit = _is_found(found, listed)
+    if unlisted == "ignore":
+        overlap = Overlap.of_pairs(documents, listed[hit], true)
+    elif found.pairs is not None:
+        overlap = Overlap.of_pairs(documents, found.pairs, true)
+    else:
+        assert found.groups is not None
+        overlap = Overlap.of_groups_and_pairs(found.groups, true)
+    bins = []
+    if labels.resemblance is not None:
+        bins = recall_by_bin(labels.resemblance[use][same], hit[same])
+    complete = unlisted == "different" and found.groups is not None
+    clusters = score_clusters(found.groups, components_of(documents, true)) if complete else None  # type: ignore[arg-type]
+    removal = None
+    if unlisted == "different" and found.kept is not None and found.witness is not None:
+        removal = score_removal(found.kept, found.witness, pairs=true, cost=asked["cost"])
+    return _figures(overlap, clusters, bins, removal, asked, with_sets=False)
+
+
+def _by_clusters(found: Run, labels: Clusters, unlisted: str, asked: dict[str, Any]) -> Figures:
+    documents = len(found.ids)
+    place = _place_of(labels.ids, found.ids)
+    sets = -1 - np.arange(documents)  # each on its own
+    sets[place[place >= 0]] = _numbers(labels.cluster)[place >= 0]
+    use = np.ones(documents, np.bool_)
+    if unlisted == "ignore":
+        use[:] = False
+        use[place[place >= 0]] = True
+    if found.groups is None:
+        assert found.pairs is not None
+        number = np.cumsum(use) - 1
+        inside = found.pairs[use[found.pairs].all(axis=1)]
+        overlap = Overlap.of_pairs_and_groups(number[inside], sets[use])
+        return _figures(overlap, None, [], None, asked, with_sets=False)
+    if found.pairs is not None:
+        number = np.cumsum(use) - 1
+        inside = found.pairs[use[found.pairs].all(axis=1)]
+        overlap = Overlap.of_pairs_and_groups(number[inside], sets[use])
+    else:
+        overlap = Overlap.of_groups(found.groups[use], sets[use])
+    removal = None
+    if unlisted == "different" and found.kept is not None and found.witness is not None:
+        removal = score_removal(found.kept, found.witness, sets=sets, cost=asked["cost"])
+    clusters = score_clusters(found.groups[use], sets[use])
+    return _figures(overlap, clusters, [], removal, asked, with_sets=found.pairs is None)
+
+
+def _figures(
+    overlap: Overlap, clusters: Any, bins: list[Any], removal: Removal | None, asked: dict[str, Any], *, with_sets: bool
+) -> Figures:
+    intervals = intervals_of(
+        overlap, clusters=with_sets, draws=asked["draws"], level=asked["level"], seed=asked["seed"]
+    )  # fmt: skip
+    return Figures(
+        len(overlap), score_pairs(overlap), score_documents(overlap), clusters, bins, removal, intervals=intervals
+    )
+
+
+def _is_found(found: Run, pairs: Ints) -> npt.NDArray[np.bool_]:
+    if found.pairs is not None:
+        documents = len(found.ids)
+        codes = pairs.min(axis=1) * documents + pairs.max(axis=1)
+        return np.isin(codes, pair_numbers(found.pairs, documents))
+    assert found.groups is not None
+    together: npt.NDArray[np.bool_] = found.groups[pairs[:, 0]] == found.groups[pairs[:, 1]]
+    return together
+
+
+def _numbers(column: Any) -> Ints:
+    codes = pc.dictionary_encode(column)
+    chunks = codes.chunks if isinstance(codes, pa.ChunkedArray) else [codes]
+    if len(chunks) > 1:
+        codes = pc.dictionary_encode(pa.concat_arrays([chunk.cast(pa.string()) for chunk in chunks]))
+        chunks = [codes]
+    found: Ints = chunks[0].indices.to_numpy(zero_copy_only=False).astype(np.int64) if chunks else np.empty(0, np.int64)
+    return found
+
+
+def _place_of(names: pa.Array, ids: pa.Array) -> Ints:
+    """The number of each named document; −1 where there is none."""
+    places = pc.fill_null(pc.index_in(names, ids), -1)
+    found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
+    return found
+
+
+def _places(column: Any, ids: pa.Array) -> Ints:
+    return _place_of(column.combine_chunks(), ids)
+
+
+def _pair_places(table: pa.Table, ids: pa.Array) -> Ints:
+    return _index_pairs(table["left_id"].combine_chunks(), table["right_id"].combine_chunks(), ids)
+
+
+def _index_pairs(left: pa.Array, right: pa.Array, ids: pa.Array) -> Ints:
+    return np.column_stack((_place_of(left, ids), _place_of(right, ids)))

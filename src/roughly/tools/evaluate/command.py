@@ -1,0 +1,104 @@
+"""`roughly evaluate`: what a run found, measured against labels."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from roughly.tools.evaluate.api import Evaluation
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="Output of roughly dedupe, or a file of pairs or clusters.")],
+    labels: Annotated[Path, typer.Option("--labels", help="CSV or Parquet: pairs of ids, or id and cluster.")],
+    by: Annotated[str, typer.Option("--by", help="What was found: clusters, or the pairs listed.")] = "clusters",
+    unlisted: Annotated[
+        str | None, typer.Option("--unlisted", help="What labels do not list: different or ignore.")
+    ] = None,
+    label_columns: Annotated[
+        str, typer.Option("--label-columns", help="The two columns that matter, as in id_a,id_b or id,cluster.")
+    ] = "",
+    same_column: Annotated[
+        str | None, typer.Option("--same-column", help="Column of pairs that says same or different.")
+    ] = None,
+    resemblance_column: Annotated[
+        str | None, typer.Option("--resemblance-column", help="Column of pairs for recall by resemblance.")
+    ] = None,
+    ignore_unknown: Annotated[
+        bool, typer.Option("--ignore-unknown", help="Leave out labels of documents that the run does not have.")
+    ] = False,
+    cost: Annotated[float, typer.Option("--cost", help="Of a document removed wrongly.")] = 100.0,
+    draws: Annotated[int, typer.Option("--draws", help="Of the bootstrap.")] = 1000,
+    level: Annotated[float, typer.Option("--level", help="Of the confidence intervals.")] = 0.95,
+    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Measure a run against labels: precision, recall, F1, cluster measures, utility, with intervals."""
+    from roughly.tools.evaluate.api import evaluate as measure
+
+    found = measure(
+        run, labels, by=by, unlisted=unlisted,
+        label_columns=[name.strip() for name in label_columns.split(",") if name.strip()],
+        same_column=same_column, resemblance_column=resemblance_column, ignore_unknown=ignore_unknown, cost=cost,
+        draws=draws, level=level, seed=seed,
+    )  # fmt: skip
+    if as_json:
+        json.dump(found.to_dict(), sys.stdout, indent=1, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        _tell(found, level)
+    if found.unknown:
+        print(f"left out: {len(found.unknown):,} documents that the labels name and the run lacks", file=sys.stderr)
+        raise typer.Exit(3)
+
+
+def _tell(found: Evaluation, level: float) -> None:
+    figures = found.figures
+    values = figures.to_dict()
+    counted = "counts as different" if found.unlisted == "different" else "is left out of account"
+    print(f"documents   {figures.documents:,}; {found.labelled:,} of them labelled; what labels do not list {counted}")
+    print(f"{'':<12}{'precision':>26}{'recall':>26}{'F1':>26}   (intervals: {level:.0%})")
+    for title, part, keys in (
+        ("pairs", "pairs", ("precision", "recall", "f1")),
+        ("documents", "by_document", ("precision", "recall", "f1")),
+        ("B-cubed", "clusters", ("bcubed_precision", "bcubed_recall", "bcubed_f1")),
+    ):
+        if values[part] is not None:
+            cells = (_cell(values[part][key], values["intervals"].get(f"{part}.{key}")) for key in keys)
+            print(f"{title:<12}" + "".join(f"{cell:>26}" for cell in cells))
+    pairs, documents = figures.pairs, figures.of_documents
+    print(f"pairs       {pairs.found:,} found, {pairs.true:,} true, {pairs.both:,} both")
+    print(f"documents   {documents.found:,} grouped, {documents.true:,} have a duplicate, {documents.right:,} with one")
+    if figures.ignored:
+        print(f"ignored     {figures.ignored:,} documents have no word or no key")
+    if figures.clusters is not None:
+        own = figures.clusters
+        print(f"clusters    {own.clusters:,} found, {own.sets:,} true, {own.whole:,} the same in both")
+        print(
+            f"            adjusted Rand {_figure(own.adjusted_rand)}, purity {_figure(own.purity)}, "
+            f"clusters a true set {_figure(own.clusters_per_set)}"
+        )
+    for one in (one for one in figures.bins if one.true):
+        told = f"{one.found:,} of {one.true:,} found, recall {_figure(one.recall)}"
+        print(f"resemblance {one.low:.1f}–{one.high:.1f}: {told}")
+    if figures.removal is not None:
+        gone = figures.removal
+        print(
+            f"removed     {gone.right:,} rightly, {gone.wrong:,} wrongly; utility {gone.utility:,.0f} "
+            f"at a cost of {gone.cost:g}"
+        )
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _cell(value: float | None, interval: list[float] | None) -> str:
+    if value is None or interval is None:
+        return _figure(value)
+    return f"{value:.4f} ({interval[0]:.4f}–{interval[1]:.4f})"

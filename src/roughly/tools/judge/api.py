@@ -1,0 +1,264 @@
+"""A run made ready to be judged: pairs drawn from what it found and what it nearly found, and their texts again.
+
+A run's folder does not hold the texts of documents that went, nor near misses. Both come from the input that run.json
+names, which is read once when pairs are drawn; after that only the rows of the pairs drawn are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from roughly import checks
+from roughly.errors import InputError, InputMissing
+from roughly.job.rereading import Input, open_again
+from roughly.job.texts import Place, texts_of
+from roughly.tools.tune.draw import place_of
+from roughly.tools.judge.near_misses import MOST, near_misses
+from roughly.tools.judge.strata import Candidate, Drawing
+from roughly.tools.judge.verdict_file import Drawn, DrawnPair, Verdicts
+from roughly.meter import Listener, Meter
+from roughly.settings import MEASURES, Resources
+from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.text.canonical import Tokens, tokenise
+from roughly.threads import in_order
+from roughly.verify.scores import score_texts
+
+PAIRS = 100
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run."""
+
+    folder: Path
+    fingerprint: str
+    settings: dict[str, Any]
+    inputs: list[str]
+    told: dict[str, Any] = field(default_factory=dict, repr=False)  # all of run.json
+
+    @classmethod
+    def open(cls, folder: Path) -> Run:
+        """Read run.json."""
+        try:
+            run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+            return cls(folder, run["fingerprint"], run["settings"], run["inputs"], run)
+        except (FileNotFoundError, NotADirectoryError):
+            raise InputMissing(f"{folder} holds no run; name the folder that `roughly dedupe` wrote") from None
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            raise InputError(f"{folder / 'run.json'} cannot be read ({problem}); run dedupe again") from problem
+
+    @property
+    def measure(self) -> str:
+        """What the threshold is on."""
+        return self.settings["measure"] if self.settings["measure"] in MEASURES else MEASURES[0]
+
+    @property
+    def verdicts(self) -> Path:
+        """Where verdicts are kept: beside the folder, since `--overwrite` replaces all that is in it."""
+        folder = self.folder.resolve()
+        return folder.with_name(f"{folder.name}.verdicts.jsonl")
+
+
+def open_verdicts(run: Run, path: Path) -> Verdicts:
+    """Verdicts that were begun; refused where they are of another run."""
+    found = Verdicts.open(path)
+    if found.drawn.run != run.fingerprint:
+        raise InputError(
+            f"{path} holds verdicts on another run, with other settings than {run.folder}; name another file with "
+            "--verdicts"
+        )
+    return found
+
+
+def draw_pairs(
+    run: Run,
+    path: Path,
+    *,
+    pairs: int = PAIRS,
+    seed: int = 0,
+    near: bool = True,
+    inputs: Sequence[str] | None = None,
+    reading: ReadOptions | None = None,
+    resources: Resources | None = None,
+    listener: Listener | None = None,
+) -> Verdicts:
+    """Draw pairs around the run's threshold and begin a file of verdicts."""
+    checks.refuse([*checks.whole("pairs", pairs, 1, 100_000), *checks.whole("seed", seed, 0, 2**63 - 1)])
+    resources, meter = resources or Resources(), Meter(listener)
+    threshold, main_text = float(run.settings["threshold"]), bool(run.settings["main_text"])
+    source = Input(run.folder, run.told, inputs, reading)
+    drawing = Drawing(threshold, pairs, seed)
+    for candidate in _found(run):
+        drawing.add(candidate)
+    wanted = {name for one in drawing.held() for name in (one.left_id, one.right_id)}
+    stay, share = _staying(run, seed) if near else ([], 1.0)
+    with closing(source):
+        parts, names = source.parts, source.names
+        places, tokens = _read(parts, run, wanted, set(stay), main_text, resources, meter)
+        stay = [name for name in stay if name in places]
+        if stay:
+            with meter.stage("near"):
+                for candidate in near_misses(
+                    stay, _gathered([tokens[name] for name in stay]), measure=run.measure, threshold=threshold,
+                    shingle_size=int(run.settings["shingle_size"]), resources=resources,
+                ):  # fmt: skip
+                    drawing.add(candidate)
+        strata, drawn = drawing.finish(1 / share**2)
+        if not drawn:
+            raise InputError(f"{run.folder} found no duplicates, and nothing is near its threshold: nothing to judge")
+        missing = next((n for _, one in drawn for n in (one.left_id, one.right_id) if n not in places), None)
+        if missing is not None:
+            raise InputError(
+                f"the document {missing!r} of the run is not in {', '.join(names)}; give the input with --input, and "
+                "--id-column where dedupe was given one"
+            )
+        wanted_places = [places[name] for _, one in drawn for name in (one.left_id, one.right_id)]
+        texts = texts_of(parts, wanted_places, main_text, resources.threads)
+    size = int(run.settings["shingle_size"])
+    listed = []
+    for number, one in drawn:
+        left, right = places[one.left_id], places[one.right_id]
+        score = getattr(score_texts(texts[left], texts[right], size), run.measure)
+        listed.append(
+            DrawnPair(
+                one.left_id, one.right_id, float(score), number, left, right, _digest(texts[left]),
+                _digest(texts[right]),
+            )
+        )  # fmt: skip
+    told = {name: value for name, value in asdict(source.options).items() if value is not None}
+    return Verdicts.create(
+        path,
+        Drawn(
+            run=run.fingerprint, measure=run.measure, threshold=threshold, shingle_size=size, main_text=main_text,
+            seed=seed, inputs=names, reading=told, strata=strata, pairs=listed,
+        ),
+    )  # fmt: skip
+
+
+def pair_texts(
+    verdicts: Verdicts, wanted: Sequence[int], inputs: Sequence[str] | None = None, threads: int = 1
+) -> dict[int, tuple[str, str]]:
+    """The texts of some of the pairs drawn; refused where the input is gone or has changed."""
+    drawn = verdicts.drawn
+    names = [str(name) for name in inputs or drawn.inputs]
+    with tempfile.TemporaryDirectory(prefix="roughly-judge-") as spool:
+        parts = open_again(names, ReadOptions(**drawn.reading), Path(spool))
+        return texts_of_pairs(verdicts, wanted, parts, names, threads)
+
+
+def texts_of_pairs(
+    verdicts: Verdicts, wanted: Sequence[int], parts: Sequence[Part], names: Sequence[str], threads: int = 1
+) -> dict[int, tuple[str, str]]:
+    """The same from an input that is open."""
+    drawn = verdicts.drawn
+    places = [place for n in wanted for place in (drawn.pairs[n].left_place, drawn.pairs[n].right_place)]
+    if any(part >= len(parts) for part, _ in places):
+        raise InputError(_changed(names))
+    texts = texts_of(parts, places, drawn.main_text, threads)
+    found = {}
+    for number in wanted:
+        pair = drawn.pairs[number]
+        left, right = texts.get(pair.left_place), texts.get(pair.right_place)
+        if left is None or right is None or (_digest(left), _digest(right)) != (pair.left_digest, pair.right_digest):
+            raise InputError(_changed(names))
+        found[number] = left, right
+    return found
+
+
+def _changed(names: Sequence[str]) -> str:
+    return (
+        f"{', '.join(names)} has changed since the pairs were drawn, so their texts are not what was judged; put the "
+        "input back, or begin anew with another file (--verdicts)"
+    )
+
+
+def _found(run: Run) -> Iterator[Candidate]:
+    """Every document that went, with the one that stays in its place."""
+    columns = ["left_id", "right_id", run.measure, "witness"]
+    try:
+        file = pq.ParquetFile(run.folder / "pairs.parquet")
+    except FileNotFoundError:
+        raise InputMissing(f"{run.folder} has no pairs.parquet; run dedupe again") from None
+    with file:
+        for batch in file.iter_batches(columns=columns):
+            rows = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
+            yield from (Candidate(left, right, score, True) for left, right, score, witness in rows if witness)
+
+
+def _staying(run: Run, seed: int) -> tuple[list[str], float]:
+    """The ids of documents that stay, at most `MOST`, and what share of them that is."""
+    count = 0
+
+    def names() -> Iterator[tuple[int, str]]:
+        nonlocal count
+        with pq.ParquetFile(run.folder / "documents.parquet") as file:
+            for batch in file.iter_batches(columns=["doc_id", "kept"]):
+                kept = batch.filter(batch.column("kept")).column("doc_id").to_pylist()
+                count += len(kept)
+                yield from ((place_of(name, seed, "near"), name) for name in kept)
+
+    chosen = sorted(name for _, name in heapq.nsmallest(MOST, names()))
+    return chosen, len(chosen) / max(count, 1)
+
+
+def _read(
+    parts: Sequence[Part], run: Run, wanted: set[str], stay: set[str], main_text: bool, resources: Resources,
+    meter: Meter,
+) -> tuple[dict[str, Place], dict[str, Any]]:  # fmt: skip
+    """Where each document that may be shown stands, and the tokens of those that stay."""
+    from roughly.text.markup import strip_column
+
+    def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.RecordBatch, int]:
+        number, part, chunk = item
+        return number, part.parse(chunk).batch, chunk.nbytes
+
+    renamed: Counter[str] | None = Counter() if run.settings["on_duplicate_id"] == "number" else None
+    places: dict[str, Place] = {}
+    tokens: dict[str, Any] = {}
+    items = ((number, part, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
+    with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
+        for number, batch, nbytes in in_order(make, items, resources.threads):
+            stage.bytes += nbytes
+            meter.advance(stage, stage.bytes)
+            ids = batch.column("doc_id").to_pylist()
+            if renamed is not None:
+                ids = [_numbered(name, renamed) for name in ids]
+            rows = batch.column("row").to_pylist()
+            for name, row in zip(ids, rows, strict=True):
+                if name in wanted or name in stay:
+                    places[name] = number, row
+            at = [n for n, name in enumerate(ids) if name in stay]
+            if at:
+                some = batch.take(pa.array(at, pa.int64()))
+                found = tokenise(strip_column(some.column("text"), some.column("markup"), main_text))
+                for n, place in enumerate(at):
+                    tokens[ids[place]] = found.hashes[found.offsets[n] : found.offsets[n + 1]]
+    return places, tokens
+
+
+def _numbered(name: str, seen: Counter[str]) -> str:
+    """The id that dedupe gives a document whose id is taken: a, a#2, a#3."""
+    seen[name] += 1
+    return name if seen[name] == 1 else f"{name}#{seen[name]}"
+
+
+def _gathered(tokens: Sequence[Any]) -> Tokens:
+    offsets = np.concatenate(([0], np.cumsum([len(one) for one in tokens]))).astype(np.int64)
+    return Tokens(np.concatenate([np.empty(0, np.uint64), *tokens]), offsets)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,0 +1,235 @@
+"""`roughly judge RUN`: pairs around the threshold, one by one, and what people say of them.
+
+On a terminal one key is one verdict; from a pipe, one line is. Document text comes from strangers: everything in it
+that would act unseen is shown as a sign for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from roughly.settings import Resources
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from roughly.tools.judge.judge_report import Report
+    from roughly.tools.judge.judge_session import Session
+    from roughly.tools.judge.verdict_file import DrawnPair, Verdicts
+
+_KEYS = {"s": "same", "d": "different", "k": "skip"}
+_HELP = "s same, d different, k skip, u undo, m more of the text, q quit"
+_MARKS = {"span": ("", "", ""), "del": ("[-", "-]", "red"), "ins": ("{+", "+}", "green"), "gap": ("[…", "…]", "dim")}
+_MORE = 20_000  # characters shown with m
+
+
+def judge(
+    run: Annotated[Path, typer.Argument(help="Folder of a run of `roughly dedupe`.")],
+    name: Annotated[str, typer.Option("--judge", help="Who judges.")] = "judge",
+    pairs: Annotated[int, typer.Option("--pairs", help="Pairs to draw, when the first judge begins.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", help="Of the draw.")] = 0,
+    found_only: Annotated[bool, typer.Option("--found-only", help="Draw no pairs below the threshold.")] = False,
+    disputed: Annotated[bool, typer.Option("--disputed", help="Only pairs that other judges disagree on.")] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="Show scores, which may sway a judge.")] = False,
+    verdicts: Annotated[
+        Path | None, typer.Option("--verdicts", help="File of verdicts; beside the run if not given.")
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Say what the verdicts so far come to, and ask none.")
+    ] = False,
+    precision: Annotated[
+        float, typer.Option("--precision", help="In the report: a precision to find the threshold for.")
+    ] = 0.95,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Write the decided pairs, as labels for `roughly tune`.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file of --csv.")] = False,
+    inputs: Annotated[
+        list[str] | None, typer.Option("--input", help="Where the documents lie, if not where dedupe found them.")
+    ] = None,
+    text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
+    id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Instead of guessing it from the name.")] = None,
+    threads: Annotated[int, typer.Option("--threads", help="0: one a core.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Judge pairs around the threshold of a run, and learn its precision and a better threshold."""
+    from roughly import checks
+    from roughly.tools.judge.api import Run, draw_pairs, open_verdicts
+    from roughly.job.rereading import options_of
+    from roughly.tools.judge.judge_report import make_report, write_csv
+
+    checks.refuse(checks.above_zero("precision", precision))
+    opened = Run.open(run)
+    path = verdicts or opened.verdicts
+    if report or as_json or csv is not None or path.exists():
+        found = open_verdicts(opened, path)
+    else:
+        from roughly.cli.progress import Progress, compiled
+
+        compiled()
+        given: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "format": format}
+        reading = replace(options_of(opened.told), **{name: value for name, value in given.items() if value})
+        with Progress() as progress:
+            found = draw_pairs(
+                opened, path, pairs=pairs, seed=seed, near=not found_only, inputs=inputs, reading=reading,
+                resources=Resources(threads=threads), listener=progress,
+            )  # fmt: skip
+        print(f"{len(found.drawn.pairs)} pairs drawn; verdicts go to {path}", file=sys.stderr)
+    if not (report or as_json or csv is not None):
+        _ask(found, name, disputed, scores, inputs, threads)
+        return
+    if csv is not None:
+        print(f"{write_csv(found, csv, overwrite)} decided pairs in {csv}", file=sys.stderr)
+    if as_json:
+        json.dump(make_report(found, precision).to_dict(), sys.stdout, indent=1, ensure_ascii=False)
+        sys.stdout.write("\n")
+    elif report:
+        print("\n".join(_report_lines(make_report(found, precision))))
+
+
+def _ask(found: Verdicts, name: str, disputed: bool, scores: bool, inputs: list[str] | None, threads: int) -> None:
+    from rich.console import Console
+
+    from roughly.tools.judge.api import pair_texts
+    from roughly.tools.judge.judge_session import Session
+
+    session = Session(found, name, disputed)
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    texts = pair_texts(found, session.asked, inputs, Resources(threads=threads).threads)
+    with _keys() as keys:
+        _listen(console, session, texts, scores, keys)
+    left = len(session.asked) - session.done
+    told = f"{left} left; the same command goes on" if left else "all done"
+    print(f"{session.done} of {len(session.asked)} pairs judged by {name}: {told}")
+
+
+def _listen(
+    console: Console, session: Session, texts: dict[int, tuple[str, str]], scores: bool, keys: Iterator[str]
+) -> None:
+    """Show pair after pair and do what the keys say."""
+    shown = None
+    while (pair := session.next()) is not None:
+        if pair != shown:
+            _show(console, session, pair, texts[pair], scores)
+            shown = pair
+        key = next(keys, "q")
+        if key == "q":
+            return
+        if key == "u":
+            if not session.undo():
+                print("nothing to undo", file=sys.stderr)
+        elif key == "m":
+            _show_more(console, session.verdicts.drawn.pairs[pair], texts[pair])
+        elif key in _KEYS:
+            session.say(_KEYS[key])
+        else:
+            print(f"no such key {key!r}: {_HELP}", file=sys.stderr)
+
+
+@contextmanager
+def _keys() -> Iterator[Iterator[str]]:
+    """One key at a time: keystrokes of a terminal, or the first letter of each line of a pipe."""
+    if not sys.stdin.isatty():
+        yield (line.strip()[0].lower() for line in sys.stdin if line.strip())
+        return
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal, termios.TCSADRAIN)  # keys typed ahead are kept
+        yield iter(lambda: os.read(terminal, 1).decode("latin-1").lower().replace("\x04", ""), "")
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+def _show(console: Console, session: Session, number: int, texts: tuple[str, str], scores: bool) -> None:
+    from rich.text import Text
+
+    from roughly.report.data import PairSample
+    from roughly.report.marks import mark
+    from roughly.report.visible import label
+
+    pair = session.verdicts.drawn.pairs[number]
+    console.print()
+    console.print(f"pair {session.done + 1} of {len(session.asked)}", style="bold")
+    if scores:
+        console.print(f"{session.verdicts.drawn.measure} {pair.score:.4f}")
+    for sign, own, text in (("[-", pair.left_id, texts[0]), ("{+", pair.right_id, texts[1])):
+        console.print(Text(f"{sign} {label(own)}, {len(text):,} characters"))
+    marked = mark(PairSample(pair.left_id, pair.right_id, *texts, pair.score, 0.0, 0.0).bounded())
+    shown = Text()
+    for one in marked.marks:
+        begins, ends, style = _MARKS[one.tag]
+        body = one.text.strip()
+        if one.tag == "span":
+            shown.append(one.text)
+        elif one.tag == "gap":
+            shown.append(f" {begins} {body} {ends} " if body else " […] ", style=style)
+        else:
+            shown.append(f"{begins}{body}{ends} ", style=style)
+    console.print(shown)
+    for note in marked.notes:
+        console.print(Text(note, style="dim"))
+    console.print(f"the same? {_HELP}", style="dim")
+
+
+def _show_more(console: Console, pair: DrawnPair, texts: tuple[str, str]) -> None:
+    """Both texts as they are, one after the other, up to a length."""
+    from rich.text import Text
+
+    from roughly.report.visible import label, reveal
+
+    for own, text in zip((pair.left_id, pair.right_id), texts, strict=True):
+        console.print(Text(f"— {label(own)} —", style="bold"))
+        console.print(Text(reveal(text[:_MORE].replace("\r\n", "\n").replace("\r", "\n"))))
+        if len(text) > _MORE:
+            console.print(Text(f"… {len(text) - _MORE:,} characters more", style="dim"))
+
+
+def _report_lines(report: Report) -> list[str]:
+    counts = ", ".join(f"{judge} {n:,}" for judge, n in report.judged.items()) or "none"
+    skipped = sum(report.skipped.values())
+    lines = [f"pairs       {report.pairs:,} drawn; judged: {counts}; {skipped:,} skipped, {report.disputed:,} disputed"]
+    for one in report.agreement:
+        kappa = "–" if one.kappa is None else f"{one.kappa:.3f}"
+        share = "–" if one.share is None else f"{one.share:.1%}"
+        lines.append(f"agreement   {one.first} and {one.second}: {share} of {one.pairs:,} pairs, kappa {kappa}")
+    lines.append(f"{report.measure:<13} {'stands for':>10} {'drawn':>6} {'same':>6} {'different':>9}")
+    for stratum in report.strata:
+        side = "" if stratum.found else "  below the threshold"
+        lines.append(
+            f"{stratum.name:<13} {stratum.pairs:>10,.0f} {stratum.drawn:>6} {stratum.same:>6} "
+            f"{stratum.different:>9}{side}"
+        )
+    if report.precision is None:
+        lines.append("precision   nothing of what was found is judged yet")
+    else:
+        found, about = report.precision, report.precision.interval
+        lines.append(
+            f"precision   {found.value:.3f} ({about.low:.3f}–{about.high:.3f}) of what was found, from "
+            f"{found.judged:,} verdicts"
+        )
+        if found.covered < 1:
+            lines.append(f"            strata with {1 - found.covered:.1%} of what was found have no verdict yet")
+    for implied, told in (
+        (report.even, "as likely the same as not"),
+        (report.for_target, f"for a precision of {report.target:g}"),
+    ):
+        if implied.value is None:
+            lines.append(f"threshold   none {told}: {implied.reason}")
+        else:
+            ends = f" ({implied.interval.low:.3f}–{implied.interval.high:.3f})" if implied.interval else ""
+            lines.append(f"threshold   {implied.value:.3f}{ends} {told}; the run has {report.threshold:g}")
+    return lines

@@ -1,0 +1,62 @@
+"""Pairs just below the threshold: near misses, which a run does not list.
+
+Two documents that both stay do not reach the threshold with each other. Among them, those that reach a lower one are
+sought with the method `minhash` (for containment, its way of looking shingles up) at that lower threshold, with a
+recall of 0.99, and measured exactly. Where more documents stay than `MOST`, a sample of them by the hash of their ids
+is taken: of the share s of documents come s² of the pairs, so each stands for 1/s² of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.cluster.held import Facts, equivalent, longest_first, resolve_held, work_of
+from roughly.features.shingles import shingle_sets
+from roughly.tools.judge.strata import SPAN, Candidate
+from roughly.methods import make
+from roughly.settings import Resources, Settings
+from roughly.text.canonical import Tokens
+
+MOST = 50_000
+LOWEST = 0.05
+
+
+def near_misses(
+    ids: Sequence[str],
+    tokens: Tokens,
+    *,
+    measure: str,
+    threshold: float,
+    shingle_size: int,
+    resources: Resources,
+) -> list[Candidate]:
+    """Pairs of these documents whose score is below the threshold by at most `SPAN`. `left` is the one that would go:
+    the shorter."""
+    settings = Settings(
+        method="minhash", measure=measure, threshold=max(LOWEST, round(threshold - SPAN, 6)), recall=0.99,
+        shingle_size=shingle_size,
+    )  # fmt: skip
+    method = make(settings)
+    keys, sets = method.keys(tokens), shingle_sets(tokens, shingle_size)
+    assert keys is not None  # minhash has keys
+    lengths = np.diff(tokens.offsets)
+    rank = longest_first(lengths)
+    verdict = resolve_held(
+        keys, method.judge(), Facts(sets, lengths), rank=rank, work=work_of(resources), first=equivalent(sets, rank),
+        every_pair=True,
+    )  # fmt: skip
+    scores = _scores(verdict.pairs, measure)
+    use = np.flatnonzero(scores < threshold)
+    found = [
+        Candidate(ids[int(left)], ids[int(right)], float(score), False)
+        for left, right, score in zip(verdict.pairs[use, 0], verdict.pairs[use, 1], scores[use], strict=True)
+    ]
+    return sorted(found, key=lambda one: (one.left_id, one.right_id))
+
+
+def _scores(rows: npt.NDArray[np.int64], measure: str) -> npt.NDArray[np.float64]:
+    c, m, n = (rows[:, column].astype(np.float64) for column in (2, 3, 4))
+    return c / m if measure == "containment" else c / (m + n - c)

@@ -1,0 +1,28 @@
+"""What became of an original and its copies (I-Match 2002, §4.3, Tables III and IV)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from roughly.tools.metrics.overlap import Ints
+
+
+@dataclass(frozen=True)
+class FamilyScore:
+    """What became of an original and its copies."""
+
+    found: float  # share of them in a group with another of them
+    clusters: int  # groups that they stand in, single ones included
+    false: int  # documents of other origin in those groups
+
+
+def score_family(group: Ints, family: Sequence[int]) -> FamilyScore:
+    """The ratio of Table III, the number of Table IV, and what was wrongly found with them."""
+    own = group[list(family)]
+    names, counts = np.unique(own, return_counts=True)
+    together = counts[counts > 1].sum()
+    others = int(np.isin(group, names).sum()) - len(family)
+    return FamilyScore(float(together) / len(family), len(names), others)

@@ -1,0 +1,206 @@
+"""`roughly.recluster`: stored sketches and signatures, clustered as often as wanted without the documents.
+
+Sketches (`roughly sketch`) give clusters at any threshold, of resemblance or containment: estimated, or exact where the
+texts are given once more. Signatures (`roughly sign`) are judged as their method says; with the texts, what shares a
+key is scored exactly.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from roughly import checks
+from roughly.errors import InputError, InputMissing, SettingsError
+from roughly.features import sketch_store
+from roughly.features.metadata import read_metadata
+from roughly.features.sampling import Sampling
+from roughly.features.sketch import Sketch, joined
+from roughly.features.sketch_store import SketchFacts, read_sketches
+from roughly.features.sketching import Sketched, sketch_parts
+from roughly.tools.recluster.clustering import Clustering, Collection, check_asked, cluster_held
+from roughly.meter import Meter
+from roughly.methods.method import Judge, Keys
+from roughly.methods.shingles import COMMON
+from roughly.settings import MEASURES, Resources, Settings, parse_size
+from roughly.signatures import file as signature_file
+from roughly.signatures.dates import days_of
+from roughly.signatures.file import read_signatures
+from roughly.sources import open_data
+from roughly.sources.part import ReadOptions
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What lies in files of sketches or of signatures."""
+
+    held: Collection
+    judge: Judge
+    common: int  # a key in more documents forms no pairs; 0: each does
+    shingle_size: int
+    main_text: bool
+    method: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """How to cluster; what is None is as the files say."""
+
+    threshold: float | None = None
+    measure: str | None = None
+    common: int | None = None
+    cluster: str = "star"
+    pairs: str = "evidence"
+    shingle_size: int | None = None  # for exact scores, where the signatures do not name it
+    main_text: bool | None = None
+
+
+def recluster(
+    stored: Paths,
+    *,
+    threshold: float | None = None,
+    measure: str | None = None,
+    common: int | None = None,
+    cluster: str = "star",
+    pairs: str = "evidence",
+    texts: Any = None,
+    shingle_size: int | None = None,
+    main_text: bool | None = None,
+    threads: int = 0,
+    memory: int | str = "4GB",
+    **reading: Any,
+) -> Clustering:
+    """Cluster stored sketches or signatures, without the documents.
+
+    Scores are estimates, or none where signatures are judged by the keys that they share. With `texts`, the documents
+    as `roughly.dedupe` takes them, what shares a key is scored exactly on all shingles. Everything is held in memory.
+    """
+    asked = Asked(
+        threshold=threshold, measure=measure, common=common, cluster=cluster, pairs=pairs,
+        shingle_size=shingle_size, main_text=main_text,
+    )  # fmt: skip
+    size = parse_size(memory) if isinstance(memory, str) else memory
+    resources = Resources(threads=threads, memory=size)
+    return cluster_stored(read_stored(stored), asked, texts=texts, resources=resources, reading=ReadOptions(**reading))
+
+
+def cluster_stored(
+    stored: Stored, asked: Asked, *, texts: Any = None, resources: Resources, reading: ReadOptions
+) -> Clustering:
+    """The same with settings as objects."""
+    common = stored.common if asked.common is None else asked.common
+    check_asked(
+        1.0 if asked.threshold is None else asked.threshold, asked.measure or MEASURES[0], common or COMMON,
+        asked.cluster, asked.pairs,
+    )  # fmt: skip
+    judge = _judge(stored, asked, texts is not None)
+    full = None
+    if texts is not None:
+        facts = SketchFacts(
+            Sampling("all"),
+            asked.shingle_size or stored.shingle_size,
+            stored.main_text if asked.main_text is None else asked.main_text,
+        )
+        checks.refuse(checks.shingle_size(facts.shingle_size))
+        full = full_sets(texts, stored.held.ids, facts, resources, reading)
+    return cluster_held(
+        stored.held, judge, common=common, cluster=asked.cluster, pairs=asked.pairs, resources=resources, full=full
+    )
+
+
+def _judge(stored: Stored, asked: Asked, with_texts: bool) -> Judge:
+    """How pairs are judged, with what is at hand."""
+    own = stored.judge
+    measured = own.measure in MEASURES
+    if with_texts or (own.on == "sketch" and measured):
+        threshold = own.threshold if measured else Settings().threshold
+        return dataclasses.replace(
+            own,
+            on="text" if with_texts else "sketch",
+            measure=asked.measure or (own.measure if measured else "resemblance"),  # type: ignore[arg-type]
+            threshold=threshold if asked.threshold is None else asked.threshold,
+        )
+    for name in ("threshold", "measure"):
+        if getattr(asked, name) is not None:
+            raise SettingsError(
+                f"{name} says how alike texts must be, and signatures of {stored.method} do not tell: add the texts, "
+                f"or leave {name} out"
+            )
+    return dataclasses.replace(own, on="keys", measure="common", threshold=1) if own.on == "text" else own
+
+
+def read_stored(paths: Paths) -> Stored:
+    """The sketches, or the signatures, of one or several files or folders, which must have been made alike."""
+    listed = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    kinds = {path: _kind(path) for path in listed}
+    if not kinds:
+        raise InputMissing("no file of sketches or signatures; name at least one")
+    if len(set(kinds.values())) > 1:
+        raise InputError(f"{listed[0]} and {listed[-1]} are not of one kind; cluster sketches and signatures apart")
+    return _sketches(listed) if kinds[listed[0]] == "sketches" else _signatures(listed)
+
+
+def _kind(path: Path) -> str:
+    file = path / sketch_store.FILE if path.is_dir() else path
+    metadata = read_metadata(file, "sketches or signatures", "`roughly sketch` or `roughly sign`")
+    for kind, key in (("sketches", sketch_store.METADATA), ("signatures", signature_file.METADATA)):
+        if key in metadata:
+            return kind
+    raise InputError(f"{file} holds neither sketches nor signatures; make them with `roughly sketch` or `roughly sign`")
+
+
+def _sketches(paths: list[Path]) -> Stored:
+    read = [read_sketches(path) for path in paths]
+    facts = read[0].facts
+    for path, other in zip(paths, read, strict=True):
+        if other.facts != facts:
+            raise InputError(
+                f"{path} was made with other settings ({other.facts.fingerprint()}) than {paths[0]} "
+                f"({facts.fingerprint()}); sketch both in the same way"
+            )
+    sketch = joined([one.sketch for one in read])
+    held = Collection(
+        pa.concat_arrays([one.ids for one in read]), np.concatenate([one.tokens for one in read]),
+        Keys(sketch.values, sketch.offsets), sketch,
+    )  # fmt: skip
+    judge = Judge("sketch", "resemblance", 0.5)  # the paper's threshold
+    return Stored(held, judge, COMMON, facts.shingle_size, facts.main_text, "sketch", facts.fingerprint())
+
+
+def _signatures(paths: list[Path]) -> Stored:
+    read = read_signatures(paths)
+    made = read.made
+    ids, days = pa.array(read.ids, pa.string()), days_of(read.dates)
+    held = Collection(ids, read.tokens, read.keys, read.sketch, read.equal, days)
+    told = made.described
+    size = int(told.get("shingle_size", Settings().shingle_size))
+    return Stored(held, made.judge, int(told.get("common", 0)), size, False, made.method, made.fingerprint)
+
+
+def full_sets(texts: Any, ids: pa.Array, facts: SketchFacts, resources: Resources, reading: ReadOptions) -> Sketch:
+    """All shingles of the documents with these ids, in this order."""
+    from roughly.cluster.scoring import slice_of
+
+    data, paths = (None, [texts]) if isinstance(texts, str | os.PathLike) else (texts, None)
+    with tempfile.TemporaryDirectory(prefix="roughly-", dir=resources.temp) as spool:
+        parts = open_data(data, paths, reading, Path(spool))
+        batches = list(sketch_parts(parts, facts, resources.threads, Sketched(Path(), facts), Meter()))
+    place = {doc_id: at for at, doc_id in enumerate(name for batch in batches for name in batch[0].to_pylist())}
+    missing = [doc_id for doc_id in ids.to_pylist() if doc_id not in place]
+    if missing:
+        raise InputError(
+            f"{len(missing):,} documents are stored but have no text, {missing[0]!r} for one: give the texts that "
+            "the sketches or signatures were made of, or leave them out"
+        )
+    return slice_of(joined([batch[2] for batch in batches]), np.array([place[name] for name in ids.to_pylist()]))

@@ -1,0 +1,173 @@
+"""`roughly.truth`: every pair of documents at or above a threshold, exactly, from any source to one file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from roughly.errors import OutputExists, SettingsError
+from roughly.job.session import check_memory
+from roughly.tools.truth.request import PAIRS_LIMIT, Asked
+from roughly.tools.truth.find import Found, find_pairs
+from roughly.lexicon import Lexicon
+from roughly.meter import Listener, Meter
+from roughly.model import Reject
+from roughly.settings import Resources, parse_size
+from roughly.sources import open_data
+from roughly.sources.part import ReadOptions
+
+ENDINGS = (".parquet", ".csv")
+
+
+def truth(
+    data: Any = None,
+    *,
+    paths: Sequence[str | os.PathLike[str]] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    measure: str = "resemblance",
+    threshold: float = 0.8,
+    shingle_size: int = 5,
+    weights: str = "tf",
+    lexicon: str | os.PathLike[str] | Lexicon | None = None,
+    main_text: bool = False,
+    empty: bool = True,
+    pairs_limit: int = PAIRS_LIMIT,
+    threads: int = 0,
+    memory: str | int = "4GB",
+    temp: str | os.PathLike[str] | None = None,
+    **reading: Any,
+) -> Truth:
+    """Every pair of documents whose resemblance, containment or cosine reaches the threshold.
+
+    `data` and `paths` are those of `roughly.dedupe`; `reading` are the columns and the format. The pairs are in
+    `table`, and in `output` (.parquet or .csv) where that is named.
+    """
+    if (data is None) == (paths is None):
+        raise SettingsError("give either data or paths")
+    if isinstance(data, str | os.PathLike):
+        data, paths = None, [data]
+    held = Lexicon.open(lexicon) if isinstance(lexicon, str | os.PathLike) else lexicon
+    asked = Asked(
+        measure=measure, threshold=threshold, shingle_size=shingle_size, weights=weights, lexicon=held,
+        main_text=main_text, empty=empty, pairs_limit=pairs_limit,
+    )  # fmt: skip
+    resources = Resources(
+        threads=threads, memory=parse_size(memory) if isinstance(memory, str) else memory,
+        temp=None if temp is None else Path(temp),
+    )  # fmt: skip
+    return run_truth(
+        data, paths, asked, resources=resources, reading=ReadOptions(**reading),
+        output=None if output is None else Path(output), overwrite=overwrite,
+    )  # fmt: skip
+
+
+def run_truth(
+    data: Any,
+    paths: Sequence[str | os.PathLike[str]] | None,
+    asked: Asked,
+    *,
+    resources: Resources,
+    reading: ReadOptions,
+    output: Path | None = None,
+    overwrite: bool = False,
+    listener: Listener | None = None,
+) -> Truth:
+    """The same with settings as objects. The file appears whole or not at all."""
+    check_memory(resources)
+    if output is not None:
+        check_output(output, overwrite)
+    folder = Path(tempfile.mkdtemp(prefix="roughly-truth-", dir=resources.temp))
+    try:
+        parts = open_data(data, paths, reading, folder)
+        written = folder / "pairs.parquet"
+        with PairWriter(written if output is None else output) as writer:
+            found = find_pairs(
+                parts, asked, resources=resources, scratch=folder, meter=Meter(listener), take=writer.take
+            )
+        done = Truth(found, written if output is None else output)
+        if output is None:
+            weakref.finalize(done, shutil.rmtree, folder, ignore_errors=True)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return done
+
+
+class Truth:
+    """The outcome of `roughly.truth`: the pairs, and what it took to find them."""
+
+    def __init__(self, found: Found, path: Path) -> None:
+        self._found, self._path = found, path
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """Every pair: `left_id`, `right_id` and the scores, sorted."""
+        if self._path.suffix == ".csv":
+            kinds = {"left_id": pa.string(), "right_id": pa.string()}
+            return pa_csv.read_csv(self._path, convert_options=pa_csv.ConvertOptions(column_types=kinds))
+        return pq.read_table(self._path)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Documents, distinct ones, pairs met, compared and found."""
+        return dict(vars(self._found.counted))
+
+    @property
+    def rejects(self) -> list[Reject]:
+        """Records that could not be read."""
+        return self._found.rejects
+
+    def summary(self) -> dict[str, Any]:
+        """What was asked, counts, seconds and memory, as plain values."""
+        return self._found.summary()
+
+
+def check_output(output: Path, overwrite: bool, endings: Sequence[str] = ENDINGS) -> None:
+    """Refuse a file of unknown kind, or one that is there."""
+    if output.suffix not in endings:
+        raise SettingsError(f"the output must end in {' or '.join(endings)}, not {output.name!r}")
+    if output.exists() and not overwrite:
+        raise OutputExists(f"{output} exists; add --overwrite to replace it, or choose another name")
+
+
+class PairWriter:
+    """Tables as Parquet or CSV, by the name's ending; the file appears when all is in it. The same tables give the
+    same bytes."""
+
+    def __init__(self, output: Path) -> None:
+        self._output, self._unfinished = output, output.with_name(f".{output.name}.partial")
+        self._writer: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def take(self, table: pa.Table) -> None:
+        """Append."""
+        if self._writer is None:
+            self._output.parent.mkdir(parents=True, exist_ok=True)
+            if self._output.suffix == ".csv":
+                self._writer = pa_csv.CSVWriter(self._unfinished, table.schema)
+            else:
+                self._writer = pq.ParquetWriter(self._unfinished, table.schema, compression="zstd")
+        self._writer.write_table(table)
+
+    def __exit__(self, kind: type[BaseException] | None, *problem: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        if kind is None and self._writer is not None:
+            self._unfinished.replace(self._output)
+        else:
+            self._unfinished.unlink(missing_ok=True)

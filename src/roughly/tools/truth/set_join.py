@@ -1,0 +1,235 @@
+"""The join of shingle sets (`kernels/joining.py` has the filters): count, take prefixes, group them, meet, compare.
+
+    |A ∩ B| / |A ∪ B| ≥ t                    resemblance
+    |A ∩ B| / min(|A|, |B|) ≥ t              containment: of the smaller in the larger (Broder 1997, §2)
+
+Rows of prefix values are spooled to disk and grouped like keys of `dedupe`, a share of all values at a time. Documents
+are then met in ranges on all threads; a range's pairs are compared on the full sets. Neither the ranges nor what is in
+memory changes what is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.cluster.candidates import Candidates, Ints
+from roughly.cluster.grouping import group
+from roughly.cluster.scoring import NO_ROWS, Rows, Scorer, Work, held_of
+from roughly.cluster.spool import Spool
+from roughly.errors import MemoryTooSmall
+from roughly.features.shingles import Sets
+from roughly.tools.truth.request import Asked, Counted
+from roughly.tools.truth.feature_files import Collection, LeaderSets
+from roughly.threads import in_order
+
+_WORDS = 16
+"""Of a bitmap: 1,024 bits."""
+_LEAST_SLOTS, _MOST_SLOTS = 1 << 16, 1 << 31
+_RANGES = 64
+"""For each thread: ranges of documents that are met at once."""
+_MOST_BITS = 10
+_AT_ONCE = 4_000_000
+"""Pairs that are compared at once where the sets are on disk."""
+
+
+def join_sets(
+    collection: Collection,
+    asked: Asked,
+    work: Work,
+    counted: Counted,
+    useful: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]],
+) -> Iterator[Rows]:
+    """Rows (d, k, c, m, n) of leaders at or above the threshold, batch by batch; only pairs that are `useful`."""
+    from roughly.kernels import resolve
+    from roughly.kernels.judging import MEASURES
+
+    maps = np.zeros((len(collection.leaders), _WORDS), np.uint64)
+    rule = resolve.Rule(MEASURES[asked.measure], asked.threshold, 0, 0.0)
+    with Spool(work.scratch) as rows:
+        _spool(rows, maps, collection, asked, work)
+        met = (pairs[useful(pairs)] for pairs in _met(rows, collection, maps, asked, work, counted))
+        if collection.in_memory:
+            yield from _compared_in_memory(met, collection, rule, asked, work, counted)
+            return
+        scorer = Scorer(LeaderSets(collection), rule, work.budget // 4, work.threads)
+        for pairs in _gathered(met):
+            counted.compared += len(pairs)
+            scored = scorer.score(pairs, asked.threshold)
+            yield scored[np.lexsort((scored[:, 1], scored[:, 0]))]
+
+
+@dataclass(frozen=True)
+class _Share:
+    """The rows whose values end in these bits."""
+
+    rows: Spool
+    number: int = 0
+    bits: int = 0
+
+    @property
+    def count(self) -> int:
+        """About how many."""
+        return self.rows.count >> self.bits
+
+    def __iter__(self) -> Iterator[tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]]:
+        for keys, members in self.rows:
+            if self.bits:
+                use = (keys & np.uint64((1 << self.bits) - 1)) == np.uint64(self.number)
+                keys, members = keys[use], members[use]
+            yield keys, members
+
+    def halves(self) -> list[_Share]:
+        """Two shares that make up this one."""
+        bits = self.bits + 1
+        return [_Share(self.rows, self.number, bits), _Share(self.rows, self.number | 1 << self.bits, bits)]
+
+
+def _met(
+    rows: Spool, collection: Collection, maps: npt.NDArray[np.uint64], asked: Asked, work: Work, counted: Counted
+) -> Iterator[npt.NDArray[np.int32]]:
+    """Pairs that no filter rules out, each once. Where the documents that share values do not fit into memory, half of
+    the
+    values are taken at a time, and so on; pairs that are met twice are then put together on the way."""
+    whole = _Share(rows)
+    try:
+        candidates = _grouped(whole, collection, work)
+    except MemoryTooSmall:
+        leaders = len(collection.leaders)
+        codes = np.empty(0, np.int64)
+        left = whole.halves()
+        while left:
+            share = left.pop()
+            try:
+                candidates = _grouped(share, collection, work)
+            except MemoryTooSmall:
+                if share.bits >= _MOST_BITS:
+                    raise
+                left += share.halves()
+                continue
+            some = [codes]
+            for pairs in _meet(candidates, collection, maps, asked, work, counted):
+                some.append(pairs[:, 0].astype(np.int64) * leaders + pairs[:, 1])
+            codes = np.unique(np.concatenate(some))
+        for first in range(0, len(codes), _AT_ONCE // 16):
+            yield np.column_stack(np.divmod(codes[first : first + _AT_ONCE // 16], leaders)).astype(np.int32)
+        return
+    yield from _meet(candidates, collection, maps, asked, work, counted)
+
+
+def _grouped(share: _Share, collection: Collection, work: Work) -> Candidates:
+    found = group([share], budget=4 * work.budget // 5, threads=work.threads, asking=True)
+    return Candidates.from_buckets(*found.rows(), len(collection.leaders))
+
+
+def _blocks(collection: Collection, work: Work) -> Iterator[tuple[Ints, Sets]]:
+    return collection.scan(max(1 << 20, min(64 << 20, work.budget // (8 * work.threads))))
+
+
+def _spool(rows: Spool, maps: npt.NDArray[np.uint64], collection: Collection, asked: Asked, work: Work) -> None:
+    """Rows (value, document and whether the value answers, or asks) of what the prefixes hold."""
+    from roughly.kernels.bitmaps import draw
+    from roughly.kernels.grouping import filter_words, mark, present
+    from roughly.kernels.joining import prefix_flags, tally
+    from roughly.kernels.judging import MEASURES
+
+    total = int(collection.leader_sizes.sum())
+    slots = 1 << max(0, (2 * total - 1).bit_length())
+    most = 1 << max(16, (work.budget // 4).bit_length() - 1)
+    counts = np.zeros(max(_LEAST_SLOTS, min(slots, most, _MOST_SLOTS)), np.uint8)
+    for _, sets in _blocks(collection, work):
+        tally(sets.values, counts)
+
+    def prefixes(block: tuple[Ints, Sets]) -> tuple[Ints, Sets, npt.NDArray[np.uint8]]:
+        docs, sets = block
+        return docs, sets, prefix_flags(sets.values, sets.offsets, counts, MEASURES[asked.measure], asked.threshold)
+
+    containment = asked.measure == "containment"
+    for docs, sets, flags in in_order(prefixes, _blocks(collection, work), work.threads):
+        drawn = np.zeros((len(docs), _WORDS), np.uint64)
+        draw(sets.values, sets.offsets, drawn, 0)
+        maps[docs] = drawn
+        use = flags > 0
+        owners = np.repeat(docs, np.diff(sets.offsets))[use]
+        rows.add(sets.values[use], (owners << 1 | (flags[use] == 2)).astype(np.uint32))
+    if not containment:
+        return
+    marks = np.zeros(filter_words(rows.count), np.uint64)
+    for keys, askers in rows:
+        mark(keys, askers, 0, 0, marks, np.zeros_like(marks))
+    for docs, sets, flags in in_order(prefixes, _blocks(collection, work), work.threads):
+        use = present(sets.values, marks) & (flags == 0)
+        owners = np.repeat(docs, np.diff(sets.offsets))[use]
+        rows.add(sets.values[use], (owners << 1).astype(np.uint32))
+
+
+def _meet(
+    candidates: Candidates,
+    collection: Collection,
+    maps: npt.NDArray[np.uint64],
+    asked: Asked,
+    work: Work,
+    counted: Counted,
+) -> Iterator[npt.NDArray[np.int32]]:
+    """Pairs (d, k) that no filter rules out, a range of d at a time, in order."""
+    from roughly.kernels.joining import meet_larger, meet_smaller
+
+    starts, docs, flags = candidates.by_bucket()
+    sizes = collection.leader_sizes
+    offsets, buckets = candidates.doc_offsets, candidates.doc_buckets
+    weight = np.zeros(candidates.documents + 1, np.int64)  # what a document may meet, to cut even ranges
+    met = np.r_[0, np.cumsum(np.diff(starts)[buckets])]
+    weight[1:] = met[offsets[1:]]
+    cuts = np.searchsorted(weight, np.linspace(0, weight[-1], _RANGES * work.threads + 1), side="left")
+    cuts[0], cuts[-1] = 0, candidates.documents
+    ranges = [(int(a), int(b)) for a, b in pairwise(np.unique(cuts).tolist())]
+
+    def meet(between: tuple[int, int]) -> tuple[npt.NDArray[np.int32], int]:
+        stamp = np.full(candidates.documents, -1, np.int64)
+        if asked.measure == "containment":
+            return meet_larger(
+                *between, offsets, buckets, candidates.asks, starts, docs, sizes, maps, asked.threshold, stamp
+            )
+        return meet_smaller(*between, offsets, buckets, starts, docs, flags, sizes, maps, asked.threshold, stamp)
+
+    for (_, stop), (pairs, met) in zip(ranges, in_order(meet, ranges, work.threads), strict=True):
+        counted.met += met
+        work.advance(stop)
+        yield pairs
+
+
+def _compared_in_memory(
+    met: Iterator[npt.NDArray[np.int32]],
+    collection: Collection,
+    rule: object,
+    asked: Asked,
+    work: Work,
+    counted: Counted,
+) -> Iterator[Rows]:
+    from roughly.kernels.resolve import score_pairs
+
+    held = held_of(Sets(collection.values.held, collection.offsets))  # type: ignore[arg-type]
+    leaders = collection.leaders
+
+    def compare(pairs: npt.NDArray[np.int32]) -> tuple[Rows, int]:
+        left, right = leaders[pairs[:, 0]], leaders[pairs[:, 1]]
+        return score_pairs(pairs, left, right, held, rule, asked.threshold), len(pairs)  # type: ignore[arg-type]
+
+    for rows, compared in in_order(compare, met, work.threads):
+        counted.compared += compared
+        yield rows
+
+
+def _gathered(met: Iterator[npt.NDArray[np.int32]]) -> Iterator[npt.NDArray[np.int32]]:
+    """Small batches together."""
+    waiting: list[npt.NDArray[np.int32]] = []
+    for pairs in met:
+        waiting.append(pairs)
+        if sum(map(len, waiting)) >= _AT_ONCE:
+            yield np.concatenate(waiting)
+            waiting = []
+    yield np.concatenate([NO_ROWS[:, :2], *waiting])

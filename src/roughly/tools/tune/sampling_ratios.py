@@ -1,0 +1,174 @@
+"""`roughly tune --sampling`: from a sample of documents to the sampling ratios that keep a precision (Ye 2008)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from roughly import checks
+from roughly.errors import InputMissing
+from roughly.features.sampling import Sampling
+from roughly.features.sketch import joined
+from roughly.features.sketch_store import SketchFacts
+from roughly.features.sketching import Sketched, sketch_parts
+from roughly.tools.tune.adaptive import LEAST, THRESHOLDS, Checked, Sample, Study, check, default_bounds, study
+from roughly.meter import Listener, Meter
+from roughly.methods.shingles import COMMON
+from roughly.model import Reject
+from roughly.settings import Resources
+from roughly.sources import open_data
+from roughly.sources.part import ReadOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is asked of the sampling."""
+
+    precision: float = 0.95
+    recall: float = 0.8
+    threshold: float = 0.85
+    shingle_size: int = 10
+    common: int = COMMON
+    bounds: tuple[int, ...] = ()  # most tokens of each group but the last; none: doubling from 100 on
+    main_text: bool = False
+
+    def __post_init__(self) -> None:
+        problems = [
+            *checks.above_zero("precision", self.precision),
+            *checks.share("recall", self.recall),
+            *checks.threshold(self.threshold),
+            *checks.shingle_size(self.shingle_size),
+            *checks.common(self.common),
+        ]
+        if list(self.bounds) != sorted(set(self.bounds)) or any(bound < 1 for bound in self.bounds):
+            problems.append(f"groups must be rising numbers of tokens, not {list(self.bounds)}")
+        checks.refuse(problems)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What was measured and what follows from it."""
+
+    asked: Asked
+    study: Study
+    levels: list[int]  # of each group
+    uniform: int
+    checked: Checked  # the ratios chosen, as they run
+    rejects: list[Reject] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def share(self) -> float:
+        """Of all shingles, the part that the ratios chosen process."""
+        return self.study.share(self.levels)
+
+    def settings(self) -> dict[str, Any]:
+        """For `roughly dedupe --settings`."""
+        return {
+            "method": "shingles", "measure": "resemblance", "threshold": self.asked.threshold,
+            "shingle_size": self.asked.shingle_size, "sketch": "adaptive",
+            "groups": [list(group) for group in self.study.groups(self.levels)], "common": self.asked.common,
+        }  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values."""
+        found = self.study
+        return {
+            "asked": {
+                "precision": self.asked.precision, "recall": self.asked.recall, "threshold": self.asked.threshold,
+                "shingle_size": self.asked.shingle_size, "common": self.asked.common,
+            },
+            "collapsed": found.collapsed, "pairs": found.pairs,
+            "groups": [
+                {
+                    "tokens": name, "documents": int(found.documents[g]), "shingles": int(found.shingles[g]),
+                    "ratio": found.ratios[self.levels[g]],
+                    "true": [int(n) for n in found.true[g]],
+                    "precision": _plain(found.precision[g]), "recall": _plain(found.recall[g]),
+                    "checked_precision": _plain(self.checked.precision[g]),
+                    "checked_recall": _plain(self.checked.recall[g]),
+                }
+                for g, name in enumerate(found.names)
+            ],
+            "ratios": found.ratios, "thresholds": list(found.thresholds),
+            "share": self.share, "uniform_ratio": found.ratios[self.uniform],
+            "checked": {
+                "precision": _plain(self.checked.overall_precision), "recall": _plain(self.checked.overall_recall),
+                "share": self.checked.share,
+            },
+            "settings": self.settings(), "rejected": len(self.rejects), "guesses": self.notes,
+        }  # fmt: skip
+
+
+def tune(
+    data: Any,
+    paths: Sequence[str | os.PathLike[str]] | None,
+    asked: Asked,
+    *,
+    resources: Resources,
+    reading: ReadOptions,
+    listener: Listener | None = None,
+) -> Tuned:
+    """Measure a sample, which is held in memory, and choose the ratios."""
+    facts = SketchFacts(Sampling("all"), asked.shingle_size, asked.main_text)
+    done = Sketched(Path(), facts)
+    meter = Meter(listener)
+    with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
+        parts = open_data(data, paths, reading, Path(name))
+        batches = list(sketch_parts(parts, facts, resources.threads, done, meter))
+    if not done.documents:
+        raise InputMissing(
+            f"no documents in {', '.join(part.name for part in parts[:3])}: there is nothing to learn from"
+        )
+    tokens = np.concatenate([batch[1] for batch in batches])
+    sets = joined([batch[2] for batch in batches])
+    bounds = asked.bounds or default_bounds(tokens)
+    with meter.stage("tune"):
+        sample = Sample.of(sets, tokens, asked.common)
+        found = study(sample, bounds, tuple(sorted({*THRESHOLDS, asked.threshold})))
+        levels = found.choose(asked.threshold, asked.precision, asked.recall)
+        sampling = Sampling("adaptive", 0, found.groups(levels))
+        checked = check(sample, sampling, bounds, asked.threshold)
+    uniform = found.uniform(asked.threshold, asked.precision, asked.recall)
+    return Tuned(
+        asked, found, levels, uniform, checked, done.rejects, sorted({note for part in parts for note in part.notes})
+    )
+
+
+def table(tuned: Tuned) -> list[str]:
+    """Precision and recall of each group by ratio, the one chosen in brackets, as lines for a screen."""
+    found, at = tuned.study, tuned.study.at(tuned.asked.threshold)
+    width = max(12, *(len(name) for name in found.names))
+    head = "".join(f"{_ratio(ratio):>14}" for ratio in found.ratios)
+    lines = [f"{'tokens':<{width}} {'documents':>9} {'true pairs':>10}{head}"]
+    for g, name in enumerate(found.names):
+        few = found.true[g, at] < LEAST
+        cells = []
+        for level in range(len(found.ratios)):
+            both = "/".join(_figure(values[g, level, at]) for values in (found.precision, found.recall))
+            cells.append(f"{f'[{both}]' if level == tuned.levels[g] else both:>14}")
+        known = bool((found.true[:g, at] >= LEAST).any())
+        note = f"  few pairs: {'as the group before' if known else 'everything'}" if few else ""
+        lines.append(f"{name:<{width}} {found.documents[g]:>9,} {found.true[g, at]:>10,}{''.join(cells)}{note}")
+    return lines
+
+
+def _ratio(ratio: float) -> str:
+    return "1" if ratio == 1 else f"1/{round(1 / ratio)}"
+
+
+def _figure(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.2f}"
+
+
+def _plain(value: Any) -> Any:
+    """Numbers without NaN, which JSON does not have."""
+    if np.ndim(value):
+        return [_plain(item) for item in value]
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,135 @@
+"""One setting run on the sample, on the road that `roughly dedupe` takes, and what it cost.
+
+Cost is of two kinds. *CPU seconds a megabyte* are measured, so they differ from run to run and machine to machine.
+*Bytes a document* follow from the settings and the documents: 8 for each key and for each value of a sketch; where
+pairs are judged on the text, 8 more for each token of the documents that share a key with another.
+
+Tokens and shingle sets are made once for all trials that want the same; each trial bears what making them took.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from roughly import methods
+from roughly.cluster.held import Facts, Verdict, candidates_of, first_of, resolve_held, work_of
+from roughly.features.shingles import Sets, shingle_sets
+from roughly.tools.tune.leader_pairs import expanded
+from roughly.tools.tune.draw import Ints, Sample
+from roughly.lexicon import Lexicon, build
+from roughly.methods.method import Keys, Method
+from roughly.settings import Resources, Settings
+from roughly.signatures.dates import days_of
+from roughly.text.canonical import Tokens
+from roughly.text.filters import Filters
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one setting found."""
+
+    group: Ints  # of each document, the number of the best document of its cluster
+    pairs: Ints | None  # every pair judged the same (n, 2), where that was asked for
+    cpu: float  # seconds
+    bytes: float  # a document
+
+
+class Bench:
+    """The sample, with what several trials need of it."""
+
+    def __init__(self, sample: Sample, resources: Resources) -> None:
+        self.texts = sample.texts
+        self._sizes = sample.sizes
+        self._days = days_of(sample.dates)
+        self._work = work_of(resources)
+        self._made: dict[object, tuple[object, float]] = {}
+
+    def run(self, settings: Settings, *, every_pair: bool = False) -> Outcome:
+        """Find duplicates; with `every_pair`, all pairs that are judged the same and not only clusters."""
+        method, cpu = self._method(settings)
+        plain, spent = self._tokens(Filters())
+        lengths = np.diff(plain.offsets)
+        rank = np.lexsort((np.arange(len(lengths)), -self._sizes, -lengths))  # as `--keep longest` has it
+        equal, more = self._equal(method.collapse, rank)
+        cpu += spent + more
+        if method.equality:
+            return Outcome(equal, expanded(np.empty((0, 2), np.int64), equal) if every_pair else None, cpu, 16.0)
+        tokens, more = self._tokens(method.filters or Filters())
+        cpu += more if method.filters else 0.0
+        start = time.process_time()
+        keys = method.keys(tokens)
+        if keys is None:
+            raise TypeError(f"{method.name} has no keys; it is no detector")
+        sets, judge = method.sketch(tokens), method.judge()
+        cpu += time.process_time() - start
+        if judge.on == "text":
+            sets, more = self._sets(settings.shingle_size)
+            cpu += more
+        start = time.process_time()
+        verdict = resolve_held(
+            keys, judge, Facts(sets, np.diff(tokens.offsets), self._days), rank=rank, work=self._work, first=equal,
+            common=method.common, linked=settings.cluster == "components", every_pair=every_pair,
+        )  # fmt: skip
+        cpu += time.process_time() - start
+        held = self._bytes(keys, sets, lengths, rank, equal, on_text=judge.on == "text")
+        return Outcome(verdict.root, _pairs(verdict, equal) if every_pair else None, cpu, held)
+
+    def _method(self, settings: Settings) -> tuple[Method, float]:
+        if not methods.needs_count(settings):
+            return methods.make(settings), 0.0
+        filters = methods.counted_with(settings)
+        lexicon, cpu = self._once(("lexicon", str(filters)), lambda: self._count(filters))
+        return methods.make(settings, lexicon), cpu
+
+    def _count(self, filters: Filters) -> Lexicon:
+        ids = pa.array([str(i) for i in range(len(self.texts))])
+        return build(pa.table({"id": ids, "text": self.texts}), filters=filters, threads=1)
+
+    def _tokens(self, filters: Filters) -> tuple[Tokens, float]:
+        return self._once(("tokens", str(filters)), lambda: filters.apply(self.texts))
+
+    def _sets(self, size: int) -> tuple[Sets, float]:
+        return self._once(("sets", size), lambda: shingle_sets(self._tokens(Filters())[0], size))
+
+    def _equal(self, level: str, rank: Ints) -> tuple[Ints, float]:
+        """The best document that is equal to each."""
+
+        def make() -> Ints:
+            from roughly.kernels.hashing import hash_sequences
+
+            if level == "identical":
+                return first_of(self.texts.dictionary_encode().indices.to_numpy(zero_copy_only=False), rank)
+            tokens = self._tokens(Filters())[0]
+            return first_of(hash_sequences(tokens.hashes, tokens.offsets), rank)
+
+        return self._once(("equal", level), make)
+
+    def _once(self, key: object, make: Callable[[], T]) -> tuple[T, float]:
+        if key not in self._made:
+            start = time.process_time()
+            made = make()
+            self._made[key] = made, time.process_time() - start
+        return self._made[key]  # type: ignore[return-value]
+
+    def _bytes(self, keys: Keys, sets: Sets | None, lengths: Ints, rank: Ints, equal: Ints, *, on_text: bool) -> float:
+        """Bytes a document that the method keeps."""
+        total = 8 * int(keys.values.size)
+        if on_text:
+            leaders = rank[equal[rank] == rank]
+            asked = candidates_of(keys, leaders, work=self._work)[0]
+            total += 8 * int(lengths[asked].sum())
+        elif sets is not None:
+            total += 8 * len(sets.values)
+        return 16.0 + total / max(len(lengths), 1)
+
+
+def _pairs(verdict: Verdict, equal: Ints) -> Ints:
+    return expanded(np.ascontiguousarray(verdict.pairs[:, :2]), equal)
