@@ -14,11 +14,11 @@ import sys
 from pathlib import Path
 
 from benchmarks import corpora
-from roughly.tools.tune.choose import Asked, choose
-from roughly.tools.tune.grid import trials
-from roughly.tools.tune.show import lines, recommended_lines, unseen_lines
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
+from roughly.tools.tune.choose import TuneRequest, choose
+from roughly.tools.tune.grid import trials
+from roughly.tools.tune.show import lines, recommended_lines, unseen_lines
 
 
 def main() -> int:
@@ -32,7 +32,7 @@ def main() -> int:
     labels = given.corpora / "newsgroups20_clusters.csv"
     chosen = choose(
         None, [given.corpora / "newsgroups20.parquet"],
-        Asked(trials=trials(), labels=labels, sample=given.sample, seed=given.seed),
+        TuneRequest(trials=trials(), labels=labels, sample=given.sample, seed=given.seed),
         resources=Resources(threads=given.threads), reading=ReadOptions(),
     )  # fmt: skip
     print(f"{chosen.sampled:,} of {chosen.documents:,} documents; {chosen.counted}")

@@ -22,8 +22,8 @@ from typing import Any
 
 from benchmarks import corpora
 from roughly import Index, Settings, group_results
-from roughly.results.held import StoredSignatures
-from roughly.signatures.sign import sign
+from roughly.results.in_memory import StoredSignatures
+from roughly.signing.sign_files import sign
 
 Row = dict[str, Any]
 FROM_TEXTS: dict[str, Row] = {

@@ -34,10 +34,9 @@ from benchmarks import corpora
 from benchmarks.corpora import CORPORA, CorpusMissing
 from benchmarks.kernels import batches_of
 from benchmarks.measure import machine
-from roughly.cluster.held import candidates_of, work_of
+from roughly.cluster.in_memory import candidates_of, work_of
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, estimate
-from roughly.tools.tune.adaptive import LEAST, Sample, check, default_bounds, study
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.method import Keys
 from roughly.methods.shingles import Shingles
@@ -45,6 +44,7 @@ from roughly.methods.super_shingles import SuperShingles
 from roughly.methods.word_lsh import WordLSH
 from roughly.settings import Resources
 from roughly.text.canonical import Tokens, spans, tokenise, words
+from roughly.tools.tune.adaptive import LEAST, StudySample, check, default_bounds, study
 from roughly.verify.passages import shared_passages
 
 Row = dict[str, Any]
@@ -291,10 +291,10 @@ def _csv(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _sample(folder: Path, name: str, width: int) -> tuple[Sample, tuple[int, ...]]:
+def _sample(folder: Path, name: str, width: int) -> tuple[StudySample, tuple[int, ...]]:
     tokens = tokenise(_texts(folder, name))
     lengths = np.diff(tokens.offsets)
-    return Sample.of(Sampling().apply(tokens, width), lengths, COMMON), default_bounds(lengths)
+    return StudySample.of(Sampling().apply(tokens, width), lengths, COMMON), default_bounds(lengths)
 
 
 def _distinct(tokens: Tokens) -> Tokens:

@@ -26,8 +26,8 @@ from benchmarks import corpora
 from benchmarks.kernels import batches_of
 from roughly import lexicon
 from roughly.kernels.terms import distinct_terms
-from roughly.lexicon.count import Counter, Runs
-from roughly.lexicon.format import Facts
+from roughly.lexicon.counter import Counter, Runs
+from roughly.lexicon.format import LexiconFacts
 from roughly.methods import IMatch, RareTerms, Syntactic, TermVector
 from roughly.text.canonical import tokenise
 from roughly.text.filters import Filters
@@ -87,7 +87,7 @@ def measure(batches: list[pa.Array], repeats: int) -> dict[str, float]:
 
     def count() -> None:
         with tempfile.TemporaryDirectory(prefix="roughly-bench-") as folder:
-            counter = Counter(Filters(), Runs(Path(folder), Facts(documents=0)), 1 << 30)
+            counter = Counter(Filters(), Runs(Path(folder), LexiconFacts(documents=0)), 1 << 30)
             for batch in batches:
                 counter.add(batch)
             counter.drain()

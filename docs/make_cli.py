@@ -16,7 +16,7 @@ from typing import Any
 from typer.main import get_command
 
 from roughly.cli.app import app
-from roughly.cli.method_options import SECTION
+from roughly.console.method_options import SECTION
 from roughly.options import OPTIONS
 
 PAGES = Path(__file__).parent / "cli"

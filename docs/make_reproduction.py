@@ -14,7 +14,7 @@ from pathlib import Path
 
 from roughly.papers.experiments import named, names
 from roughly.papers.reproduction_page import write_page
-from roughly.papers.runner import Runner
+from roughly.papers.runner import ExperimentRunner
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "reproduction.md"
@@ -23,7 +23,7 @@ IMAGES = DOCS / "images" / "reproduction"
 
 def main(corpora: Path, chosen: list[str]) -> None:
     """Run, and write the page."""
-    runner = Runner(folder=corpora)
+    runner = ExperimentRunner(folder=corpora)
     results = []
     for name in chosen or names():
         print(name, file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from roughly.engines.spark import cost
-from roughly.engines.spark.cost import Collection, recommend, stages
+from roughly.engines.spark.cost import CollectionSize, recommend, stages
 
 PAGE = Path(__file__).parent / "internet-scale.md"
 BEGIN = "<!-- from the cost model: python docs/make_spark.py -->"
@@ -19,13 +19,13 @@ END = "<!-- end of what is generated -->"
 TOKENS = 400
 SHARE = 0.3
 METHODS = {
-    "identical, lexical": Collection(1e9, 1e9 * TOKENS, 0, 0.0, "keys"),
-    "minhash, 0.8 at 0.99": Collection(1e9, 1e9 * TOKENS, 16, SHARE),
-    "minhash, containment": Collection(1e9, 1e9 * TOKENS, TOKENS, SHARE),
-    "shingles, mod:25": Collection(1e9, 1e9 * TOKENS, TOKENS / 25, SHARE, "sketch", TOKENS / 25),
-    "mega-shingles": Collection(1e9, 1e9 * TOKENS, 15, SHARE, "keys"),
-    "imatch, 10 lexicons": Collection(1e9, 1e9 * TOKENS, 11, SHARE, "keys"),
-    "rare-terms, term-vector": Collection(1e9, 1e9 * TOKENS, 60, SHARE, "sketch", 60),
+    "identical, lexical": CollectionSize(1e9, 1e9 * TOKENS, 0, 0.0, "keys"),
+    "minhash, 0.8 at 0.99": CollectionSize(1e9, 1e9 * TOKENS, 16, SHARE),
+    "minhash, containment": CollectionSize(1e9, 1e9 * TOKENS, TOKENS, SHARE),
+    "shingles, mod:25": CollectionSize(1e9, 1e9 * TOKENS, TOKENS / 25, SHARE, "sketch", TOKENS / 25),
+    "mega-shingles": CollectionSize(1e9, 1e9 * TOKENS, 15, SHARE, "keys"),
+    "imatch, 10 lexicons": CollectionSize(1e9, 1e9 * TOKENS, 11, SHARE, "keys"),
+    "rare-terms, term-vector": CollectionSize(1e9, 1e9 * TOKENS, 60, SHARE, "sketch", 60),
 }
 """Keys a document, assumed but for minhash: bands, sampled shingles, pairs of mega shingles, signatures, terms."""
 CONSTANTS = (
@@ -83,7 +83,7 @@ def lines() -> Iterator[str]:
     yield "| documents | text | shuffled | stored between stages | core hours | executors | hours |"
     yield f"|{'---:|' * 7}"
     for documents in (1e9, 1e10, 1e11):
-        of = Collection(documents, documents * TOKENS, 16, SHARE)
+        of = CollectionSize(documents, documents * TOKENS, 16, SHARE)
         plan = recommend(of, documents * LOCAL_SECONDS, target=24 * cost.HOUR)
         stored = sum(stage["stored"] for stage in plan["stages"])
         yield (

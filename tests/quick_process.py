@@ -96,7 +96,7 @@ def _become(cwd: str, environment: dict[str, str], files: list[int]) -> None:
 
 def load() -> None:
     """Everything that commands load anyway."""
-    from roughly.cli.light import travel_light
+    from roughly.console.light import travel_light
     from roughly.kernels import compile_all
 
     travel_light()
@@ -104,11 +104,11 @@ def load() -> None:
     import jinja2  # noqa: F401
 
     import roughly.cli.app
-    import roughly.cli.progress
-    import roughly.cli.summary
+    import roughly.cli.summary_text
+    import roughly.console.progress
     import roughly.engines.local
     import roughly.index
-    import roughly.job.start
+    import roughly.job.dedupe_api
     import roughly.report
     import roughly.sources.jsonl
     import roughly.sources.parquet  # noqa: F401

@@ -12,13 +12,12 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "roughly"
 LAYERS = [
     "errors", "checks", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features",
-    "lexicon",
-    "methods", "verify", "cluster", "signatures", "pipeline", "engines", "index", "results", "report", "lab",
-    "job", "service", "cli", "__main__",
+    "lexicon", "methods", "verify", "cluster", "signing", "pipeline", "engines", "index", "results", "report", "job",
+    "console", "tools", "papers", "service", "cli", "__main__",
 ]  # fmt: skip
 HOMES = {
-    "numba": "kernels", "duckdb": "engines/local", "typer": "cli", "jinja2": ("report", "service"),
-    "fastwarc": "sources", "matplotlib": "lab",
+    "numba": "kernels", "duckdb": "engines/local", "typer": ("cli", "console", "tools", "papers"), "jinja2": ("report", "service"),
+    "fastwarc": "sources", "matplotlib": "papers",
     "sqlalchemy": "index", "psycopg": "index",
     "fastapi": "service", "starlette": "service", "uvicorn": "service", "httpx": "service",
     "pyspark": "engines/spark", "py4j": "engines/spark",

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from roughly.threads import Behind, as_they_come, in_order
+from roughly.threads import BackgroundTask, map_as_completed, map_in_order
 
 
 def twice(item: int) -> Iterator[int]:
@@ -18,8 +18,8 @@ def twice(item: int) -> Iterator[int]:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_everything_comes_once(threads: int) -> None:
-    assert sorted(as_they_come(twice, range(300), threads)) == sorted([*range(300), *range(1000, 1300)])
-    assert list(in_order(lambda item: -item, range(300), threads)) == [-item for item in range(300)]
+    assert sorted(map_as_completed(twice, range(300), threads)) == sorted([*range(300), *range(1000, 1300)])
+    assert list(map_in_order(lambda item: -item, range(300), threads)) == [-item for item in range(300)]
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -30,12 +30,12 @@ def test_a_problem_reaches_the_caller_and_ends_the_threads(threads: int) -> None
             raise ValueError("seven")
 
     with pytest.raises(ValueError, match="seven"):
-        list(as_they_come(work, range(1000), threads))
+        list(map_as_completed(work, range(1000), threads))
     assert not [t for t in threading.enumerate() if t.name.startswith("roughly-")]
 
 
 def test_a_caller_who_stops_early_ends_the_threads() -> None:
-    results = as_they_come(twice, range(10**9), 2)
+    results = map_as_completed(twice, range(10**9), 2)
     next(results)
     results.close()
     assert not [t for t in threading.enumerate() if t.name.startswith("roughly-")]
@@ -43,7 +43,7 @@ def test_a_caller_who_stops_early_ends_the_threads() -> None:
 
 def test_work_behind_is_done_one_by_one_and_in_order() -> None:
     done: list[int] = []
-    behind = Behind()
+    behind = BackgroundTask()
     for number in range(20):
         behind.do(partial(done.append, number))
         assert len(done) >= number  # the one before has ended
@@ -55,7 +55,7 @@ def test_what_goes_wrong_behind_is_raised_at_the_next_call() -> None:
     def fail() -> None:
         raise OSError("the disk is full")
 
-    behind = Behind()
+    behind = BackgroundTask()
     behind.do(fail)
     with pytest.raises(OSError, match="full"):
         behind.do(lambda: None)

@@ -16,20 +16,21 @@ if TYPE_CHECKING:
     from roughly.features.sketching import Sketched
     from roughly.index import Index
     from roughly.index.stream import match
-    from roughly.index.sweeping import Sweeps
-    from roughly.job import Result, dedupe
+    from roughly.index.sweeps.api import Sweeps
+    from roughly.job import Result
+    from roughly.job import dedupe_api as dedupe
+    from roughly.results import group_results
+    from roughly.service.client import AsyncClient, Client
+    from roughly.settings import Settings
     from roughly.tools.audit.api import audit_labels, audit_leaks, audit_qrels
+    from roughly.tools.evaluate.api import evaluate
+    from roughly.tools.perturb.api import perturb
     from roughly.tools.recluster.clustering import Clustering
     from roughly.tools.recluster.objects_api import cluster_features
-    from roughly.tools.perturb.api import perturb
     from roughly.tools.recluster.sketching_api import sketch
     from roughly.tools.recluster.stored_clusters import recluster
     from roughly.tools.truth.api import truth
     from roughly.tools.tune.api import tune
-    from roughly.tools.evaluate.api import evaluate
-    from roughly.results import group_results
-    from roughly.service.client import AsyncClient, Client
-    from roughly.settings import Settings
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
 
 __version__ = "0.1.0"
@@ -44,7 +45,7 @@ _HOMES = {
     "RoughlyError": "roughly.errors",
     "Settings": "roughly.settings",
     "Sketched": "roughly.features.sketching",
-    "Sweeps": "roughly.index.sweeping",
+    "Sweeps": "roughly.index.sweeps.api",
     "audit_labels": "roughly.tools.audit.api",
     "audit_leaks": "roughly.tools.audit.api",
     "audit_qrels": "roughly.tools.audit.api",

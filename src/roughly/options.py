@@ -71,7 +71,7 @@ _OR_NONE = f" or `{NONE}`"
 
 
 @dataclass(frozen=True, slots=True)
-class Takes:
+class MethodSpec:
     """What one method takes."""
 
     settings: tuple[str, ...] = ()  # fields of Settings that it goes by
@@ -127,37 +127,37 @@ _SAMPLED = (("sketch", "mod:25"), ("groups", ()))
 _LEXICON = (("filter", ""), ("lexicon", DEFAULT))
 
 METHODS = {
-    "identical": Takes(),
-    "lexical": Takes(),
-    "minhash": Takes(("threshold", "recall", "measure", "shingle_size", "bands", "rows", "seed"), (), True),
-    "shingles": Takes(("threshold", "measure", "shingle_size"), (*_SAMPLED, ("common", 1000)), True),
-    "super-shingles": Takes(
+    "identical": MethodSpec(),
+    "lexical": MethodSpec(),
+    "minhash": MethodSpec(("threshold", "recall", "measure", "shingle_size", "bands", "rows", "seed"), (), True),
+    "shingles": MethodSpec(("threshold", "measure", "shingle_size"), (*_SAMPLED, ("common", 1000)), True),
+    "super-shingles": MethodSpec(
         ("threshold", "shingle_size"),
         (*_SAMPLED, ("super_size", 4), ("meta", "all"), ("short", "sample"), ("judge", "keys")),
         True,
     ),
-    "mega-shingles": Takes(
+    "mega-shingles": MethodSpec(
         ("threshold", "shingle_size", "seed"), (("mega_groups", 6), ("mega_samples", 14), ("judge", "keys")), True
     ),
-    "word-lsh": Takes(
+    "word-lsh": MethodSpec(
         ("threshold", "seed"), (("lsh_words", 3), ("lsh_signatures", 125), ("filter", ""), ("judge", "sketch")), True
     ),
-    "syntactic": Takes((), (("filter", ""),)),
-    "imatch": Takes(
+    "syntactic": MethodSpec((), (("filter", ""),)),
+    "imatch": MethodSpec(
         (),
         (
             ("filter", "IDF-L-10"), ("lexicon", DEFAULT), ("norm", "conrad"), ("lexicons", 0), ("dropped", 1 / 3),
             ("min_terms", 1), ("min_share", 0.0), ("secondary", False), ("unsigned", "keep"), ("key_file", None),
         ),
     ),
-    "rare-terms": Takes(
+    "rare-terms": MethodSpec(
         (),
         (
             *_LEXICON, ("norm", "conrad"), ("terms", 6), ("most_idf", 0.8), ("bin", 1), ("lengths", 0.05),
             ("min_df", 5),
         ),
     ),
-    "term-vector": Takes(
+    "term-vector": MethodSpec(
         (),
         (
             *_LEXICON, ("terms", 60), ("shared", 48), ("dates", 42), ("lengths", 0.2), ("min_terms", 20),

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.cluster.candidates import Candidates, Gates, Ints, SetLoader
+from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.components import components
-from roughly.cluster.held import without_key
+from roughly.cluster.in_memory import without_key
 from roughly.cluster.keep import order_by
-from roughly.cluster.scoring import NO_ROWS, Rows, Work
+from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs
 from roughly.cluster.star import Resolution, resolve
 from roughly.errors import MemoryTooSmall, TooManyPairs
 from roughly.features.shingles import Sets
@@ -31,7 +31,7 @@ from roughly.model import Reject
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
-from roughly.threads import as_they_come, in_order
+from roughly.threads import map_as_completed, map_in_order
 
 FORESEEN = 10_000
 """Documents that are read before it is said how many there will be."""
@@ -60,7 +60,7 @@ FACTS = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedChunk:
     """One chunk, read and signed."""
 
     part: int
@@ -74,7 +74,7 @@ class Signed:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RowsToFetch:
     """Documents to be read again from one part: their rows, ascending, and their numbers among the candidates."""
 
     part: int
@@ -89,7 +89,7 @@ class Decision:
     resolution: Resolution
     judge: Judge
     cluster: npt.NDArray[np.int32]  # best-ranked document of the component; the document itself with `star`
-    links: Rows  # pairs found beyond the star's own
+    links: ScoredPairs  # pairs found beyond the star's own
 
 
 class Engine(Protocol):
@@ -103,7 +103,7 @@ class Engine(Protocol):
     def resume_at(self) -> tuple[int, int]:
         """(part, chunk) where reading starts."""
 
-    def take(self, signed: Signed) -> None:
+    def take(self, signed: SignedChunk) -> None:
         """Keep one chunk."""
 
     def foresee(self, documents: int) -> None:
@@ -124,10 +124,10 @@ class Engine(Protocol):
         With `once`, it is enough that documents share one key, and buckets with the same members are kept once.
         """
 
-    def gates(self, judge: Judge) -> Gates:
+    def gates(self, judge: Judge) -> PairConstraints:
         """Dates and lengths of the candidates, where they matter."""
 
-    def wanted(self) -> list[Wanted]:
+    def wanted(self) -> list[RowsToFetch]:
         """Where the candidate documents stand in the input; empty where their tokens are at hand already."""
 
     def store_tokens(self, batches: Iterable[tuple[Ints, Tokens]], shingle_size: int) -> SetLoader:
@@ -136,7 +136,7 @@ class Engine(Protocol):
     def sketches(self) -> SetLoader:
         """The candidates' sketches."""
 
-    def room(self, candidates: Candidates) -> Work:
+    def room(self, candidates: Candidates) -> ResolveBudget:
         """What resolution may use."""
 
     def decide(self, decision: Decision | None) -> None:
@@ -207,7 +207,12 @@ def load_sets(
 
 
 def decide(
-    candidates: Candidates, sets: SetLoader, judge: Judge, settings: Settings, gates: Gates, work: Work
+    candidates: Candidates,
+    sets: SetLoader,
+    judge: Judge,
+    settings: Settings,
+    gates: PairConstraints,
+    work: ResolveBudget,
 ) -> Decision:
     """Who stays, and which documents stand together."""
     resolution = resolve(
@@ -220,7 +225,7 @@ def decide(
         gates=gates,
     )
     if settings.cluster == "star":
-        return Decision(resolution, judge, np.arange(candidates.documents, dtype=np.int32), NO_ROWS)
+        return Decision(resolution, judge, np.arange(candidates.documents, dtype=np.int32), NO_PAIRS)
     roots, links, compared = components(
         resolution, sets, measure=judge.measure, threshold=judge.threshold, work=work, gates=gates
     )
@@ -234,7 +239,7 @@ def sign_all(
     threads: int,
     start: tuple[int, int] = (0, 0),
     memory: int | None = None,
-) -> Iterator[Signed]:
+) -> Iterator[SignedChunk]:
     """Read every part and sign its documents, in order; a document that the memory cannot hold is refused."""
     largest = None if memory is None else memory // (DOCUMENT_MEMORY * threads)
 
@@ -244,7 +249,7 @@ def sign_all(
                 if p > start[0] or c >= start[1]:
                     yield p, c, chunk
 
-    yield from in_order(
+    yield from map_in_order(
         lambda item: sign(item[0], parts[item[0]], item[1], item[2], method, settings, largest), items(), threads
     )
 
@@ -257,7 +262,7 @@ def sign(
     method: Method,
     settings: Settings,
     largest: int | None = None,
-) -> Signed:
+) -> SignedChunk:
     """Facts and keys of one chunk's documents."""
     from roughly.kernels.hashing import hash_bytes, hash_sequences
     from roughly.text.canonical import buffers, tokenise
@@ -285,7 +290,7 @@ def sign(
     terms = method.filters.apply(text) if method.filters else tokens
     keys = method.keys(terms)
     counts = {} if keys is None else method.counts(terms) | {"unsigned": unsigned(keys, tokens)}
-    return Signed(number, index, chunk.nbytes, facts, keys, method.sketch(terms), parsed.rejects, counts)
+    return SignedChunk(number, index, chunk.nbytes, facts, keys, method.sketch(terms), parsed.rejects, counts)
 
 
 def _check_sizes(sizes: Ints, part: Part, batch: pa.RecordBatch, largest: int) -> None:
@@ -304,18 +309,18 @@ def unsigned(keys: Keys, tokens: Tokens) -> int:
 
 
 def fetch_all(
-    parts: Sequence[Part], wanted: Sequence[Wanted], settings: Settings, threads: int
+    parts: Sequence[Part], wanted: Sequence[RowsToFetch], settings: Settings, threads: int
 ) -> Iterator[tuple[Ints, Tokens]]:
     """Read the wanted documents again: (their numbers, their tokens), a chunk at a time and in any order."""
     from roughly.text.canonical import tokenise
     from roughly.text.markup import strip_column
 
-    def items() -> Iterator[tuple[Wanted, Chunk]]:
+    def items() -> Iterator[tuple[RowsToFetch, Chunk]]:
         for want in wanted:
             for chunk in parts[want.part].chunks(want.rows):
                 yield want, chunk
 
-    def read(item: tuple[Wanted, Chunk]) -> tuple[Ints, Tokens]:
+    def read(item: tuple[RowsToFetch, Chunk]) -> tuple[Ints, Tokens]:
         want, chunk = item
         batch = parts[want.part].parse(chunk).batch
         rows = batch.column("row").to_numpy()
@@ -324,14 +329,14 @@ def fetch_all(
         docs, batch = want.docs[at[asked]], batch.filter(pa.array(asked))
         return docs, tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text))
 
-    def whole(want: Wanted) -> Iterator[tuple[Ints, Tokens]]:
+    def whole(want: RowsToFetch) -> Iterator[tuple[Ints, Tokens]]:
         for chunk in parts[want.part].chunks(want.rows):
             yield read((want, chunk))
 
     if len(wanted) < 2 * threads:
-        yield from in_order(read, items(), threads)
+        yield from map_in_order(read, items(), threads)
     else:  # some formats decode while they hand out chunks: then a thread a part is faster
-        yield from as_they_come(whole, wanted, threads)
+        yield from map_as_completed(whole, wanted, threads)
 
 
 def check_pairs(count: int, limit: int) -> None:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+def map_in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
     """Map over items on several threads, a bounded number ahead; results come in the items' order."""
     if threads <= 1:
         yield from map(function, items)
@@ -34,7 +34,7 @@ def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> It
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def as_they_come(work: Callable[[T], Iterator[R]], items: Iterable[T], threads: int) -> Iterator[R]:
+def map_as_completed(work: Callable[[T], Iterator[R]], items: Iterable[T], threads: int) -> Iterator[R]:
     """What `work` yields for the items, a thread an item, a bounded number ahead, in no particular order."""
     if threads <= 1:
         for item in items:
@@ -85,7 +85,7 @@ def as_they_come(work: Callable[[T], Iterator[R]], items: Iterable[T], threads: 
             worker.join()
 
 
-class Behind:
+class BackgroundTask:
     """One piece of work at a time, done on a thread of its own while the caller goes on."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from roughly.cluster.grouping import Buckets, group
-from roughly.cluster.spool import Spool
+from roughly.cluster.row_spool import RowSpool
 from roughly.errors import MemoryTooSmall
 from roughly.kernels.grouping import NO_MEMBER
 
@@ -109,7 +109,7 @@ def test_too_many_candidates_are_refused() -> None:
 
 
 def test_spooled_rows_come_back() -> None:
-    with Spool(None) as spool:
+    with RowSpool(None) as spool:
         spool.add(np.array([1, 2], np.uint64), np.array([3, 4], np.uint32))
         spool.add(np.array([2**64 - 1], np.uint64), np.array([2**32 - 1], np.uint32))
         assert spool.count == 3

@@ -10,8 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roughly.cluster.candidates import NO_DAY
-from roughly.cluster.held import Facts, candidates_of, equivalent, first_of, longest_first, resolve_held
-from roughly.cluster.scoring import Work
+from roughly.cluster.in_memory import (
+    DocumentFacts,
+    candidates_of,
+    equivalent,
+    first_of,
+    longest_first,
+    resolve_in_memory,
+)
+from roughly.cluster.scoring import ResolveBudget
 from roughly.errors import InputError
 from roughly.features.sketch import Sketch
 from roughly.methods import Judge, Keys
@@ -19,7 +26,7 @@ from roughly.methods import Judge, Keys
 settings.register_profile("compiled", deadline=None)
 settings.load_profile("compiled")
 
-WORK = Work(1 << 30, 2)
+WORK = ResolveBudget(1 << 30, 2)
 MASK = 2**64 - 1
 SMALL = st.lists(st.integers(1, 13), max_size=10).map(lambda v: sorted(set(v)))
 
@@ -84,16 +91,16 @@ def test_stars_and_components_are_those_of_the_twin(
     held = [[v for v in group if v <= limit] for group, limit in zip(groups, limits, strict=True)]
     values, offsets = flat(held)
     sketch = Sketch(values, offsets, np.array(limits, np.uint64), most)
-    found = resolve_held(
-        Keys(values, offsets), Judge("sketch", measure, threshold), Facts(sketch),  # type: ignore[arg-type]
+    found = resolve_in_memory(
+        Keys(values, offsets), Judge("sketch", measure, threshold), DocumentFacts(sketch),  # type: ignore[arg-type]
         rank=np.arange(len(held)), work=WORK, linked=linked,
     )  # fmt: skip
     kept, star, every = greedy(held, limits, most, measure, threshold)
     assert found.kept.tolist() == kept
     rows = {tuple(row) for row in found.pairs.tolist()}
     assert rows >= star if linked else rows == star
-    found_all = resolve_held(
-        Keys(values, offsets), Judge("sketch", measure, threshold), Facts(sketch),  # type: ignore[arg-type]
+    found_all = resolve_in_memory(
+        Keys(values, offsets), Judge("sketch", measure, threshold), DocumentFacts(sketch),  # type: ignore[arg-type]
         rank=np.arange(len(held)), work=WORK, every_pair=True,
     )  # fmt: skip
     assert sorted(map(tuple, found_all.pairs[:, :2].tolist())) == sorted(every)
@@ -116,8 +123,8 @@ def test_stars_and_components_are_those_of_the_twin(
 def test_groups_by_keys_in_common(keys: list[list[int]], needed: int, lengths: list[int], window: bool) -> None:
     keys = [sorted(set(own)) for own in keys]
     judge = Judge("keys", "common", needed, lengths=0.3 if window else None)
-    facts = Facts(lengths=np.array(lengths[: len(keys)], np.int64))
-    found = resolve_held(Keys(*flat(keys)), judge, facts, rank=np.arange(len(keys)), work=WORK, linked=True)
+    facts = DocumentFacts(lengths=np.array(lengths[: len(keys)], np.int64))
+    found = resolve_in_memory(Keys(*flat(keys)), judge, facts, rank=np.arange(len(keys)), work=WORK, linked=True)
     links = [
         (j, i)
         for i, j in itertools.combinations(range(len(keys)), 2)
@@ -129,7 +136,7 @@ def test_groups_by_keys_in_common(keys: list[list[int]], needed: int, lengths: l
 
 def test_a_key_counts_within_its_band_and_0_is_none() -> None:
     keys = Keys(np.array([[5, 0], [0, 5], [5, 7], [0, 0], [0, 0]], np.uint64))
-    found = resolve_held(keys, Judge("keys", "common", 1), Facts(), rank=np.arange(5), work=WORK)
+    found = resolve_in_memory(keys, Judge("keys", "common", 1), DocumentFacts(), rank=np.arange(5), work=WORK)
     assert found.kept.tolist() == [True, True, False, True, True] and found.witness[2] == 0
 
 
@@ -137,18 +144,22 @@ def test_a_pair_needs_someone_who_asks() -> None:
     judge, rank = Judge("keys", "common", 1), np.arange(3)
     asks = np.array([True, False, False])
     keys = Keys(np.array([5, 5, 5], np.uint64), np.arange(4), asks)
-    assert resolve_held(keys, judge, Facts(), rank=rank[::-1], work=WORK).kept.tolist() == [False, True, True]
+    assert resolve_in_memory(keys, judge, DocumentFacts(), rank=rank[::-1], work=WORK).kept.tolist() == [
+        False,
+        True,
+        True,
+    ]
     silent = Keys(keys.values, keys.offsets, np.zeros(3, np.bool_))
-    assert resolve_held(silent, judge, Facts(), rank=rank, work=WORK).kept.all()
+    assert resolve_in_memory(silent, judge, DocumentFacts(), rank=rank, work=WORK).kept.all()
 
 
 def test_common_keys_form_no_pairs_and_equal_documents_count_once() -> None:
     keys, rank = Keys(np.full(4, 5, np.uint64), np.arange(5)), np.arange(4)
     judge = Judge("keys", "common", 1)
-    found = resolve_held(keys, judge, Facts(), rank=rank, work=WORK, common=3)
+    found = resolve_in_memory(keys, judge, DocumentFacts(), rank=rank, work=WORK, common=3)
     assert found.kept.all() and found.common == 1
     first = np.array([0, 1, 0, 1])
-    once = resolve_held(keys, judge, Facts(), rank=rank, work=WORK, common=3, first=first)
+    once = resolve_in_memory(keys, judge, DocumentFacts(), rank=rank, work=WORK, common=3, first=first)
     assert once.kept.tolist() == [True, False, False, False] and once.witness.tolist() == [0, 0, 0, 0]
 
 
@@ -157,8 +168,8 @@ def test_sketches_are_scored_below_their_limits() -> None:
 
     def rows(sketch: Sketch, measure: str) -> list[list[int]]:
         judge = Judge("sketch", measure, 0.01)  # type: ignore[arg-type]
-        found = resolve_held(
-            Keys(values, offsets), judge, Facts(sketch), rank=np.arange(3), work=WORK
+        found = resolve_in_memory(
+            Keys(values, offsets), judge, DocumentFacts(sketch), rank=np.arange(3), work=WORK
         )  # fmt: skip
         return found.pairs.tolist()
 
@@ -174,29 +185,36 @@ def test_dates_and_lengths_keep_documents_apart() -> None:
     keys, rank = Keys(np.full(4, 5, np.uint64), np.arange(5)), np.arange(4)
     judge = Judge("keys", "common", 1, dates=10)
     days = np.array([100, 105, 200, NO_DAY], np.int32)
-    assert resolve_held(keys, judge, Facts(days=days), rank=rank, work=WORK).kept.tolist() == [True, False, True, True]
-    undated = Facts(days=np.full(4, NO_DAY, np.int32))
-    assert resolve_held(keys, judge, undated, rank=rank, work=WORK).kept.tolist() == [True, False, False, False]
+    assert resolve_in_memory(keys, judge, DocumentFacts(days=days), rank=rank, work=WORK).kept.tolist() == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    undated = DocumentFacts(days=np.full(4, NO_DAY, np.int32))
+    assert resolve_in_memory(keys, judge, undated, rank=rank, work=WORK).kept.tolist() == [True, False, False, False]
     with pytest.raises(InputError, match="dates of the documents are not known"):
-        resolve_held(keys, judge, Facts(), rank=rank, work=WORK)
+        resolve_in_memory(keys, judge, DocumentFacts(), rank=rank, work=WORK)
     with pytest.raises(InputError, match="lengths of the documents are not known"):
-        resolve_held(keys, Judge("keys", "common", 1, lengths=0.1), Facts(), rank=rank, work=WORK)
+        resolve_in_memory(keys, Judge("keys", "common", 1, lengths=0.1), DocumentFacts(), rank=rank, work=WORK)
     with pytest.raises(InputError, match="hold no sketch"):
-        resolve_held(keys, Judge("sketch", "common", 1), Facts(), rank=rank, work=WORK)
+        resolve_in_memory(keys, Judge("sketch", "common", 1), DocumentFacts(), rank=rank, work=WORK)
 
 
 def test_a_key_of_everyone_costs_a_comparison_a_document() -> None:
     """Forming the pairs of this key would be 200 million."""
     count = 20_000
     keys = Keys(np.full(count, 7, np.uint64), np.arange(count + 1))
-    found = resolve_held(keys, Judge("keys", "common", 1), Facts(), rank=np.arange(count), work=WORK, linked=True)
+    found = resolve_in_memory(
+        keys, Judge("keys", "common", 1), DocumentFacts(), rank=np.arange(count), work=WORK, linked=True
+    )
     assert found.compared == count - 1 and set(found.root.tolist()) == {0}
 
 
 def test_nothing_is_grouped_to_nothing() -> None:
     none = np.empty(0, np.int64)
     for keys in (Keys(np.empty((0, 2), np.uint64)), Keys(np.empty(0, np.uint64), np.zeros(1, np.int64))):
-        found = resolve_held(keys, Judge("keys", "common", 1), Facts(), rank=none, work=WORK, linked=True)
+        found = resolve_in_memory(keys, Judge("keys", "common", 1), DocumentFacts(), rank=none, work=WORK, linked=True)
         assert len(found.kept) == len(found.pairs) == found.compared == 0
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from roughly.cluster import star
-from roughly.cluster.candidates import NO_ASKS, NO_DAY, Candidates, Gates
+from roughly.cluster.candidates import NO_ASKS, NO_DAY, Candidates, PairConstraints
 from roughly.cluster.components import components
-from roughly.cluster.scoring import Work
+from roughly.cluster.scoring import ResolveBudget
 from roughly.features.shingles import Sets
 
 
@@ -90,7 +90,11 @@ def test_equals_the_plain_greedy_rule(measure: str, threshold: float, budget: in
     for seed in range(5):
         sets, buckets = collection(seed)
         found = star.resolve(
-            incidence(buckets, len(sets)), Memory(sets), measure=measure, threshold=threshold, work=Work(budget, 2)
+            incidence(buckets, len(sets)),
+            Memory(sets),
+            measure=measure,
+            threshold=threshold,
+            work=ResolveBudget(budget, 2),
         )
         kept, evidence = twin(sets, buckets, measure, threshold)
         assert found.kept.tolist() == kept
@@ -105,7 +109,7 @@ def test_every_pair_is_found_when_asked_for(budget: int) -> None:
         Memory(sets),
         measure="resemblance",
         threshold=0.5,
-        work=Work(budget, 2),
+        work=ResolveBudget(budget, 2),
         every_pair=True,
     )
     pairs = {(max(a, b), min(a, b)) for members in buckets for a in members for b in members if a != b}
@@ -130,7 +134,11 @@ def test_a_crowded_bucket_is_neither_quadratic_nor_lossy(budget: int) -> None:
     sets = boilerplate(3000, 20, 20, 400)
     everyone = [list(range(len(sets)))]
     found = star.resolve(
-        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.8, work=Work(budget, 2)
+        incidence(everyone, len(sets)),
+        Memory(sets),
+        measure="resemblance",
+        threshold=0.8,
+        work=ResolveBudget(budget, 2),
     )
     assert found.crowded == 1
     assert found.kept.tolist() == [True] * 3000 + [False] * 400
@@ -152,7 +160,11 @@ def test_a_crowd_around_the_threshold_is_resolved_exactly(
         sets.append({i for i in range(60) if i not in changed} | {10**6 + 100 * d + i for i in changed})
     everyone = [list(range(len(sets)))]
     found = star.resolve(
-        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.8, work=Work(budget, 2)
+        incidence(everyone, len(sets)),
+        Memory(sets),
+        measure="resemblance",
+        threshold=0.8,
+        work=ResolveBudget(budget, 2),
     )
     kept, evidence = twin(sets, everyone, "resemblance", 0.8)
     assert found.crowded == 1 and star.CROWD < sum(kept) < len(sets)
@@ -176,7 +188,7 @@ def test_a_crowd_that_shows_late(late: int, measure: str, monkeypatch: pytest.Mo
     sets = [base - {d % 100 + 1} | {1000 + d} for d in range(200)] + boilerplate(200, 40, 40, 100)
     everyone = [list(range(len(sets)))]
     found = star.resolve(
-        incidence(everyone, len(sets)), Memory(sets), measure=measure, threshold=0.8, work=Work(10**9, 2)
+        incidence(everyone, len(sets)), Memory(sets), measure=measure, threshold=0.8, work=ResolveBudget(10**9, 2)
     )
     kept, evidence = twin(sets, everyone, measure, 0.8)
     assert found.crowded == (late == 50)
@@ -203,7 +215,7 @@ def test_documents_side_by_side_are_compared_like_any(
         monkeypatch.setattr(star, "DENSE", dense)
         # with half a megabyte the crowd has wide bitmaps and all documents narrow ones
         for budget, threads in ((10**9, 1), (500_000, 2), (20_000, 2)):
-            work = Work(budget, threads)
+            work = ResolveBudget(budget, threads)
             one = star.resolve(incidence(buckets, len(sets)), Memory(sets), work=work, **options)
             assert one.crowded == 1
             found[dense, budget] = (one.kept.tolist(), one.pairs.tolist(), one.near.tolist(), one.compared)
@@ -215,7 +227,11 @@ def test_a_bucket_of_near_copies_costs_one_comparison_each() -> None:
     base = set(range(1, 101))
     sets = [base] + [base - {d % 100 + 1} | {1000 + d} for d in range(5000)]
     found = star.resolve(
-        incidence([list(range(5001))] * 3, 5001), Memory(sets), measure="resemblance", threshold=0.8, work=Work(10**9)
+        incidence([list(range(5001))] * 3, 5001),
+        Memory(sets),
+        measure="resemblance",
+        threshold=0.8,
+        work=ResolveBudget(10**9),
     )
     assert found.kept.tolist() == [True] + [False] * 5000
     assert found.compared == 5000
@@ -229,7 +245,7 @@ def test_containment_in_crowded_buckets_finds_every_contained_document() -> None
     members = np.arange(len(sets), dtype=np.uint32)
     sizes = np.array([len(sets)], np.uint32)
     candidates = Candidates.from_buckets(sizes, members, np.ones(len(sets), np.bool_), len(sets))
-    found = star.resolve(candidates, Memory(sets), measure="containment", threshold=0.9, work=Work(10**9))
+    found = star.resolve(candidates, Memory(sets), measure="containment", threshold=0.9, work=ResolveBudget(10**9))
     assert found.crowded == 1
     assert found.kept.tolist() == [True] * 600 + [False] * 300
     assert found.pairs[:, :2].tolist() == [[600 + d, d] for d in range(300)]
@@ -240,9 +256,9 @@ def test_components_are_those_of_all_pairs(budget: int) -> None:
     for seed in range(5):
         sets, buckets = collection(seed)
         candidates = incidence(buckets, len(sets))
-        options = {"measure": "resemblance", "threshold": 0.6, "work": Work(budget, 2)}
+        options = {"measure": "resemblance", "threshold": 0.6, "work": ResolveBudget(budget, 2)}
         found = star.resolve(candidates, Memory(sets), **options)
-        roots, links, _ = components(found, Memory(sets), **options, gates=Gates())
+        roots, links, _ = components(found, Memory(sets), **options, gates=PairConstraints())
         root = list(range(len(sets)))
         edges = {(a, b) for m in buckets for a in m for b in m if a < b and resemblance(sets[a], sets[b]) >= 0.6}
         for _ in range(len(sets)):
@@ -283,7 +299,7 @@ def test_samples_are_compared_where_both_are_complete(most: int, budget: int) ->
         Samples(hashed, limits, most),
         measure="resemblance",
         threshold=0.5,
-        work=Work(budget, 2),
+        work=ResolveBudget(budget, 2),
     )
 
     def counts(d: int, k: int) -> tuple[int, int, int]:
@@ -311,10 +327,10 @@ def test_samples_are_compared_where_both_are_complete(most: int, budget: int) ->
 
 def test_documents_that_share_a_key_are_duplicates_when_keys_decide() -> None:
     candidates = incidence([[0, 1], [1, 2], [3, 4], [3, 4]], 5)
-    found = star.resolve(candidates, candidates.key_sets(), measure="common", threshold=1, work=Work(10**9))
+    found = star.resolve(candidates, candidates.key_sets(), measure="common", threshold=1, work=ResolveBudget(10**9))
     assert found.kept.tolist() == [True, False, True, True, False]  # 2 shares a key with 1 only, which went
     assert found.pairs[:, :3].tolist() == [[1, 0, 1], [4, 3, 2]]
-    twice = star.resolve(candidates, candidates.key_sets(), measure="common", threshold=2, work=Work(10**9))
+    twice = star.resolve(candidates, candidates.key_sets(), measure="common", threshold=2, work=ResolveBudget(10**9))
     assert twice.kept.tolist() == [True, True, True, True, False]
 
 
@@ -322,8 +338,10 @@ def test_dates_and_lengths_can_keep_documents_apart() -> None:
     sets = [{1, 2, 3, 4}] * 5
     candidates = incidence([[0, 1, 2, 3, 4]], 5)
     days = np.array([100, 110, 200, NO_DAY, 100], np.int32)
-    gates = Gates(days, 42, np.array([100, 90, 100, 100, 70], np.int64), 0.8)
-    found = star.resolve(candidates, Memory(sets), measure="resemblance", threshold=0.9, work=Work(10**9), gates=gates)
+    gates = PairConstraints(days, 42, np.array([100, 90, 100, 100, 70], np.int64), 0.8)
+    found = star.resolve(
+        candidates, Memory(sets), measure="resemblance", threshold=0.9, work=ResolveBudget(10**9), gates=gates
+    )
     assert found.kept.tolist() == [True, False, True, True, True]
     pairs = np.array([[1, 0], [2, 0], [3, 0], [4, 0]], np.int32)
     assert gates.admit(pairs).tolist() == [True, False, False, False]

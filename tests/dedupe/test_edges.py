@@ -93,10 +93,10 @@ def test_resuming_with_a_changed_input_is_refused(tmp_path: Path, roughly: Calla
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path, roughly: Callable, jsonl: Callable) -> None:
-    from roughly.job.folder import Place
+    from roughly.job.output_folder import OutputFolder
 
     source = jsonl([{"id": "a", "text": ROSE}])
-    place = Place(tmp_path / "out", resumable=True)
+    place = OutputFolder(tmp_path / "out", resumable=True)
     try:
         for option in ("--resume", "--overwrite"):
             done = roughly("dedupe", source, "-o", tmp_path / "out", option)

@@ -27,7 +27,7 @@ from roughly import lexicon, methods
 from roughly.engines.local import LocalEngine
 from roughly.errors import Interrupted, SettingsError
 from roughly.features.sketch import Sketch, limits_of
-from roughly.job.start import run
+from roughly.job.dedupe_api import run
 from roughly.lexicon.lexicon import Lexicon
 from roughly.methods.secret import key_digest
 from roughly.settings import Resources, Settings

@@ -46,7 +46,7 @@ def test_a_run_imports_neither_pandas_nor_scipy_nor_readers_of_other_formats(tmp
 
 
 def test_a_package_that_is_left_out_is_as_if_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from roughly.cli.light import NotInstalled
+    from roughly.console.light import NotInstalled
 
     monkeypatch.setattr(sys, "meta_path", [NotInstalled("colorsys"), *sys.meta_path])
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)

@@ -7,11 +7,11 @@ import re
 from docs_blocks import DOCS
 from test_docs_reference import rows, section
 
+from roughly.papers.expected_shapes import KINDS
 from roughly.papers.experiment import parse_experiment
 from roughly.papers.experiments import every, names
-from roughly.papers.reproduction_page import anchor, digest, page
 from roughly.papers.protocols import PROTOCOLS
-from roughly.papers.expected_shapes import KINDS
+from roughly.papers.reproduction_page import anchor, digest, page
 
 LAB = (DOCS / "lab.md").read_text(encoding="utf-8")
 PAGE = (DOCS / "reproduction.md").read_text(encoding="utf-8")

@@ -9,11 +9,11 @@ from docs_blocks import DOCS
 from test_docs_reference import names_in, rows, section
 
 from roughly.features.sketch_store import SCHEMA
-from roughly.tools.recluster.clustering import DOCUMENTS
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.presets import PRESETS
 from roughly.options import METHODS, OPTIONS
 from roughly.settings import Settings
+from roughly.tools.recluster.clustering import DOCUMENTS
 
 
 def page(name: str) -> str:

@@ -15,7 +15,8 @@ import tempfile
 import traceback
 
 from roughly import Index, Settings
-from roughly.index import refreshing, upgrading
+from roughly.index.upkeep import refresh as refreshing
+from roughly.index.upkeep import upgrade as upgrading
 
 WORDS = [f"word{n}" for n in range(300)]
 

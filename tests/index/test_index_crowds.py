@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import roughly
 from roughly import Index, Settings
-from roughly.index import crowds
+from roughly.index.storage import hot_keys as crowds
 
 Row = dict[str, Any]
 BOILER = [f"boiler{n}" for n in range(120)]
@@ -178,7 +178,7 @@ def test_in_crowds_a_batch_run_finds_what_the_index_finds_and_perhaps_more(tmp_p
 
 def keys_of(index: Index, text: str) -> set[int]:
     """The keys of a text, as the index has them."""
-    from roughly.index.documents import one
-    from roughly.index.signing import sign
+    from roughly.index.incoming import one
+    from roughly.index.matching.signed_batch import sign
 
     return set(sign(one(text), index.bound.method, index.settings).keys.keys.tolist())

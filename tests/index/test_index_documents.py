@@ -11,8 +11,8 @@ import pytest
 import roughly
 from roughly import Index, Settings
 from roughly.errors import InputError, InputMissing, OutputExists, SettingsError
-from roughly.index.contents import count
-from roughly.index.schema import BODIES, CONTENTS, KEYS
+from roughly.index.storage.contents import count
+from roughly.index.storage.schema import BODIES, CONTENTS, KEYS
 
 WORDS = (
     "the",

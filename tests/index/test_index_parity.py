@@ -128,8 +128,8 @@ def test_keys_in_common_are_measured_where_texts_are(rows: list[dict[str, Any]],
 
 def test_many_who_share_a_key_are_told_apart_by_their_bitmaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Different pages with much boilerplate, a few near-copies among them: bitmaps save work and change nothing."""
-    from roughly.index import matching
-    from roughly.index.bound import Bound
+    from roughly.index.config import IndexConfig
+    from roughly.index.matching import matcher as matching
 
     drawn = random.Random(5)
     boilerplate = [f"boiler{n}" for n in range(120)]
@@ -146,7 +146,7 @@ def test_many_who_share_a_key_are_told_apart_by_their_bitmaps(tmp_path: Path, mo
     settings = Settings(threshold=0.8, bands=64, rows=2)
     found = []
     for marked in (True, False):
-        monkeypatch.setattr(Bound, "marked", marked)
+        monkeypatch.setattr(IndexConfig, "marked", marked)
         with Index.create(tmp_path / f"{marked}.db", settings) as index:
             index.add(rows)
             loaded.clear()

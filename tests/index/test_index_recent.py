@@ -14,8 +14,8 @@ from test_index_parity import scored
 from test_index_upkeep import run_sql
 
 from roughly import Index, Settings, lexicon
-from roughly.index import keys
-from roughly.index.documents import batches
+from roughly.index.incoming import batches
+from roughly.index.storage import stored_keys as keys
 
 Row = dict[str, Any]
 

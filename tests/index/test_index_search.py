@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from roughly import Index, Settings
 from roughly.errors import SettingsError
-from roughly.index import searching
-from roughly.index.words import Query, Term, words_of
+from roughly.index.search import search as searching
+from roughly.index.search.search_words import Query, Term, words_of
 
 ROWS: list[dict[str, Any]] = [
     {"doc_id": "a", "text": "The quick brown fox jumps over the lazy dog", "title": "On foxes"},
@@ -137,7 +137,7 @@ def test_a_killed_making_goes_on(place: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_damage_is_noticed(index: Index) -> None:
-    from roughly.index import fulltext
+    from roughly.index.search import fulltext
 
     with index._store.writing() as connection:
         fulltext.put(index._store, connection, "words", [9_999], [["stray"]])

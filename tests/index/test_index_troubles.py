@@ -18,8 +18,8 @@ from sqlalchemy.exc import OperationalError
 
 from roughly import Index, Settings
 from roughly.errors import DiskFull, IndexAway, IndexDamaged, IndexRefused, InputError, OutputError, SettingsError
-from roughly.index import failures
-from roughly.index.store import Store
+from roughly.index.storage import failures
+from roughly.index.storage.store import IndexStore
 
 SOME = [document(n) for n in range(40)]
 
@@ -119,7 +119,7 @@ def test_a_full_disk(made: Path) -> None:
 
 def test_another_writer_for_too_long(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "_FIRST_WAIT", 0.01)
-    monkeypatch.setattr("roughly.index.store.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("roughly.index.storage.store.BUSY_SECONDS", 0.05)
     holder = sqlite3.connect(made, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with Index.open(made) as index:
@@ -190,7 +190,7 @@ def test_what_passes_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_import_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import roughly
-    from roughly.index import loading
+    from roughly.index.upkeep import bulk_load as loading
 
     def fail(*_: Any) -> None:
         raise OperationalError("x", {}, sqlite3.OperationalError("database or disk is full"))
@@ -208,5 +208,5 @@ def test_an_import_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest
 def test_settings_without_psycopg(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(SettingsError, match=r"install it with roughly\[postgres\]"):
-        Store("postgresql://host/x")
+        IndexStore("postgresql://host/x")
     assert Settings() is not None

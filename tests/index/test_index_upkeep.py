@@ -14,8 +14,9 @@ from test_index_parity import ASKED, made, scored
 import roughly
 from roughly import Index, Settings, lexicon
 from roughly.errors import IndexRefused, SettingsError
-from roughly.index import refreshing, upgrading
-from roughly.index.schema import CONTENTS
+from roughly.index.storage.schema import CONTENTS
+from roughly.index.upkeep import refresh as refreshing
+from roughly.index.upkeep import upgrade as upgrading
 from roughly.lexicon.lexicon import Lexicon
 
 
@@ -197,7 +198,7 @@ def test_export_and_back(rows: list[dict[str, Any]], place: str, tmp_path: Path)
 
 
 def test_settings_are_stored_and_others_refused(rows: list[dict[str, Any]], tmp_path: Path) -> None:
-    from roughly.index.bound import check_same
+    from roughly.index.config import check_same
 
     for name in ASKED:
         where = tmp_path / f"{name}.db"

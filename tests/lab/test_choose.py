@@ -16,21 +16,21 @@ from typer.testing import CliRunner
 import roughly
 from roughly.cli.app import app
 from roughly.errors import InputError, InputMissing, SettingsError, TooManyPairs
-from roughly.tools.tune.choose import Asked, Chosen, choose
-from roughly.tools.tune.leader_pairs import expanded
-from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest, recommend
-from roughly.tools.tune.grid import GRID, Trial, parse_others, trials
-from roughly.tools.tune.labelled_sample import Labels
-from roughly.tools.tune.draw import Draw, Sample, draw
-from roughly.tools.tune.show import draw as draw_pictures
-from roughly.tools.tune.show import lines, recommended_lines, unseen_lines
-from roughly.tools.tune.trial import Bench, Outcome
-from roughly.tools.tune.reference import ExactPairs, LabelledPairs, Score, TrueSets, exact_pairs, intervals, score
 from roughly.job.settings_file import read_settings
 from roughly.methods.presets import PRESETS
 from roughly.options import METHODS
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
+from roughly.tools.tune.choose import TuneRequest, TuneResult, choose
+from roughly.tools.tune.draw import Draw, DrawnSample, draw
+from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest, recommend
+from roughly.tools.tune.grid import GRID, Trial, parse_others, trials
+from roughly.tools.tune.labelled_sample import SampleLabels
+from roughly.tools.tune.leader_pairs import expanded
+from roughly.tools.tune.reference import ExactPairs, LabelledPairs, Score, TrueSets, exact_pairs, intervals, score
+from roughly.tools.tune.show import draw as draw_pictures
+from roughly.tools.tune.show import lines, recommended_lines, unseen_lines
+from roughly.tools.tune.trial import TrialBench, TrialOutcome
 
 ONE = Resources(threads=1)
 
@@ -52,8 +52,8 @@ def families(count: int = 40, seed: int = 5) -> tuple[list[str], list[str], list
     return ids, texts, sets
 
 
-def sample_of(ids: list[str], texts: list[str], sets: list[str], share: float = 1.0) -> Sample:
-    return Sample(ids, pa.array(texts, pa.large_string()), [None] * len(ids), sets, share, len(ids))
+def sample_of(ids: list[str], texts: list[str], sets: list[str], share: float = 1.0) -> DrawnSample:
+    return DrawnSample(ids, pa.array(texts, pa.large_string()), [None] * len(ids), sets, share, len(ids))
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_a_trial_finds_what_dedupe_finds(method: str) -> None:
     ids += ["x1", "x2", "x3", "x4"]
     order = sorted(range(len(ids)), key=lambda i: ids[i])
     sample = sample_of([ids[i] for i in order], [texts[i] for i in order], ["-"] * len(ids))
-    bench = Bench(sample, ONE)
+    bench = TrialBench(sample, ONE)
     asked = trials([method])
     for trial in (asked[0], asked[-1]):
         outcome = bench.run(trial.settings)
@@ -132,7 +132,7 @@ def test_a_trial_finds_what_dedupe_finds(method: str) -> None:
 def test_a_lexicon_of_the_collection_is_counted() -> None:
     ids, texts, sets = families(12)
     texts[3] = " ".join(sorted(texts[0].split()))  # the same terms in another order
-    outcome = Bench(sample_of(ids, texts, sets), ONE).run(
+    outcome = TrialBench(sample_of(ids, texts, sets), ONE).run(
         Trial("", {"method": "imatch", "lexicon": "collection"}).settings
     )
     assert outcome.group[3] == outcome.group[0]
@@ -147,7 +147,7 @@ def test_every_pair_of_the_exact_method_is_the_truth() -> None:
         (a, b) for a, b in itertools.combinations(range(len(ids)), 2) if roughly.resemblance(texts[a], texts[b]) >= 0.7
     }
     assert {tuple(sorted(pair)) for pair in true.tolist()} == brute and len(brute) > 10
-    outcome = Bench(sample, ONE).run(
+    outcome = TrialBench(sample, ONE).run(
         Trial("", {"method": "minhash", "threshold": 0.7, "recall": 0.9999}).settings, every_pair=True
     )
     truth = ExactPairs(len(ids), true)
@@ -169,7 +169,7 @@ def test_scores_on_sets_and_pairs_are_as_counted_by_hand() -> None:
     chance = random.Random(2)
     group = [chance.randrange(12) for _ in range(60)]
     names = [f"s{chance.randrange(15)}" for _ in range(60)]
-    outcome = Outcome(np.array(group), None, 0.0, 0.0)
+    outcome = TrialOutcome(np.array(group), None, 0.0, 0.0)
     ids = [f"{n:02}" for n in range(60)]
     truth = TrueSets(sample_of(ids, [""] * 60, names), 0.4, 3)
     pairs = {p for p in itertools.combinations(range(60), 2) if names[p[0]] == names[p[1]]}
@@ -180,14 +180,17 @@ def test_scores_on_sets_and_pairs_are_as_counted_by_hand() -> None:
         (ids[a], ids[b], names[a] == names[b])
         for a, b in chance.sample(list(itertools.combinations(range(60), 2)), 300)
     ]
-    labels = Labels(Path("x"), dict(zip(ids, ids, strict=True)), "ignore", listed)
+    labels = SampleLabels(Path("x"), dict(zip(ids, ids, strict=True)), "ignore", listed)
     judged = LabelledPairs(sample_of(ids, [""] * 60, ["all"] * 30 + ["rest"] * 30), labels, 0.5, 0)
     got = score(judged.columns(outcome), np.ones(300, np.bool_))
     hits = [(group[int(a)] == group[int(b)], same) for a, b, same in listed]
     assert got.precision == sum(f and s for f, s in hits) / sum(f for f, _ in hits)
     assert got.recall == sum(f and s for f, s in hits) / sum(s for _, s in hits)
     complete = LabelledPairs(
-        sample_of(ids, [""] * 60, ids), Labels(Path("x"), {}, "different", [one for one in listed if one[2]]), 0.5, 0
+        sample_of(ids, [""] * 60, ids),
+        SampleLabels(Path("x"), {}, "different", [one for one in listed if one[2]]),
+        0.5,
+        0,
     )
     true = {(int(a), int(b)) for a, b, same in listed if same}
     got = score(complete.columns(outcome), np.ones(60, np.bool_))
@@ -205,7 +208,7 @@ def test_no_set_is_on_both_sides_and_both_sides_have_their_share() -> None:
     held = sum(True in sides[name] for name in many)
     assert held == len(many) // 2
     assert (TrueSets(sample_of(ids, texts, sets), 0.5, 2).unseen != truth.unseen).any()
-    outcome = Outcome(np.arange(len(ids)) // 2, None, 0.0, 0.0)
+    outcome = TrialOutcome(np.arange(len(ids)) // 2, None, 0.0, 0.0)
     around = intervals(truth, truth.columns(outcome), truth.unseen, 0)
     at = score(truth.columns(outcome), truth.unseen)
     assert around["f1"] is not None and around["f1"].low <= at.f1 <= around["f1"].high
@@ -215,7 +218,7 @@ def test_the_draw_depends_on_names_only_and_takes_whole_sets() -> None:
     ids, texts, sets = families(60)
     own = dict(zip(ids, sets, strict=True))
 
-    def drawn(size: int, order: list[int], seed: int = 0) -> Sample:
+    def drawn(size: int, order: list[int], seed: int = 0) -> DrawnSample:
         table = pa.table({"id": [ids[i] for i in order], "text": [texts[i] for i in order]})
         options = {"resources": ONE, "reading": ReadOptions(batch_size=7), "seed": seed}
         return draw(table, None, size=size, set_of=own.get, **options)  # type: ignore[arg-type]
@@ -269,7 +272,7 @@ def test_a_sample_of_sets_does_not_flatter_precision() -> None:
         for share, into in ((0.2, estimates), (1.0, naive)):
             sample.share = share
             truth = TrueSets(sample, 0.5, 0)
-            got = score(truth.columns(Outcome(group[rows], None, 0.0, 0.0)), np.ones(len(rows), np.bool_))
+            got = score(truth.columns(TrialOutcome(group[rows], None, 0.0, 0.0)), np.ones(len(rows), np.bool_))
             into.append(got.precision or 0.0)
     assert np.mean(estimates) == pytest.approx(1 / 9, rel=0.05)
     assert np.mean(naive) > 0.3
@@ -293,11 +296,11 @@ def test_the_frontier_and_what_is_recommended() -> None:
             Goal(**bad)  # type: ignore[arg-type]
 
 
-def chosen_of(documents: Path, **asked: object) -> Chosen:
-    return choose(None, [documents], Asked(**asked), resources=ONE, reading=ReadOptions())  # type: ignore[arg-type]
+def chosen_of(documents: Path, **asked: object) -> TuneResult:
+    return choose(None, [documents], TuneRequest(**asked), resources=ONE, reading=ReadOptions())  # type: ignore[arg-type]
 
 
-def without_cost(chosen: Chosen) -> dict[str, object]:
+def without_cost(chosen: TuneResult) -> dict[str, object]:
     values = chosen.to_dict()
     for one in values["tried"]:
         assert one.pop("cpu_seconds_per_mb") >= 0
@@ -309,7 +312,7 @@ def test_choosing_twice_is_choosing_once(collection: tuple[Path, Path]) -> None:
     asked = {"trials": trials(["lexical", "minhash", "imatch"]), "labels": labels}
     first = chosen_of(documents, **asked)
     again = choose(
-        None, [documents], Asked(**asked), resources=Resources(threads=3), reading=ReadOptions(batch_size=5)  # type: ignore[arg-type]
+        None, [documents], TuneRequest(**asked), resources=Resources(threads=3), reading=ReadOptions(batch_size=5)  # type: ignore[arg-type]
     )  # fmt: skip
     assert without_cost(first) == without_cost(again)
     assert first.recommended is not None and first.recommended.score.f1 > 0.9
@@ -348,7 +351,7 @@ def test_labels_that_do_not_fit_are_refused(collection: tuple[Path, Path], tmp_p
         chosen_of(documents, trials=trials(["lexical"]), labels=tmp_path / "none.csv")
     for bad in ({"sample": 1}, {"held_back": 1.0}, {"budget": -1}, {"unlisted": "x"}, {"trials": []}):
         with pytest.raises(SettingsError):
-            Asked(**({"trials": trials(["lexical"])} | bad))  # type: ignore[arg-type]
+            TuneRequest(**({"trials": trials(["lexical"])} | bad))  # type: ignore[arg-type]
 
 
 def test_the_command_writes_settings_that_dedupe_takes(collection: tuple[Path, Path], tmp_path: Path) -> None:
@@ -405,7 +408,7 @@ def test_options_that_do_not_go_together_are_refused(options: list[str]) -> None
 
 def test_on_newsgroups_no_preset_beats_what_is_recommended(corpora: Path) -> None:
     """With the cross-posts of 20 Newsgroups as labels; `python -m benchmarks.choosing` prints it for all of them."""
-    asked = Asked(
+    asked = TuneRequest(
         trials=trials(["identical", "lexical", "minhash", "shingles", "super-shingles", "mega-shingles", "word-lsh"]),
         labels=corpora / "newsgroups20_clusters.csv", sample=4000,
     )  # fmt: skip

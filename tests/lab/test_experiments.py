@@ -10,17 +10,17 @@ import pytest
 from lab_corpora import write_anything
 
 from roughly.errors import InputMissing, OutputExists, SettingsError
-from roughly.papers.request import Asked, run_asked
-from roughly.tools.corpus import read_corpus
+from roughly.papers.expected_shapes import ExpectedShape, ShapeResult
 from roughly.papers.experiment import parse_experiment
 from roughly.papers.experiments import every, named, names
-from roughly.papers.reproduction_page import page
+from roughly.papers.paper_table import PaperTable, TableColumn
 from roughly.papers.protocols import PROTOCOLS
-from roughly.papers.runner import Result, Runner
-from roughly.papers.setup import lexicon_of
-from roughly.papers.expected_shapes import Held, Shape
-from roughly.papers.paper_table import Column, Table
+from roughly.papers.reproduction_page import page
+from roughly.papers.request import ExperimentRequest, run_asked
 from roughly.papers.result_files import write
+from roughly.papers.runner import ExperimentResult, ExperimentRunner
+from roughly.papers.setup import lexicon_of
+from roughly.tools.corpus import read_corpus
 
 CHANGED = {
     "perturbation": {"documents": 10, "filter": "IDFR-I-1-99", "lexicons": [1, 2, 5, 10], "changes": [1, 2, 3, 5]},
@@ -36,11 +36,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @cache
-def runner(file: str, number: int) -> Runner:
-    return Runner([file])
+def runner(file: str, number: int) -> ExperimentRunner:
+    return ExperimentRunner([file])
 
 
-def run(name: str, file: str, number: int = 1) -> Result:
+def run(name: str, file: str, number: int = 1) -> ExperimentResult:
     """The experiment on the small collection; experiments with one number share what they share."""
     own = runner(file, number)
     experiment = named(name)
@@ -144,9 +144,15 @@ def test_one_row_for_each_value_that_varies() -> None:
     assert [row.name for row in parse_experiment("varied", text).rows] == ["sw!", "stem!"]
 
 
-TABLE = Table(
+TABLE = PaperTable(
     "t",
-    [Column("k"), Column("up", "count"), Column("down", "count"), Column("gaps", "count"), Column("slow", "number")],
+    [
+        TableColumn("k"),
+        TableColumn("up", "count"),
+        TableColumn("down", "count"),
+        TableColumn("gaps", "count"),
+        TableColumn("slow", "number"),
+    ],
     [["a", 1, 9, None, 0.0], ["b", 2, 8, 5, 0.8], ["c", 3, 7, None, 1.0]],
 )
 
@@ -170,7 +176,7 @@ TABLE = Table(
     ],
 )  # fmt: skip
 def test_shapes_hold_or_do_not(entry: dict[str, object], held: bool | None) -> None:
-    shape = Shape.parse({"says": "so", **entry}, "file")
+    shape = ExpectedShape.parse({"says": "so", **entry}, "file")
     assert shape.check(TABLE, {"b": {"up": 2.3}}, "file").held is held
 
 
@@ -186,7 +192,7 @@ def test_shapes_hold_or_do_not(entry: dict[str, object], held: bool | None) -> N
 )  # fmt: skip
 def test_a_shape_that_names_what_is_not_there_is_an_error(entry: dict[str, object], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
-        Shape.parse({"says": "so", **entry}, "file").check(TABLE, {"b": {"up": 2}}, "file")
+        ExpectedShape.parse({"says": "so", **entry}, "file").check(TABLE, {"b": {"up": 2}}, "file")
 
 
 def test_the_page_refuses_shapes_that_cannot_be_told(small: str) -> None:
@@ -233,12 +239,12 @@ def test_collections_are_given_one_for_each_part(small: str, tmp_path: Path) -> 
     with pytest.raises(
         SettingsError, match=r"conrad-table4 has 3 collections \(News, Science, Intellectual property\)"
     ):
-        Runner([small, small]).run(named("conrad-table4"))
+        ExperimentRunner([small, small]).run(named("conrad-table4"))
     with pytest.raises(InputMissing, match=r"--corpora the folder that holds reuters21578\.parquet"):
-        Runner().run(named("imatch-table3"))
+        ExperimentRunner().run(named("imatch-table3"))
     with pytest.raises(SettingsError, match="conrad-table4 makes its own lexicons"):
-        Runner([small], lexicon=lexicon_of(read_corpus([small]))).run(named("conrad-table4"))
-    few = Runner([small], sample=20, changed={"documents": 4})
+        ExperimentRunner([small], lexicon=lexicon_of(read_corpus([small]))).run(named("conrad-table4"))
+    few = ExperimentRunner([small], sample=20, changed={"documents": 4})
     assert few.run(named("imatch-table3")).corpora["collection"][1] == 20
 
 
@@ -247,7 +253,7 @@ def test_whole_labels_are_drawn_together(tmp_path: Path) -> None:
     text = GOOD.replace('stands_for = "s"', 'stands_for = "s"\nlabel_column = "title"\nwhole = true\ndocuments = 30')
     experiment = parse_experiment("whole", text)
     part = experiment.parts[0]
-    own = Runner(folder=tmp_path)
+    own = ExperimentRunner(folder=tmp_path)
     drawn, everything = (
         own._corpus(experiment, 0, part),
         read_corpus([str(tmp_path / "f.parquet")], label_column="title"),
@@ -258,21 +264,21 @@ def test_whole_labels_are_drawn_together(tmp_path: Path) -> None:
 
 
 def test_changes_are_read_and_checked() -> None:
-    asked = Asked("kolcz-table2", ("seed=3", "filter=IDFR-I-1-99", "lexicons=[0, 2]"))
+    asked = ExperimentRequest("kolcz-table2", ("seed=3", "filter=IDFR-I-1-99", "lexicons=[0, 2]"))
     assert asked.changed == {"seed": 3, "filter": "IDFR-I-1-99", "lexicons": [0, 2]}
-    assert Asked("all", ("seed=3",)).for_one(named("imatch-table9")) == {}
+    assert ExperimentRequest("all", ("seed=3",)).for_one(named("imatch-table9")) == {}
     with pytest.raises(SettingsError, match="no parameter 'colour'; parameters are"):
-        Asked("kolcz-table2", ("colour=red",))
+        ExperimentRequest("kolcz-table2", ("colour=red",))
     with pytest.raises(SettingsError, match="--set takes NAME=VALUE"):
-        Asked("kolcz-table2", ("seed",))
+        ExperimentRequest("kolcz-table2", ("seed",))
     with pytest.raises(SettingsError, match="seed must be a whole number, not 'x'"):
-        Runner(["nowhere"], changed={"seed": "x"}).run(named("kolcz-table2"))
+        ExperimentRunner(["nowhere"], changed={"seed": "x"}).run(named("kolcz-table2"))
     with pytest.raises(SettingsError, match="no experiment 'table-99'"):
-        Asked("table-99")
+        ExperimentRequest("table-99")
 
 
 def test_rows_that_a_change_takes_away_leave_shapes_untold(small: str) -> None:
-    own = Runner([small], changed={"lexicons": [0, 1], "filter": "IDFR-I-1-99"})
+    own = ExperimentRunner([small], changed={"lexicons": [0, 1], "filter": "IDFR-I-1-99"})
     held = {shape.says: shape.held for shape in own.run(named("kolcz-table2")).held}
     assert held["no legitimate message is flagged"] is not None
     assert [says for says, own_ in held.items() if own_ is None] == [
@@ -283,7 +289,7 @@ def test_rows_that_a_change_takes_away_leave_shapes_untold(small: str) -> None:
 def test_of_all_those_that_fail_are_told_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mail = write_anything(tmp_path / "mail.parquet")
     monkeypatch.setattr("roughly.papers.request.every", lambda: [named("conrad-figure1"), named("imatch-table7")])
-    done = run_asked(Asked("all"), tmp_path / "out", files=[str(mail)], figures=False)
+    done = run_asked(ExperimentRequest("all"), tmp_path / "out", files=[str(mail)], figures=False)
     assert next(done)[0].experiment.name == "imatch-table7"  # conrad-figure1 draws 1,000 documents
     with pytest.raises(SettingsError, match=r"1 of 2 experiments could not be run; conrad-figure1: .*1,000 are drawn"):
         next(done)
@@ -299,4 +305,8 @@ def test_output_that_is_there_is_refused(small: str, tmp_path: Path) -> None:
 
 
 def test_a_word_for_what_cannot_be_told() -> None:
-    assert [Held("", held, "").word for held in (True, False, None)] == ["holds", "does not hold", "cannot be told"]
+    assert [ShapeResult("", held, "").word for held in (True, False, None)] == [
+        "holds",
+        "does not hold",
+        "cannot be told",
+    ]

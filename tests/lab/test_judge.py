@@ -23,16 +23,16 @@ from typer.testing import CliRunner
 import roughly
 from roughly.cli.app import app
 from roughly.errors import InputError, InputMissing, OutputExists, SettingsError
-from roughly.tools.judge.api import Run, draw_pairs, open_verdicts, pair_texts
-from roughly.tools.judge.implied_threshold import fit_logistic, implied_threshold
-from roughly.tools.judge.near_misses import near_misses
-from roughly.tools.judge.judge_report import make_report, write_csv
-from roughly.tools.judge.judge_session import Session
-from roughly.tools.judge.statistics import agreements, consensus, kappa_of, precision_of, wilson
-from roughly.tools.judge.strata import Candidate, Drawing, Stratum
-from roughly.tools.judge.verdict_file import Drawn, DrawnPair, Verdicts
 from roughly.settings import Resources
 from roughly.text.canonical import tokenise
+from roughly.tools.judge.api import JudgedRun, draw_pairs, open_verdicts, pair_texts
+from roughly.tools.judge.implied_threshold import fit_logistic, implied_threshold
+from roughly.tools.judge.judge_report import make_report, write_csv
+from roughly.tools.judge.judge_session import JudgeSession
+from roughly.tools.judge.near_misses import near_misses
+from roughly.tools.judge.statistics import agreements, consensus, kappa_of, precision_of, wilson
+from roughly.tools.judge.strata import Candidate, Drawing, Stratum
+from roughly.tools.judge.verdict_file import Drawn, DrawnPair, VerdictFile
 
 ONE = Resources(threads=1)
 HOSTILE = "\x1b[2J\x1b]0;owned\x07 \u202eevil\u202c"
@@ -62,8 +62,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def verdicts(finished: Path, tmp_path: Path) -> Verdicts:
-    return draw_pairs(Run.open(finished), tmp_path / "v.jsonl", pairs=30, resources=ONE)
+def verdicts(finished: Path, tmp_path: Path) -> VerdictFile:
+    return draw_pairs(JudgedRun.open(finished), tmp_path / "v.jsonl", pairs=30, resources=ONE)
 
 
 def made(
@@ -72,7 +72,7 @@ def made(
     strata: list[int] | None = None,
     sizes: tuple[float, ...] = (1.0,),
     found: bool = True,
-) -> Verdicts:
+) -> VerdictFile:
     """Verdicts on pairs of these scores, in strata of these sizes."""
     listed = [
         DrawnPair(f"l{n}", f"r{n}", s, 0 if strata is None else strata[n], (0, 0), (0, 1), "", "")
@@ -83,7 +83,7 @@ def made(
         run="r", measure="resemblance", threshold=0.8, shingle_size=5, main_text=False, seed=0, inputs=["x"],
         reading={}, strata=many, pairs=listed,
     )  # fmt: skip
-    return Verdicts.create(path, drawn)
+    return VerdictFile.create(path, drawn)
 
 
 def test_strata_divide_the_draw_equally_and_in_any_order() -> None:
@@ -143,7 +143,7 @@ def test_near_misses_are_the_pairs_below_the_threshold(tmp_path: Path) -> None:
     assert all(found[pair] == pytest.approx(brute[pair]) for pair in found)
 
 
-def test_the_pairs_drawn_are_of_the_run_and_near_it(verdicts: Verdicts, finished: Path, tmp_path: Path) -> None:
+def test_the_pairs_drawn_are_of_the_run_and_near_it(verdicts: VerdictFile, finished: Path, tmp_path: Path) -> None:
     documents = roughly.Result(finished).documents.to_pylist()
     went = {(row["doc_id"], row["kept_id"]): row["resemblance"] for row in documents if not row["kept"]}
     kept = {row["doc_id"] for row in documents if row["kept"]}
@@ -157,9 +157,9 @@ def test_the_pairs_drawn_are_of_the_run_and_near_it(verdicts: Verdicts, finished
             assert 0.6 <= pair.score < 0.8
     assert 0 < below < len(verdicts.drawn.pairs)
     assert sum(s.pairs for s in verdicts.drawn.strata if s.found) == len(went)
-    again = draw_pairs(Run.open(finished), tmp_path / "again.jsonl", pairs=30, resources=Resources(threads=3))
+    again = draw_pairs(JudgedRun.open(finished), tmp_path / "again.jsonl", pairs=30, resources=Resources(threads=3))
     assert again.drawn == verdicts.drawn
-    only = draw_pairs(Run.open(finished), tmp_path / "only.jsonl", pairs=30, near=False, resources=ONE)
+    only = draw_pairs(JudgedRun.open(finished), tmp_path / "only.jsonl", pairs=30, near=False, resources=ONE)
     assert all(stratum.found for stratum in only.drawn.strata)
     texts = pair_texts(verdicts, [0, 3])
     assert set(texts) == {0, 3} and all(text.startswith("w") for pair in texts.values() for text in pair)
@@ -168,7 +168,7 @@ def test_the_pairs_drawn_are_of_the_run_and_near_it(verdicts: Verdicts, finished
 def test_runs_judged_by_keys_have_pairs_without_scores(tmp_path: Path) -> None:
     rows = write_documents(tmp_path / "d.jsonl", 20)
     roughly.dedupe(tmp_path / "d.jsonl", output=tmp_path / "out", method="mega-shingles", mega_samples=4, threads=1)
-    found = draw_pairs(Run.open(tmp_path / "out"), tmp_path / "v.jsonl", pairs=20, resources=ONE)
+    found = draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", pairs=20, resources=ONE)
     assert "unmeasured" in {stratum.name for stratum in found.drawn.strata}
     text = {row["id"]: row["text"] for row in rows}
     for pair in found.drawn.pairs:
@@ -182,28 +182,28 @@ def test_verdicts_are_read_back_and_a_torn_line_is_dropped(tmp_path: Path) -> No
     one.record("bob", 1, "different")
     one.record("ann", 0, None)
     one.record("ann", 2, "skip")
-    again = Verdicts.open(path)
+    again = VerdictFile.open(path)
     assert (again.drawn, again.said) == (one.drawn, {"ann": {2: "skip"}, "bob": {1: "different"}})
     whole = path.read_bytes()
     for cut in range(1, 30):
         path.write_bytes(whole[:-cut])
-        torn = Verdicts.open(path)
+        torn = VerdictFile.open(path)
         assert torn.said == {"ann": {}, "bob": {1: "different"}}
         torn.record("ann", 1, "same")
-        assert Verdicts.open(path).said == {"ann": {1: "same"}, "bob": {1: "different"}}
+        assert VerdictFile.open(path).said == {"ann": {1: "same"}, "bob": {1: "different"}}
     with pytest.raises(OutputExists):
         made(path, [0.5])
     path.write_bytes(whole + b'{"judge":"x","pair":9,"verdict":"same"}\n')
     with pytest.raises(InputError, match="line 6"):
-        Verdicts.open(path)
+        VerdictFile.open(path)
     path.write_bytes(whole + b"nonsense\n")
     with pytest.raises(InputError, match="line 6"):
-        Verdicts.open(path)
+        VerdictFile.open(path)
     path.write_text("{}\n", encoding="utf-8")
     with pytest.raises(InputError, match="not a file of verdicts"):
-        Verdicts.open(path)
+        VerdictFile.open(path)
     with pytest.raises(InputMissing):
-        Verdicts.open(tmp_path / "none.jsonl")
+        VerdictFile.open(tmp_path / "none.jsonl")
     for judge, verdict in (("", "same"), ("a\nb", "same"), ("ann", "perhaps")):
         with pytest.raises(SettingsError):
             one.record(judge, 0, verdict)
@@ -218,10 +218,10 @@ def test_two_judges_may_write_at_once(tmp_path: Path) -> None:
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(path), judge]) for judge in ("ann", "bob")]
     assert [one.wait() for one in running] == [0, 0]
-    assert Verdicts.open(path).said == {judge: dict.fromkeys(range(40), "same") for judge in ("ann", "bob")} | {}
+    assert VerdictFile.open(path).said == {judge: dict.fromkeys(range(40), "same") for judge in ("ann", "bob")} | {}
 
 
-def test_a_judge_goes_on_after_a_kill(verdicts: Verdicts, finished: Path) -> None:
+def test_a_judge_goes_on_after_a_kill(verdicts: VerdictFile, finished: Path) -> None:
     """Killed while it waits for the fourth key: three verdicts are there, and the next is asked for."""
     command = [sys.executable, "-m", "roughly", "judge", str(finished), "--verdicts", str(verdicts.path)]
     running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
@@ -237,12 +237,12 @@ def test_a_judge_goes_on_after_a_kill(verdicts: Verdicts, finished: Path) -> Non
     running.wait()
     running.stdin.close()
     running.stdout.close()
-    assert list(Verdicts.open(verdicts.path).said["judge"].values()) == ["same"] * 3
+    assert list(VerdictFile.open(verdicts.path).said["judge"].values()) == ["same"] * 3
     done = subprocess.run(command, input="d\nq\n", capture_output=True, text=True, check=True)
     assert "4 of 30 pairs judged by judge: 26 left" in done.stdout
 
 
-def test_on_a_terminal_a_key_is_a_verdict(verdicts: Verdicts, finished: Path) -> None:
+def test_on_a_terminal_a_key_is_a_verdict(verdicts: VerdictFile, finished: Path) -> None:
     """Without a line end after it, as typed."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "roughly", "judge", str(finished), "--verdicts", str(verdicts.path)]
@@ -262,23 +262,23 @@ def test_on_a_terminal_a_key_is_a_verdict(verdicts: Verdicts, finished: Path) ->
     running.stdout.close()
     os.close(ours)
     assert "2 of 30 pairs judged by ann: 28 left" in rest
-    assert list(Verdicts.open(verdicts.path).said["ann"].values()) == ["same", "skip"]
+    assert list(VerdictFile.open(verdicts.path).said["ann"].values()) == ["same", "skip"]
 
 
 def test_a_session_asks_undoes_and_arbitrates(tmp_path: Path) -> None:
     found = made(tmp_path / "v.jsonl", [0.5, 0.6, 0.7])
-    ann = Session(found, "ann")
+    ann = JudgeSession(found, "ann")
     assert not ann.undo()
     for verdict in ("same", "same", "different"):
         ann.say(verdict)
     assert (ann.next(), ann.done) == (None, 3)
     assert ann.undo() and ann.next() == 2
     ann.say("same")
-    bob = Session(found, "bob")
+    bob = JudgeSession(found, "bob")
     assert bob.next() == 0
     for verdict in ("same", "different", "skip"):
         bob.say(verdict)
-    cleo = Session(found, "cleo", disputed=True)
+    cleo = JudgeSession(found, "cleo", disputed=True)
     assert cleo.asked == [1]
     assert consensus(found) == {0: True, 1: None, 2: True}
     cleo.say("different")
@@ -416,16 +416,16 @@ def test_the_command_from_a_pipe(finished: Path, tmp_path: Path) -> None:
     assert "agreement   ann and bob" in told.stdout and "precision   " in told.stdout
     assert "threshold   " in told.stdout
     found = json.loads(run(app, [*arguments, "--json"]).stdout)
-    assert found == make_report(Verdicts.open(path)).to_dict()
+    assert found == make_report(VerdictFile.open(path)).to_dict()
     assert found["judged"] == {"ann": 11, "bob": 12} and found["skipped"]["ann"] == 1
     table = tmp_path / "labels.csv"
     assert run(app, [*arguments, "--csv", str(table)]).exit_code == 0
     with table.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == sum(same is not None for same in consensus(Verdicts.open(path)).values())
+    assert len(rows) == sum(same is not None for same in consensus(VerdictFile.open(path)).values())
     assert list(rows[0]) == ["left_id", "right_id", "same", "score", "stratum", "ann", "bob"]
     with pytest.raises(OutputExists):
-        write_csv(Verdicts.open(path), table)
+        write_csv(VerdictFile.open(path), table)
     documents = str(finished.parent / "documents.jsonl")
     tuned = run(app, ["tune", documents, "--labels", str(table), "--methods", "minhash,lexical", "--json"])
     assert tuned.exit_code in (0, 3), tuned.output
@@ -436,7 +436,7 @@ def test_inputs_that_are_gone_or_changed_are_told(tmp_path: Path) -> None:
     source, run = tmp_path / "d.jsonl", tmp_path / "out"
     rows = write_documents(source, 12)
     roughly.dedupe(source, output=run, threads=1)
-    opened = Run.open(run)
+    opened = JudgedRun.open(run)
     found = draw_pairs(opened, opened.verdicts, pairs=8, resources=ONE)
     assert opened.verdicts == tmp_path / "out.verdicts.jsonl"
     moved = source.rename(tmp_path / "elsewhere.jsonl")
@@ -456,12 +456,12 @@ def test_inputs_that_are_gone_or_changed_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--id-column"):
         draw_pairs(opened, tmp_path / "other.jsonl", inputs=[str(moved)], resources=ONE)
     with pytest.raises(InputMissing, match="holds no run"):
-        Run.open(tmp_path / "nothing")
+        JudgedRun.open(tmp_path / "nothing")
     other = tmp_path / "run2"
     write_documents(source, 12)
     roughly.dedupe(source, output=other, threshold=0.9, threads=1)
     with pytest.raises(InputError, match="another run"):
-        open_verdicts(Run.open(other), found.path)
+        open_verdicts(JudgedRun.open(other), found.path)
 
 
 def test_documents_with_numbered_ids_are_found_again(tmp_path: Path) -> None:
@@ -471,7 +471,7 @@ def test_documents_with_numbered_ids_are_found_again(tmp_path: Path) -> None:
         row["id"] = row["id"].split("-")[0]
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     roughly.dedupe(source, output=tmp_path / "out", on_duplicate_id="number", threads=1)
-    found = draw_pairs(Run.open(tmp_path / "out"), tmp_path / "v.jsonl", pairs=8, resources=ONE)
+    found = draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", pairs=8, resources=ONE)
     assert any("#" in name for pair in found.drawn.pairs for name in (pair.left_id, pair.right_id))
     for pair in found.drawn.pairs:
         for name, place in ((pair.left_id, pair.left_place), (pair.right_id, pair.right_place)):
@@ -484,4 +484,4 @@ def test_a_run_without_pairs_has_nothing_to_judge(tmp_path: Path) -> None:
     source.write_text('{"text": "one thing"}\n{"text": "quite another"}\n', encoding="utf-8")
     roughly.dedupe(source, output=tmp_path / "out", threads=1)
     with pytest.raises(InputError, match="nothing to judge"):
-        draw_pairs(Run.open(tmp_path / "out"), tmp_path / "v.jsonl", resources=ONE)
+        draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", resources=ONE)

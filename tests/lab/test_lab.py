@@ -16,23 +16,23 @@ from lab_corpora import CORPUS, make_corpus, write_mail
 
 from commands import run_roughly
 from roughly.errors import InputError, SettingsError
+from roughly.methods import IMatch, MinHash, RareTerms, TermVector
+from roughly.methods.term_filters import TABLE_IX, TermFilter
 from roughly.papers.blanks import Blanks
 from roughly.papers.contrived_copies import contrive
-from roughly.tools.corpus import Corpus, read_corpus
 from roughly.papers.cosine_truth import cosine_neighbours
 from roughly.papers.detectors import Groups, by_method
 from roughly.papers.experiments import named, names
-from roughly.tools.metrics import score_family, score_queries
-from roughly.tools.perturb.word_edits import changed
+from roughly.papers.paper_table import PaperTable, TableColumn
 from roughly.papers.protocols import PROTOCOLS
 from roughly.papers.protocols.prepared import prepare
-from roughly.papers.runner import Runner
-from roughly.papers.setup import Case, Outcome, Row, lexicon_of
-from roughly.papers.paper_table import Column, Table
-from roughly.methods import IMatch, MinHash, RareTerms, TermVector
-from roughly.methods.term_filters import TABLE_IX, TermFilter
+from roughly.papers.runner import ExperimentRunner
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, MethodRow, lexicon_of
 from roughly.text.canonical import tokenise, words
 from roughly.text.filters import Filters
+from roughly.tools.corpus import Corpus, read_corpus
+from roughly.tools.metrics import score_family, score_queries
+from roughly.tools.perturb.word_edits import changed
 
 
 def test_contrived_duplicates_are_the_same_for_one_seed() -> None:
@@ -103,12 +103,14 @@ def test_scores_of_families() -> None:
     assert (groups.duplicates, groups.clusters, groups.largest) == (5, 2, 3)
 
 
-def run_protocol(name: str, corpora: dict[str, Corpus], rows: list[Row] | None = None, **changed: object) -> Outcome:
+def run_protocol(
+    name: str, corpora: dict[str, Corpus], rows: list[MethodRow] | None = None, **changed: object
+) -> ExperimentOutcome:
     protocol = PROTOCOLS[name]
-    return protocol.run(Case(corpora, rows or [], protocol.settled(changed, "test")))
+    return protocol.run(ExperimentCase(corpora, rows or [], protocol.settled(changed, "test")))
 
 
-def rows_of(name: str) -> list[Row]:
+def rows_of(name: str) -> list[MethodRow]:
     return list(named(name).rows)
 
 
@@ -208,11 +210,13 @@ def test_recall_by_lexicons_on_any_documents() -> None:
 
 
 def test_a_table_is_square_and_says_nothing_of_time() -> None:
-    table = Table("t", [Column("a"), Column("b", "percent")], [["x|y", 0.5], ["z", None]], ["note"], [1.0, 2.0])
+    table = PaperTable(
+        "t", [TableColumn("a"), TableColumn("b", "percent")], [["x|y", 0.5], ["z", None]], ["note"], [1.0, 2.0]
+    )
     assert table.markdown().splitlines()[2:6] == ["| a | b |", "|---|---:|", "| x\\|y | 50.0% |", "| z | – |"]
     assert "seconds" not in table.to_dict() and table.to_dict()["rows"][0] == {"a": "x|y", "b": 0.5}
     with pytest.raises(ValueError, match="1 cells under 2 columns"):
-        Table("t", [Column("a"), Column("b")], [["x"]])
+        PaperTable("t", [TableColumn("a"), TableColumn("b")], [["x"]])
 
 
 def run_lab(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -255,13 +259,13 @@ def test_the_list_names_every_experiment_and_show_says_what_it_is() -> None:
 
 def test_mail_as_in_the_paper(corpora: Path) -> None:
     """Recall grows with K, no legitimate message is flagged (Kołcz 2008, Tables 2 and 3)."""
-    result = Runner(folder=corpora).run(named("kolcz-table3"))
+    result = ExperimentRunner(folder=corpora).run(named("kolcz-table3"))
     assert [held.held for held in result.held] == [True] * len(result.held)
 
 
 def test_figures_1_to_4_as_in_the_paper(corpora: Path) -> None:
     """About one signature in six changes at length one, and more the longer it is."""
-    runner = Runner(folder=corpora)
+    runner = ExperimentRunner(folder=corpora)
     for number in (2, 4):
         result = runner.run(named(f"conrad-figure{number}"))
         assert [held.held for held in result.held] == [True] * len(result.held)

@@ -22,8 +22,8 @@ from roughly.tools.metrics import (
     score_queries,
     score_removal,
 )
-from roughly.tools.metrics.measure import intervals_of, measure_pairs
 from roughly.tools.metrics.intervals import ratio
+from roughly.tools.metrics.measure import intervals_of, measure_pairs
 
 
 def groupings(seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,12 +10,12 @@ import pytest
 
 import roughly
 from roughly.errors import InputError, SettingsError
+from roughly.text.canonical import words
 from roughly.tools.corpus import Corpus
 from roughly.tools.perturb import KINDS, Asked, Maker, Passage, perturb
 from roughly.tools.perturb.noise import misread, mistyped
 from roughly.tools.perturb.recipe import Own, Respaced, Spliced
 from roughly.tools.perturb.word_edits import changed
-from roughly.text.canonical import words
 
 VOCABULARY = [a + b + c + d for a in "bdfgkp" for b in "aeiou" for c in "lmnrs" for d in ("ton", "ia", "ver")]
 

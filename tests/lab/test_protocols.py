@@ -16,15 +16,13 @@ from lab_corpora import CORPUS, VOCABULARY, make_corpus, write_anything
 
 from roughly.errors import InputError, SettingsError, TooManyPairs
 from roughly.features.sampling import Sampling
-from roughly.tools.corpus import Corpus, read_corpus
-from roughly.papers.protocols import PROTOCOLS
-from roughly.papers.protocols import phases
-from roughly.papers.protocols import result_lists as results
-from roughly.papers.protocols import work
-from roughly.papers.setup import Case, Outcome, Row
-from roughly.papers.paper_table import Table
 from roughly.methods import SuperShingles
+from roughly.papers.paper_table import PaperTable
+from roughly.papers.protocols import PROTOCOLS, phases, work
+from roughly.papers.protocols import result_lists as results
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, MethodRow
 from roughly.text.canonical import tokenise, words
+from roughly.tools.corpus import Corpus, read_corpus
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +30,14 @@ def anything(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return read_corpus([str(write_anything(tmp_path_factory.mktemp("lab") / "any.parquet"))], label_column="label")
 
 
-def run(name: str, corpora: dict[str, Corpus], rows: list[Row] | None = None, **changed: Any) -> Outcome:
+def run(
+    name: str, corpora: dict[str, Corpus], rows: list[MethodRow] | None = None, **changed: Any
+) -> ExperimentOutcome:
     protocol = PROTOCOLS[name]
-    return protocol.run(Case(corpora, rows or [], protocol.settled(changed, "test")))
+    return protocol.run(ExperimentCase(corpora, rows or [], protocol.settled(changed, "test")))
 
 
-def cells(table: Table, column: str) -> dict[str, Any]:
+def cells(table: PaperTable, column: str) -> dict[str, Any]:
     at = table.place(column, "test")
     return {str(row[0]): row[at] for row in table.rows}
 
@@ -81,8 +81,8 @@ def test_too_many_triples_are_refused(anything: Corpus, monkeypatch: pytest.Monk
 
 def test_work_is_counted_by_definition() -> None:
     rows = [
-        Row("terms", {"method": "imatch", "lexicon": "collection"}),
-        Row("shingles", {"method": "shingles", "shingle_size": 10, "sketch": "mod:5"}),
+        MethodRow("terms", {"method": "imatch", "lexicon": "collection"}),
+        MethodRow("shingles", {"method": "shingles", "shingle_size": 10, "sketch": "mod:5"}),
     ]
     found = run("work", {"c": CORPUS}, rows, repeats=1)
     texts = [words(text) for text in CORPUS.texts.to_pylist()]
@@ -119,7 +119,7 @@ def test_what_outlasts_changes_is_eq_1_and_not_eq_6() -> None:
 
 
 def test_a_changed_portion_is_all_that_differs(anything: Corpus) -> None:
-    rows = [Row("all terms", {"method": "syntactic"}), Row("near", {"method": "minhash", "threshold": 0.5})]
+    rows = [MethodRow("all terms", {"method": "syntactic"}), MethodRow("near", {"method": "minhash", "threshold": 0.5})]
     for filling in ("rare", "text"):
         found = run("passage", {"c": anything}, rows, documents=8, lengths=[1, 20], filling=filling).tables["found"]
         near = cells(found, "near")
@@ -154,7 +154,7 @@ def test_lists_and_true_sets_by_definition(anything: Corpus) -> None:
 
 
 def test_kinds_add_up_and_agreement_is_told_apart(anything: Corpus) -> None:
-    rows = [Row("vectors", {"method": "term-vector", "min_terms": 1, "min_df": 1, "dates": "none"})]
+    rows = [MethodRow("vectors", {"method": "term-vector", "min_terms": 1, "min_df": 1, "dates": "none"})]
     tables = run("results", {"c": anything}, rows, queries=12, rounds=["one", "two"]).tables
     for column in ("Sets, one", "Documents, two"):
         assert sum(cells(tables["kinds"], column).values()) == pytest.approx(1)

@@ -17,12 +17,12 @@ from roughly.cli.app import app
 from roughly.errors import InputError, InputMissing, OutputExists, SettingsError
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
-from roughly.tools.tune.adaptive import LEAST, Sample, check, default_bounds, study
-from roughly.tools.tune.curves import chart, draw
-from roughly.tools.tune.sampling_ratios import Asked, Tuned, tune
 from roughly.job.settings_file import read_sampling, read_settings, write_settings
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
+from roughly.tools.tune.adaptive import LEAST, StudySample, check, default_bounds, study
+from roughly.tools.tune.curves import chart, draw
+from roughly.tools.tune.sampling_ratios import SamplingChoice, SamplingRequest, tune
 
 
 def copies(documents: int = 160, seed: int = 3) -> list[str]:
@@ -41,12 +41,12 @@ def copies(documents: int = 160, seed: int = 3) -> list[str]:
     return texts
 
 
-def tuned(texts: list[str], **asked: object) -> Tuned:
-    return tune(texts, None, Asked(**asked), resources=Resources(threads=1), reading=ReadOptions())  # type: ignore[arg-type]
+def tuned(texts: list[str], **asked: object) -> SamplingChoice:
+    return tune(texts, None, SamplingRequest(**asked), resources=Resources(threads=1), reading=ReadOptions())  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
-def found() -> Tuned:
+def found() -> SamplingChoice:
     return tuned(copies(), precision=0.8, recall=0.5, threshold=0.8)
 
 
@@ -61,7 +61,7 @@ def random_sets(seed: int) -> tuple[Sketch, np.ndarray]:
 
 def test_the_study_counts_what_a_loop_over_pairs_counts() -> None:
     sets, tokens = random_sets(1)
-    sample = Sample.of(sets, tokens, 1000)
+    sample = StudySample.of(sets, tokens, 1000)
     held = [
         set(sample.sets.values[a:b].tolist()) for a, b in itertools.pairwise(sample.sets.offsets)
     ]  # fmt: skip
@@ -88,7 +88,7 @@ def test_the_study_counts_what_a_loop_over_pairs_counts() -> None:
 
 def test_checking_is_the_first_trial_of_the_study() -> None:
     sets, tokens = random_sets(2)
-    sample = Sample.of(sets, tokens, 1000)
+    sample = StudySample.of(sets, tokens, 1000)
     for level in range(4):
         done = check(sample, Sampling("adaptive", 0, ((10**6, 0.5**level),)), (), 0.6)
         assert done.share == pytest.approx(0.5**level, abs=0.1)
@@ -96,7 +96,7 @@ def test_checking_is_the_first_trial_of_the_study() -> None:
             assert (done.overall_precision, done.overall_recall) == (1, 1)
 
 
-def test_the_ratios_chosen_keep_what_is_asked(found: Tuned) -> None:
+def test_the_ratios_chosen_keep_what_is_asked(found: SamplingChoice) -> None:
     at = found.study.at(0.8)
     assert len(found.levels) == len(found.study.names)
     enough = [g for g in range(len(found.levels)) if found.study.true[g, at] >= LEAST]
@@ -113,14 +113,14 @@ def test_the_ratios_chosen_keep_what_is_asked(found: Tuned) -> None:
 
 def test_groups_without_evidence_take_the_ratio_of_shorter_ones() -> None:
     sets, tokens = random_sets(3)
-    got = study(Sample.of(sets, tokens, 1000), (5, 40, 500), (0.5,))
+    got = study(StudySample.of(sets, tokens, 1000), (5, 40, 500), (0.5,))
     levels = got.choose(0.5, 0.5)
     assert got.true[0, 0] == got.true[3, 0] == 0
     assert levels[0] == 0
     assert levels[3] == levels[2]
 
 
-def test_settings_written_are_read_back(found: Tuned, tmp_path: Path) -> None:
+def test_settings_written_are_read_back(found: SamplingChoice, tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     write_settings(path, found.settings(), "a comment\nof two lines")
     assert path.read_text(encoding="utf-8").startswith("# a comment\n# of two lines\nmethod = ")
@@ -143,7 +143,7 @@ def test_settings_written_are_read_back(found: Tuned, tmp_path: Path) -> None:
         read_sampling(tmp_path / "other.toml")
 
 
-def test_curves_are_pictures(found: Tuned, tmp_path: Path) -> None:
+def test_curves_are_pictures(found: SamplingChoice, tmp_path: Path) -> None:
     drawn = draw(found.study, 0.8, tmp_path / "curves")
     names = ["precision-4.svg", "recall-4.svg", "precision-16.svg", "recall-16.svg", "share.svg"]
     assert [path.name for path in drawn] == names
@@ -154,8 +154,8 @@ def test_curves_are_pictures(found: Tuned, tmp_path: Path) -> None:
     assert "polyline" not in chart("Nothing", [], "x", "y").split("</style>")[1]
 
 
-def test_numbers_of_threads_do_not_matter(found: Tuned) -> None:
-    asked = Asked(precision=0.8, recall=0.5, threshold=0.8)
+def test_numbers_of_threads_do_not_matter(found: SamplingChoice) -> None:
+    asked = SamplingRequest(precision=0.8, recall=0.5, threshold=0.8)
     again = tune(copies(), None, asked, resources=Resources(threads=3), reading=ReadOptions(batch_size=11))
     assert again.to_dict() == found.to_dict()
 
@@ -188,7 +188,7 @@ def test_samples_that_teach_nothing_are_refused(tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.write_text("", encoding="utf-8")
     with pytest.raises(InputMissing):
-        tune(None, [empty], Asked(), resources=Resources(threads=1), reading=ReadOptions())
+        tune(None, [empty], SamplingRequest(), resources=Resources(threads=1), reading=ReadOptions())
 
 
 def test_bounds_double_up_to_the_longest() -> None:

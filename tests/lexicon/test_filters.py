@@ -18,7 +18,7 @@ from lexicon_twins import SMART, TEXTS, filtered
 from roughly.errors import SettingsError
 from roughly.text import filters as text_filters
 from roughly.text.canonical import Tokens, tokenise
-from roughly.text.filters import NAMES, Filters, Sieve, stop_words
+from roughly.text.filters import NAMES, FilteredVocabulary, Filters, stop_words
 
 COMBINATIONS = [",".join(names) for size in range(6) for names in itertools.combinations(NAMES, size)]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -125,7 +125,7 @@ def test_threads_do_not_disturb_each_other(policies: list[str]) -> None:
 
 
 def test_forgetting_changes_nothing(policies: list[str]) -> None:
-    sieve = Sieve(Filters.parse("sw,stem"))
+    sieve = FilteredVocabulary(Filters.parse("sw,stem"))
     for text in policies[:30]:
         numbers, offsets = sieve.number(pa.array([text]))
         check(Tokens(sieve.vocabulary.hashes[numbers], offsets), expected([text], "sw,stem"))

@@ -18,9 +18,9 @@ from roughly import lexicon
 from roughly.errors import InputError, InputMissing, MemoryTooSmall, SettingsError
 from roughly.kernels.frequency import look_up
 from roughly.lexicon import Lexicon
-from roughly.lexicon.count import MOST_RUNS, Counter, Runs
-from roughly.lexicon.format import Facts
-from roughly.lexicon.table import add_documents, merged
+from roughly.lexicon.counter import MOST_RUNS, Counter, Runs
+from roughly.lexicon.format import LexiconFacts
+from roughly.lexicon.term_table import add_documents, merged
 from roughly.text.canonical import tokenise
 from roughly.text.filters import Filters
 
@@ -105,7 +105,7 @@ def test_merging_is_building_from_the_union(policies: list[str], tmp_path: Path)
 def test_spilling_changes_nothing(policies: list[str], tmp_path: Path, names: str) -> None:
     """A counter that may keep nothing spills after every batch, often enough for spilled files to be merged."""
     texts = (policies * 3)[: 2 * MOST_RUNS + 5]
-    runs = Runs(tmp_path, Facts(documents=0, filters=names))
+    runs = Runs(tmp_path, LexiconFacts(documents=0, filters=names))
     counter = Counter(Filters.parse(names), runs, budget=0)
     for text in texts:
         counter.add(pa.array([text]))

@@ -15,7 +15,7 @@ from lexicon_twins import TEXTS, frequencies
 
 from roughly import lexicon
 from roughly.errors import InputError, SettingsError
-from roughly.lexicon.comparison import spearman
+from roughly.lexicon.lexicon_comparison import spearman
 from roughly.lexicon.make_default import TARGET, make
 
 

@@ -14,7 +14,7 @@ from methods.statistics_twins import lexicon_of
 from methods.test_conrad import LETTERS, STATISTICS, TEXTS, make_texts, tokens, vectors
 from roughly.errors import InputError, SettingsError
 from roughly.methods import TermVector
-from roughly.methods.growing import signature_stability
+from roughly.methods.growing_lexicon import signature_stability
 from roughly.methods.stored_vector import Numbers, compare, pack, store, unpack
 
 NUMBERS = st.lists(st.integers(0, 2**24 - 2), max_size=60, unique=True)

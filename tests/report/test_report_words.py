@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roughly.report import words
+from roughly.report import wording as words
 
 
 def say(text: str) -> str:

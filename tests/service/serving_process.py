@@ -18,9 +18,9 @@ from typing import Any
 import httpx
 import uvicorn
 
-from roughly.service.app import create_app
+from roughly.service.application import create_app
 from roughly.service.config import Config
-from roughly.service.holdings import Holdings
+from roughly.service.served_data import ServedData
 
 WRITE = "write-token-of-the-tests-0001"
 READ = "read-token-of-the-tests-00001"
@@ -71,7 +71,7 @@ class Service:
 
 
 @contextlib.contextmanager
-def serving(holdings: Holdings, config: Config | None = None) -> Iterator[httpx.Client]:
+def serving(holdings: ServedData, config: Config | None = None) -> Iterator[httpx.Client]:
     """A service in a thread of this process, and a client of it."""
     bound = socket.socket()
     bound.bind(("127.0.0.1", 0))

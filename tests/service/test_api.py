@@ -16,9 +16,9 @@ from serving_process import Service, serving
 
 import roughly
 from roughly import Index
-from roughly.index.sweeps import Sweeping
+from roughly.index.sweeps.sweep import SweepWriter
 from roughly.service.config import Config
-from roughly.service.holdings import Holdings
+from roughly.service.served_data import ServedData
 
 Row = dict[str, Any]
 LONG = "the quick brown fox jumps over the lazy dog while seven wise owls look on and say nothing at all"
@@ -187,10 +187,10 @@ def test_health_metrics_and_the_list_of_endpoints(http: httpx.Client) -> None:
 def test_lost_pages(tmp_path: Path) -> None:
     with Index.create(tmp_path / "a.db") as index:
         for day, name in (("2024-01-01", "old"), ("2024-02-01", "new")):
-            sweeping = Sweeping(index, day)
+            sweeping = SweepWriter(index, day)
             sweeping.take([{"url": f"http://site.example/{name}", "text": LONG}])
             sweeping.finish()
-        with serving(Holdings(index=index)) as http:
+        with serving(ServedData(index=index)) as http:
             told = http.get("/api/lost", params={"url": "http://site.example/old"}).json()
             assert not told["here"] and told["found"][0]["url"] == "http://site.example/new"
 
@@ -199,7 +199,7 @@ def test_where_only_a_run_is_served(tmp_path: Path, policies: list[Row]) -> None
     source = tmp_path / "documents.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in policies), encoding="utf-8")
     result = roughly.dedupe(paths=[source], output=tmp_path / "run")
-    with serving(Holdings.open([tmp_path / "run"])) as http:
+    with serving(ServedData.open([tmp_path / "run"])) as http:
         assert http.get("/health").json()["ready"]
         for told in (
             http.post("/api/documents", json={"doc_id": "a", "text": "b"}),
@@ -251,11 +251,11 @@ def test_eight_clients_adding_overlapping_sets_leave_the_union(service: Service)
 
 
 def test_a_database_that_goes_away_and_comes_back(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from roughly.index import failures
+    from roughly.index.storage import failures
 
     monkeypatch.setattr(failures, "_FIRST_WAIT", 0.01)
     index = Index.create(postgres.database())
-    with index, serving(Holdings(index=index)) as http:
+    with index, serving(ServedData(index=index)) as http:
         document = {"doc_id": "a", "text": LONG}
         assert http.post("/api/documents", json=document).status_code == 200
         postgres.stop()

@@ -17,11 +17,11 @@ from serving_process import ADMIN, READ, serving
 import roughly
 from roughly import AsyncClient, Client, Index
 from roughly.errors import IndexAway, InputError, InputMissing, ServiceRefused, SettingsError
-from roughly.index.sweeps import Sweeping
+from roughly.index.sweeps.sweep import SweepWriter
 from roughly.service import client as module
 from roughly.service.calls import NotAdded
 from roughly.service.config import Config
-from roughly.service.holdings import Holdings
+from roughly.service.served_data import ServedData
 
 TEXT = "the quick brown fox jumps over the lazy dog while seven wise owls look on and say nothing at all"
 
@@ -30,7 +30,7 @@ TEXT = "the quick brown fox jumps over the lazy dog while seven wise owls look o
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     with Index.create(tmp_path_factory.mktemp("client") / "a.db") as made:
         for day, name in (("2024-01-01", "old"), ("2024-02-01", "new")):
-            sweeping = Sweeping(made, day)
+            sweeping = SweepWriter(made, day)
             sweeping.take([{"url": f"http://site.example/{name}", "text": TEXT, "title": "A page"}])
             sweeping.finish()
         yield made
@@ -39,7 +39,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 @pytest.fixture(scope="module")
 def address(index: Index) -> Iterator[str]:
     config = Config(admin_tokens=frozenset({ADMIN}), read_tokens=frozenset({READ}), rate=0)
-    with serving(Holdings(index=index), config) as http:
+    with serving(ServedData(index=index), config) as http:
         yield str(http.base_url).rstrip("/")
 
 

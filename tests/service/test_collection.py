@@ -14,9 +14,9 @@ import pytest
 from roughly.errors import InputMissing, SettingsError
 from roughly.index import Index
 from roughly.service.collection import Asked, Collections
-from roughly.service.collection.index import IndexCollection
-from roughly.service.collection.run import CHANGED, RunCollection
-from roughly.service.holdings import Holdings
+from roughly.service.collection.index_collection import IndexCollection
+from roughly.service.collection.run_collection import CHANGED, RunCollection
+from roughly.service.served_data import ServedData
 from service.looked_at import LONG, ODD, looked_at_rows, write_rows
 
 Row = dict[str, Any]
@@ -168,7 +168,7 @@ def test_a_run_whose_input_has_moved(looked_at_run: Path, tmp_path: Path) -> Non
     told = (folder / "run.json").read_text(encoding="utf-8")
     assert str(looked_at_run.parent) in told
     (folder / "run.json").write_text(told.replace(str(looked_at_run.parent), str(tmp_path / "gone")), encoding="utf-8")
-    gone = Collections(Holdings.open([folder]))
+    gone = Collections(ServedData.open([folder]))
     assert gone.run is not None
     missing = gone.run.texts([LONG[0]])[LONG[0]]
     assert missing.text is None and "--input" in missing.why
@@ -176,12 +176,12 @@ def test_a_run_whose_input_has_moved(looked_at_run: Path, tmp_path: Path) -> Non
     gone.close()
     rows = looked_at_rows()
     moved = write_rows(rows, tmp_path / "moved.jsonl")
-    here = Collections(holdings := Holdings.open([folder], inputs=[moved]))
+    here = Collections(holdings := ServedData.open([folder], inputs=[moved]))
     assert here.of_run().texts([ODD[0]])[ODD[0]].text == next(row["text"] for row in rows if row["id"] == ODD[0])
     assert holdings.inputs == (str(moved),)
     here.close()
     other = write_rows([{**row, "text": row["text"] + " more"} for row in rows], tmp_path / "other.jsonl")
-    changed = Collections(Holdings.open([folder], inputs=[other]))
+    changed = Collections(ServedData.open([folder], inputs=[other]))
     assert changed.run is not None and changed.run.texts([ODD[0]])[ODD[0]].why == CHANGED
     changed.close()
 
@@ -190,11 +190,11 @@ def test_input_without_a_run_is_refused(tmp_path: Path) -> None:
     with Index.create(tmp_path / "a.db"):
         pass
     with pytest.raises(SettingsError, match="no run is served"):
-        Holdings.open([tmp_path / "a.db"], inputs=["x.jsonl"])
+        ServedData.open([tmp_path / "a.db"], inputs=["x.jsonl"])
 
 
 def test_which_collection_is_meant(looked_at_run: Path) -> None:
-    served = Collections(Holdings(run=looked_at_run))
+    served = Collections(ServedData(run=looked_at_run))
     assert served.named(None, "index") is served.run is served.named("run")
     with pytest.raises(InputMissing, match="no index is served"):
         served.named("index")
@@ -204,7 +204,7 @@ def test_which_collection_is_meant(looked_at_run: Path) -> None:
 
 
 def test_a_count_of_an_index_is_kept_while_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from roughly.service.collection import index as counting
+    from roughly.service.collection import index_collection as counting
 
     monkeypatch.setattr(counting, "LONG_SECONDS", 60.0)
     with Index.create(tmp_path / "a.db") as index:

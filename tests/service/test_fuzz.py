@@ -18,7 +18,7 @@ from serving_process import Service, serving
 import roughly
 from roughly import Index
 from roughly.service.config import Config
-from roughly.service.holdings import Holdings
+from roughly.service.served_data import ServedData
 
 Row = dict[str, Any]
 HOSTILE = {
@@ -117,7 +117,7 @@ def test_what_is_no_document_is_refused(service: Service, body: bytes) -> None:
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     with (
         Index.create(tmp_path_factory.mktemp("fuzz") / "a.db") as index,
-        serving(Holdings(index=index), Config(rate=0)) as http,
+        serving(ServedData(index=index), Config(rate=0)) as http,
     ):
         yield http
 

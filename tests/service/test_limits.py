@@ -15,9 +15,9 @@ from serving_process import serving
 
 from roughly import Index
 from roughly.service.config import Config
-from roughly.service.holdings import Holdings
 from roughly.service.limits import RateLimit, is_too_long
 from roughly.service.metrics import Metrics
+from roughly.service.served_data import ServedData
 from roughly.service.writer import Writer
 
 SMALL = Config(max_body=20_000, max_stream=700_000, max_text=5_000, max_batch=10, rate=0)
@@ -33,7 +33,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 @pytest.fixture(scope="module")
 def http(index: Index) -> Iterator[httpx.Client]:
-    with serving(Holdings(index=index), SMALL) as client:
+    with serving(ServedData(index=index), SMALL) as client:
         yield client
 
 
@@ -103,7 +103,7 @@ def test_an_answer_that_takes_too_long(index: Index, monkeypatch: pytest.MonkeyP
         assert go_on.wait(120)
         return []
 
-    with serving(Holdings(index=index), HASTY) as http:
+    with serving(ServedData(index=index), HASTY) as http:
         monkeypatch.setattr(Index, "query", slow)
         told = http.post("/api/check", json={"text": "x"})
         assert asked.is_set() and told.status_code == 503 and "no answer within 1 s" in told.json()["error"]
@@ -114,7 +114,7 @@ def test_an_answer_that_takes_too_long(index: Index, monkeypatch: pytest.MonkeyP
 
 def test_a_request_that_never_ends(index: Index) -> None:
     with (
-        serving(Holdings(index=index), HASTY) as http,
+        serving(ServedData(index=index), HASTY) as http,
         socket.create_connection((http.base_url.host, http.base_url.port), timeout=60) as connection,
     ):
         connection.sendall(
@@ -140,7 +140,7 @@ def test_a_bucket_fills_again() -> None:
 
 
 def test_too_many_requests_are_told_when_to_come_again(index: Index) -> None:
-    with serving(Holdings(index=index), Config(rate=0.5)) as http:
+    with serving(ServedData(index=index), Config(rate=0.5)) as http:
         codes = [http.get("/health").status_code for _ in range(4)]
         assert codes[0] == 200 and codes[-1] == 429
         told = http.get("/api/stats")

@@ -16,11 +16,11 @@ import pytest
 
 from roughly.index import Index
 from roughly.report.visible import label
-from roughly.report.words import score
-from roughly.service.app import create_app
+from roughly.report.wording import score
+from roughly.service.application import create_app
 from roughly.service.explorer.document import WINDOW
 from roughly.service.explorer.marking import WINDOW as BESIDE
-from roughly.service.holdings import Holdings
+from roughly.service.served_data import ServedData
 from service.in_process import PATIENT, client_of
 from service.looked_at import LONG, ODD, looked_at_rows, write_rows
 from service.page_elements import only_ours
@@ -32,7 +32,7 @@ Row = dict[str, Any]
 def client(looked_at_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     with (
         Index.import_run(looked_at_run, tmp_path_factory.mktemp("pages") / "a.db") as index,
-        client_of(create_app(Holdings(run=looked_at_run, index=index), PATIENT)) as client,
+        client_of(create_app(ServedData(run=looked_at_run, index=index), PATIENT)) as client,
     ):
         yield client
 
@@ -298,7 +298,7 @@ def test_a_run_whose_input_is_gone_shows_all_but_texts(looked_at_run: Path, tmp_
     told = (folder / "run.json").read_text(encoding="utf-8")
     (folder / "run.json").write_text(told.replace(str(looked_at_run.parent), str(tmp_path / "gone")), encoding="utf-8")
     pair = urlencode({"left": "close-1", "right": "close-0"})
-    with client_of(create_app(Holdings.open([folder]), PATIENT)) as client:
+    with client_of(create_app(ServedData.open([folder]), PATIENT)) as client:
         for url in ("/", "/clusters", "/threshold?t=0.9"):
             seen(client, url)
         cluster = json_of(client, "/clusters.json?q=close-")["clusters"][0]["cluster_id"]
@@ -309,6 +309,6 @@ def test_a_run_whose_input_is_gone_shows_all_but_texts(looked_at_run: Path, tmp_
         compared = json_of(client, f"/compare.json?{pair}")
         assert compared["sides"] is None and compared["scores"]["resemblance"] > 0.9
     moved = write_rows(looked_at_rows(), tmp_path / "moved.jsonl")
-    with client_of(create_app(Holdings.open([folder], inputs=[moved]), PATIENT)) as client:
+    with client_of(create_app(ServedData.open([folder], inputs=[moved]), PATIENT)) as client:
         assert json_of(client, "/documents/close-1.json")["text"].endswith("copy1")
         assert json_of(client, f"/compare.json?{pair}")["sides"]["differences"] >= 1

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import roughly
-from roughly.engines.local.browsing import Graph
+from roughly.engines.local.run_browser import Graph
 from roughly.errors import SettingsError
 from roughly.service.collection.replay import Replay, decide
-from roughly.service.collection.run import RunCollection
+from roughly.service.collection.run_collection import RunCollection
 
 THRESHOLDS = (0.62, 0.7, 0.78, 0.85, 0.93, 1.0)
 

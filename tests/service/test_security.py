@@ -14,10 +14,10 @@ from serving_process import ADMIN, READ, TOKENS, WRITE, serving
 from roughly import Index
 from roughly.errors import InputMissing, SettingsError
 from roughly.service import security
+from roughly.service.access_tokens import parse_tokens, read_tokens
 from roughly.service.config import Config, is_loopback
-from roughly.service.holdings import Holdings
-from roughly.service.security import Keeper, local_path, right_needed
-from roughly.service.tokens import parse_tokens, read_tokens
+from roughly.service.security import Authenticator, local_path, right_needed
+from roughly.service.served_data import ServedData
 
 GUARDED = Config(read_tokens=frozenset({READ}), write_tokens=frozenset({WRITE}), admin_tokens=frozenset({ADMIN}))
 DOCUMENT = {"doc_id": "a", "text": "some words that are long enough to be a document of the index"}
@@ -32,13 +32,13 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 @pytest.fixture(scope="module")
 def http(index: Index) -> Iterator[httpx.Client]:
-    with serving(Holdings(index=index), GUARDED) as client:
+    with serving(ServedData(index=index), GUARDED) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def unguarded(index: Index) -> Iterator[httpx.Client]:
-    with serving(Holdings(index=index)) as client:
+    with serving(ServedData(index=index)) as client:
         yield client
 
 
@@ -70,7 +70,7 @@ def test_without_a_token_nothing_is_told(http: httpx.Client) -> None:
 
 
 def test_wrong_tokens_run_out(index: Index) -> None:
-    with serving(Holdings(index=index), GUARDED) as http:
+    with serving(ServedData(index=index), GUARDED) as http:
         codes = [http.get("/api/stats", headers=bearer(f"wrong-{n}")).status_code for n in range(12)]
         assert codes[:10] == [401] * 10 and 429 in codes[10:]
         assert http.get("/api/stats", headers=bearer(READ)).status_code == 200
@@ -83,7 +83,7 @@ def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -
     compared: list[tuple[bytes, bytes]] = []
     real = security.hmac.compare_digest
     monkeypatch.setattr(security.hmac, "compare_digest", lambda a, b: compared.append((a, b)) or real(a, b))
-    keeper = Keeper(GUARDED)
+    keeper = Authenticator(GUARDED)
     assert [keeper.right_of(token) for token in (READ, WRITE, ADMIN, "x")] == ["read", "write", "admin", None]
     assert len(compared) == 4 * 3 and all(len(a) == len(b) == 32 for a, b in compared)
 
@@ -115,11 +115,11 @@ def test_a_browser_signs_in(http: httpx.Client) -> None:
 
 
 def test_a_forged_or_old_cookie_is_no_session(http: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    keeper = Keeper(GUARDED)
+    keeper = Authenticator(GUARDED)
     session, cookie = keeper.begin("read")
     assert keeper.session(cookie) == session
     assert keeper.session(cookie.replace("read", "admin")) is None
-    assert Keeper(GUARDED).session(cookie) is None, "another process has another key"
+    assert Authenticator(GUARDED).session(cookie) is None, "another process has another key"
     for broken in (None, "", ".", "a.b", cookie[:-1], cookie + "0", "é" * 10):
         assert keeper.session(broken) is None
     monkeypatch.setattr(security.time, "time", lambda: session.ends + 1)
@@ -167,7 +167,7 @@ def test_requests_of_other_sites_are_refused(unguarded: httpx.Client) -> None:
 def test_unknown_names_are_refused(unguarded: httpx.Client, index: Index) -> None:
     for host, status in (("localhost:1", 200), ("127.0.0.1", 200), ("[::1]:80", 200), ("evil.example", 403), ("", 403)):
         assert unguarded.get("/health", headers={"host": host}).status_code == status, host
-    with serving(Holdings(index=index), Config(allowed_hosts=frozenset({"docs.example"}))) as http:
+    with serving(ServedData(index=index), Config(allowed_hosts=frozenset({"docs.example"}))) as http:
         assert http.get("/health", headers={"host": "docs.example"}).status_code == 200
 
 
@@ -219,7 +219,7 @@ def test_rights_and_paths() -> None:
 
 def test_the_log_names_no_token_and_no_text(index: Index, caplog: pytest.LogCaptureFixture) -> None:
     secret = "a text that only its owner should read"
-    with caplog.at_level("INFO"), serving(Holdings(index=index), GUARDED) as http:
+    with caplog.at_level("INFO"), serving(ServedData(index=index), GUARDED) as http:
         http.post("/api/check", json={"text": secret}, headers=bearer(WRITE))
         http.get("/search", params={"q": secret}, headers=bearer(WRITE))
         http.get(f"/api/stats?token={READ}", headers=bearer("wrong token here, long enough"))
@@ -234,7 +234,7 @@ def test_no_traceback_goes_out(index: Index, monkeypatch: pytest.MonkeyPatch) ->
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret of the inside")
 
-    with serving(Holdings(index=index)) as http:
+    with serving(ServedData(index=index)) as http:
         monkeypatch.setattr(Index, "query", broken)
         monkeypatch.setattr(Index, "add", broken)
         for answer in (http.post("/api/check", json=DOCUMENT), http.post("/api/documents", json=DOCUMENT)):

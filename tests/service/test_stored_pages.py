@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from roughly.index import Index
-from roughly.index.sweeps import Sweeping
-from roughly.service.app import create_app
-from roughly.service.holdings import Holdings
+from roughly.index.sweeps.sweep import SweepWriter
+from roughly.service.application import create_app
+from roughly.service.served_data import ServedData
 from roughly.settings import Settings
 from service.hostile_documents import hostile_rows
 from service.in_process import PATIENT, client_of
@@ -52,13 +52,13 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     where = tmp_path_factory.mktemp("stored") / "news.db"
     with index_with(where, search=True, measure="containment") as index:
         for date, words in (("2024-01-01", NEWS + MORE), ("2024-02-01", NEWS + MORE + "Updated.")):
-            sweeping = Sweeping(index, date)
+            sweeping = SweepWriter(index, date)
             path = "old" if date < "2024-02" else "new"
             sweeping.take(
                 [{"url": f"http://site.example/{path}", "text": words}, {"url": "http://site.example/", "text": OTHER}]
             )
             sweeping.finish()
-        with client_of(create_app(Holdings(index=index), PATIENT)) as client:
+        with client_of(create_app(ServedData(index=index), PATIENT)) as client:
             yield client
 
 
@@ -91,7 +91,7 @@ def test_search_says_what_it_cannot_do(client: httpx.Client, tmp_path: Path) -> 
             assert client.get(path, params={"q": odd}).status_code == 200
     assert client.get("/search?q=a&show=best").status_code == 422
     assert client.get("/search?q=a&page=0").status_code == 422
-    with index_with(tmp_path / "plain.db") as index, client_of(create_app(Holdings(index=index), PATIENT)) as other:
+    with index_with(tmp_path / "plain.db") as index, client_of(create_app(ServedData(index=index), PATIENT)) as other:
         assert "roughly index search-index" in html.unescape(other.get("/search?q=a").text)
 
 
@@ -165,11 +165,11 @@ def test_lost_copies_and_changes(client: httpx.Client) -> None:
 
 
 def test_without_sweeps_and_without_an_index(tmp_path: Path) -> None:
-    with index_with(tmp_path / "plain.db") as index, client_of(create_app(Holdings(index=index), PATIENT)) as other:
+    with index_with(tmp_path / "plain.db") as index, client_of(create_app(ServedData(index=index), PATIENT)) as other:
         for path in ("/lost?url=x", "/changes"):
             assert "roughly index sweep" in other.get(path).text
         assert 'href="/lost"' not in other.get("/ask").text
-    with client_of(create_app(Holdings(run=tmp_path), PATIENT)) as other:
+    with client_of(create_app(ServedData(run=tmp_path), PATIENT)) as other:
         for path in ("/search?q=a", "/ask", "/lost", "/copies", "/changes"):
             assert other.get(path).status_code == 404
 

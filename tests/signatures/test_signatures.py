@@ -19,9 +19,9 @@ from roughly.features.sampling import Sampling
 from roughly.methods import REGISTRY, IMatch, Lexical, make
 from roughly.methods.shingles import Shingles
 from roughly.settings import Settings
-from roughly.signatures.dates import UNKNOWN, day_of
-from roughly.signatures.file import Made, read_made, read_signatures
-from roughly.signatures.sign import sign
+from roughly.signing.dates import UNKNOWN, day_of
+from roughly.signing.sign_files import sign
+from roughly.signing.signature_file import SignatureOrigin, read_made, read_signatures
 from roughly.text.canonical import tokenise
 
 WORDS = [word for word, _ in lexicon.default().top(3000) if word.isalpha() and len(word) > 3]
@@ -230,7 +230,7 @@ def test_what_changes_keys_changes_the_fingerprint() -> None:
         {"method": "super-shingles", "sketch": "adaptive"},
         {"method": "super-shingles", "sketch": "adaptive", "groups": [[100, 0.5]]},
     ]  # fmt: skip
-    assert len({Made.by(make(Settings.gather(options))).fingerprint for options in asked}) == len(asked)
+    assert len({SignatureOrigin.by(make(Settings.gather(options))).fingerprint for options in asked}) == len(asked)
 
 
 def test_a_collection_is_counted_before_it_is_signed(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from roughly import model
+from roughly.job.dedupe_api import run
 from roughly.job.on_spark import SparkResult, run_on_spark
-from roughly.job.start import run
 from roughly.settings import Resources, Settings
 from roughly.sources.part import ReadOptions
 

@@ -19,8 +19,8 @@ import roughly
 from roughly.cluster import star
 from roughly.engines.local.dates import moments
 from roughly.engines.spark import linked, ranking, reading
-from roughly.engines.spark.cost import Collection, recommend, stages
-from roughly.engines.spark.store import Store
+from roughly.engines.spark.cost import CollectionSize, recommend, stages
+from roughly.engines.spark.frame_store import FrameStore
 from roughly.errors import DuplicateIds, InputError, SettingsError
 from roughly.kernels import grouping
 
@@ -44,7 +44,7 @@ def test_components_are_those_of_scipy(spark: Any, tmp_path: Path, one_task: int
     pairs = np.concatenate((chain, 100 + rng.integers(0, 300, (170, 2)), [[999, 900], [998, 900]]))
     pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]])[:, ::-1], axis=0)
     frame = spark.createDataFrame([tuple(map(int, pair)) for pair in pairs], "a bigint, b bigint")
-    found = {row["a"]: row["b"] for row in linked.roots(frame, Store(spark, tmp_path).keep, one_task).collect()}
+    found = {row["a"]: row["b"] for row in linked.roots(frame, FrameStore(spark, tmp_path).keep, one_task).collect()}
     graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(1000, 1000))
     _, label = connected_components(graph, directed=False)
     least = {int(c): int(np.flatnonzero(label == c)[0]) for c in np.unique(label)}
@@ -170,14 +170,14 @@ def test_texts_in_sql_may_hold_anything(spark: Any) -> None:
 
 
 def test_the_cost_model() -> None:
-    small = Collection(documents=1e6, tokens=4e8, keys=20, share=0.3)
+    small = CollectionSize(documents=1e6, tokens=4e8, keys=20, share=0.3)
     moved = {stage.name: stage.shuffled for stage in stages(small)}
-    twice = {stage.name: stage.shuffled for stage in stages(Collection(2e6, 8e8, 20, 0.3))}
+    twice = {stage.name: stage.shuffled for stage in stages(CollectionSize(2e6, 8e8, 20, 0.3))}
     assert all(twice[name] == pytest.approx(2 * moved[name], rel=1e-6) for name in moved)
     assert moved["verify"] > 0.3 * 4 * 4e8
     plan = recommend(small, core_seconds=100_000)
     assert plan["executors"] > 1 and plan["seconds"] <= 3600
-    nothing = {stage.name: stage.shuffled for stage in stages(Collection(1e6, 4e8, 0, 0.0, "keys"))}
+    nothing = {stage.name: stage.shuffled for stage in stages(CollectionSize(1e6, 4e8, 0, 0.0, "keys"))}
     assert nothing["group"] == nothing["verify"] == 0
 
 

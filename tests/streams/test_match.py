@@ -17,7 +17,7 @@ import roughly
 from roughly import Index, Settings
 from roughly.cli.app import app
 from roughly.errors import SettingsError
-from roughly.index.stream import Asked, answer
+from roughly.index.stream import MatchRequest, answer
 from stream_texts import edited, mail, mbox, prose
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -73,7 +73,7 @@ def test_what_is_learnt_is_known_from_then_on(index: Index) -> None:
 
 def test_a_document_that_changes_is_known_by_what_it_was(index: Index) -> None:
     told = [("r", document("k1", prose(1), source="elsewhere")), ("r", document("k1", edited(prose(1), 1)))]
-    answers = answer(index, [*told, ("r", document("k1", prose(30)))], Asked(add=True))
+    answers = answer(index, [*told, ("r", document("k1", prose(30)))], MatchRequest(add=True))
     assert [(one.verdict, one.status) for one in answers] == [
         ("known", "updated"),
         ("known", "updated"),
@@ -90,7 +90,7 @@ def test_those_that_come_together_are_answered_as_one_by_one(tmp_path: Path) -> 
             told = [
                 one
                 for at in range(0, len(stream), step)
-                for one in answer(index, [("r", row) for row in stream[at : at + step]], Asked(add=True))
+                for one in answer(index, [("r", row) for row in stream[at : at + step]], MatchRequest(add=True))
             ]
             found.append([(one.verdict, one.status, one.match and one.match.resemblance) for one in told])
     assert found[0] == found[1]
@@ -102,11 +102,11 @@ def test_where_dates_decide_a_later_copy_does_not_hide_an_earlier_one(tmp_path: 
     rows = [json.loads(line) for line in (EXAMPLES / "news.jsonl").read_text(encoding="utf-8").splitlines()]
     with Index.create(tmp_path / "news.db", Settings(method="term-vector")) as index:
         assert index.bound.judge.dates == 42
-        told = answer(index, [(row["id"], row) for row in rows], Asked(add=True))
+        told = answer(index, [(row["id"], row) for row in rows], MatchRequest(add=True))
     known = {one.doc_id: one.match.doc_id for one in told if one.match}
     assert known == {"times-1": "wire-1", "herald-1": "wire-2", "mail-1": "wire-3", "times-2": "wire-1"}
     with Index.create(tmp_path / "window.db", Settings(method="term-vector", options={"dates": "none"})) as index:
-        told = answer(index, [(row["id"], row) for row in rows], Asked(add=True, window=42))
+        told = answer(index, [(row["id"], row) for row in rows], MatchRequest(add=True, window=42))
         assert {one.doc_id: one.match.doc_id for one in told if one.match} == {
             name: match for name, match in known.items() if name != "times-2"
         }

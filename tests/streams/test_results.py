@@ -16,8 +16,8 @@ from roughly.cli.app import app
 from roughly.errors import DuplicateIds, InputError, SettingsError
 from roughly.options import METHODS
 from roughly.results.groups import Grouped
-from roughly.results.held import StoredSignatures
-from roughly.signatures.sign import sign
+from roughly.results.in_memory import StoredSignatures
+from roughly.signing.sign_files import sign
 from stream_texts import edited, prose
 
 Row = dict[str, Any]

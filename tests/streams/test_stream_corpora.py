@@ -16,8 +16,8 @@ import roughly
 from roughly import Index, Settings, Sweeps
 from roughly.cli.app import app
 from roughly.cluster.candidates import NO_DAY
-from roughly.index.stream import Asked, answer
-from roughly.signatures.dates import day_of
+from roughly.index.stream import MatchRequest, answer
+from roughly.signing.dates import day_of
 
 pytestmark = pytest.mark.corpora
 
@@ -76,7 +76,7 @@ def test_news_are_matched_within_six_weeks(corpora: Path, tmp_path: Path) -> Non
     later = [{**row, "doc_id": f"{row['doc_id']}-later", "date": _later(row["date"])} for row in rows[:20]]
     with Index.create(tmp_path / "news.db", Settings(method="term-vector")) as index:
         came = [[(row["doc_id"], row) for row in rows[at : at + 250]] for at in range(0, len(rows), 250)]
-        answers = [one for some in came for one in answer(index, some, Asked(add=True))]
+        answers = [one for some in came for one in answer(index, some, MatchRequest(add=True))]
         for one, row in zip(answers, rows, strict=True):
             if one.match is not None:
                 assert abs(day_of(one.match.date) - day_of(row["date"])) <= 42

@@ -14,10 +14,10 @@ from truth_twins import Pairs, brute_cosine, brute_sets
 import roughly
 from roughly import lexicon as lexicons
 from roughly.errors import DuplicateIds, InputMissing, MemoryTooSmall, OutputExists, SettingsError, TooManyPairs
-from roughly.tools.truth.api import truth
-from roughly.tools.truth import feature_files as stored
-from roughly.tools.truth.vector_join import idf_of
 from roughly.text.canonical import tokenise, words
+from roughly.tools.truth import feature_files as stored
+from roughly.tools.truth.api import truth
+from roughly.tools.truth.vector_join import idf_of
 
 
 def table_of(texts: dict[str, str]) -> pa.Table:
@@ -70,8 +70,8 @@ def test_the_same_bytes_for_any_threads_memory_and_order(
     turned = dict(list(collection.items())[::-1])
     truth(table_of(turned), measure=measure, threshold=0.6, batch_size=7, output=tmp_path / "turned.parquet")
     digests.add(hashlib.sha256((tmp_path / "turned.parquet").read_bytes()).hexdigest())
-    finish = stored.Collection.finish
-    monkeypatch.setattr(stored.Collection, "finish", lambda self, room: finish(self, 0))  # nothing fits
+    finish = stored.FeatureFiles.finish
+    monkeypatch.setattr(stored.FeatureFiles, "finish", lambda self, room: finish(self, 0))  # nothing fits
     spilt = truth(
         table_of(collection), measure=measure, threshold=0.6, memory="640MB", output=tmp_path / "spilt.parquet"
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from roughly.errors import InputError, SettingsError
 from roughly.text.canonical import spans, words
 from roughly.verify import Segment, word_diff
-from roughly.verify.reading import Reading
+from roughly.verify.tokenised import Reading
 from verify.texts import PARAGRAPH, SENTENCE, STORY, edited, prose, texts
 
 

@@ -18,7 +18,7 @@ def run() -> NoReturn:
     Taking the interpreter and the compiler behind the kernels apart object by object takes half a second, in which
     nothing is done that the system does not do anyway.
     """
-    from roughly.cli.light import travel_light
+    from roughly.console.light import travel_light
 
     code: object = 0
     travel_light()

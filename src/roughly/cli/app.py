@@ -7,24 +7,24 @@ from typing import Annotated
 import typer
 
 import roughly
-from roughly.tools.audit.command import app as audit
-from roughly.tools.recluster.cluster_command import cluster
-from roughly.cli.compare import compare
-from roughly.cli.dedupe import dedupe
-from roughly.tools.evaluate.command import evaluate
-from roughly.cli.group import group
-from roughly.cli.index import app as index
-from roughly.tools.judge.command import judge
+from roughly.cli.compare_command import compare
+from roughly.cli.dedupe_command import dedupe
+from roughly.cli.group_command import group
+from roughly.cli.index_command import app as index
+from roughly.cli.lexicon_command import app as lexicon
+from roughly.cli.match_command import match
+from roughly.cli.search_command import register as register_searching
+from roughly.cli.serve_command import serve
+from roughly.cli.sweeps_command import register as register_sweeps
+from roughly.console.method_options import Sectioned
 from roughly.papers.command import app as lab
-from roughly.cli.lexicon import app as lexicon
-from roughly.cli.match import match
-from roughly.cli.method_options import Sectioned
+from roughly.tools.audit.command import app as audit
+from roughly.tools.evaluate.command import evaluate
+from roughly.tools.judge.command import judge
 from roughly.tools.perturb.command import perturb
-from roughly.cli.searching import register as register_searching
-from roughly.cli.serve import serve
+from roughly.tools.recluster.cluster_command import cluster
 from roughly.tools.recluster.sign_command import sign
 from roughly.tools.recluster.sketch_command import sketch
-from roughly.cli.sweeps import register as register_sweeps
 from roughly.tools.truth.command import truth
 from roughly.tools.tune.command import tune
 

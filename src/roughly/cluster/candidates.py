@@ -36,7 +36,7 @@ class SetLoader(Protocol):
 
 
 @dataclass(frozen=True)
-class Gates:
+class PairConstraints:
     """What besides likeness two documents must have in common to be duplicates, for each of the candidates."""
 
     days: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # of publication
@@ -44,11 +44,11 @@ class Gates:
     lengths: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # in tokens
     least_share: float = 0.0  # that the shorter has of the longer
 
-    def of(self, docs: Ints) -> Gates:
+    def of(self, docs: Ints) -> PairConstraints:
         """The same for some of the candidates."""
         days = self.days[docs] if len(self.days) else self.days
         lengths = self.lengths[docs] if len(self.lengths) else self.lengths
-        return Gates(days, self.most_days, lengths, self.least_share)
+        return PairConstraints(days, self.most_days, lengths, self.least_share)
 
     def admit(self, pairs: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """Which pairs of documents may be duplicates."""

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.candidates import Gates, SetLoader
-from roughly.cluster.scoring import NO_ROWS, Rows, Scorer, Work
+from roughly.cluster.candidates import PairConstraints, SetLoader
+from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs, Scorer
 from roughly.cluster.star import Resolution
 
 _PAIRS_AT_ONCE = 2_000_000
@@ -23,8 +23,14 @@ Roots = npt.NDArray[np.int32]
 
 
 def components(
-    resolution: Resolution, sets: SetLoader, *, measure: str, threshold: float, work: Work, gates: Gates
-) -> tuple[Roots, Rows, int]:
+    resolution: Resolution,
+    sets: SetLoader,
+    *,
+    measure: str,
+    threshold: float,
+    work: ResolveBudget,
+    gates: PairConstraints,
+) -> tuple[Roots, ScoredPairs, int]:
     """(best document of each document's component, links found beyond the star's own, comparisons made)."""
     from roughly.kernels.bridges import bridges
     from roughly.kernels.judging import MEASURES
@@ -34,7 +40,7 @@ def components(
     scorer = Scorer(sets, Rule(MEASURES[measure], float(threshold), 0, 0.0), work.budget, work.threads)
     offsets, docs, _ = candidates.by_bucket()
     links = resolution.pairs[:, :2]
-    found = [NO_ROWS]
+    found = [NO_PAIRS]
     roots = _roots(links, candidates.documents)
     bucket = place = compared = 0
     while bucket < candidates.buckets:

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
-from roughly.cluster.scoring import Rows, scores_of
+from roughly.cluster.scoring import ScoredPairs, scores_of
 
 
-def together(pairs: Rows, links: Rows) -> Rows:
+def together(pairs: ScoredPairs, links: ScoredPairs) -> ScoredPairs:
     """The star's pairs and the links that `components` found beyond them; none twice."""
     if not len(links):
         return pairs
@@ -18,7 +18,7 @@ def together(pairs: Rows, links: Rows) -> Rows:
     return both[np.r_[True, (both[1:, :2] != both[:-1, :2]).any(axis=1)]]
 
 
-def witnesses(pairs: Rows, kept: npt.NDArray[np.bool_], measure: str) -> Ints:
+def witnesses(pairs: ScoredPairs, kept: npt.NDArray[np.bool_], measure: str) -> Ints:
     """Positions in `pairs` of each removed document's witness: the kept document it is most like."""
     from roughly.kernels.judging import MEASURES
 

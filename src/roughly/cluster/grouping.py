@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from roughly.cluster.candidates import NO_ASKS, Candidates
 from roughly.errors import MemoryTooSmall
-from roughly.threads import in_order
+from roughly.threads import map_in_order
 
 Hashes = npt.NDArray[np.uint64]
 Members = npt.NDArray[np.uint32]
@@ -34,7 +34,7 @@ _ALWAYS_THERE = 16 << 20
 """So little is never worth a refusal."""
 
 
-class Rows(Protocol):
+class KeyStream(Protocol):
     """Keys and members, a piece at a time, as often as asked."""
 
     @property
@@ -47,7 +47,7 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class _Share:
-    rows: Rows
+    rows: KeyStream
     number: int
     bits: int
 
@@ -119,7 +119,7 @@ class Buckets:
 
 
 def group(
-    streams: Sequence[Rows],
+    streams: Sequence[KeyStream],
     *,
     budget: int,
     threads: int,
@@ -136,7 +136,7 @@ def group(
         for number in range(1 << bits)
     ]
     found = Buckets(budget // 2, asking, once)
-    for parts in in_order(lambda share: list(_buckets(share, room, asking, most)), shares, threads):
+    for parts in map_in_order(lambda share: list(_buckets(share, room, asking, most)), shares, threads):
         for part in parts:
             found.add(part)
     return found

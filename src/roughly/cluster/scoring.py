@@ -14,22 +14,22 @@ import numpy.typing as npt
 from roughly.cluster.candidates import Ints, SetLoader
 from roughly.features.shingles import Sets
 from roughly.features.sketch import joined
-from roughly.threads import in_order
+from roughly.threads import map_in_order
 
 if TYPE_CHECKING:
     from roughly.kernels.resolve import Held, Rule
 else:
     Held = Rule = Any
 
-Rows = npt.NDArray[np.int32]
+ScoredPairs = npt.NDArray[np.int32]
 """(document, better-ranked document, c, m, n): see `kernels.judging`."""
-NO_ROWS = np.empty((0, 5), np.int32)
+NO_PAIRS = np.empty((0, 5), np.int32)
 _FEW_PAIRS = 1000
 """So few are counted sooner than a thread is started."""
 
 
 @dataclass(frozen=True)
-class Work:
+class ResolveBudget:
     """What resolution may use. None of it changes the answer."""
 
     budget: int  # bytes for sets and their bitmaps
@@ -44,23 +44,23 @@ class Scorer:
     def __init__(self, sets: SetLoader, rule: Rule, room: int, threads: int) -> None:
         self.sets, self.rule, self.room, self.threads = sets, rule, room, threads
 
-    def score(self, pairs: npt.NDArray[np.int32], floor: float, held: tuple[int, Sets] | None = None) -> Rows:
+    def score(self, pairs: npt.NDArray[np.int32], floor: float, held: tuple[int, Sets] | None = None) -> ScoredPairs:
         """The counts of pairs (document, better-ranked document); those below the floor are left out.
 
         `held` is a block of sets at hand (its first document, the sets) that has every left-hand document; otherwise
         those are loaded too.
         """
         if not len(pairs):
-            return NO_ROWS
+            return NO_PAIRS
         weight = self.sets.weight()
         pairs = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
         cost = weight[pairs[:, 1]] * np.r_[True, pairs[1:, 1] != pairs[:-1, 1]]
         if held is None:
             cost = cost + weight[pairs[:, 0]]
         some = (self._score(pairs[lo:hi], floor, held) for lo, hi in blocks(cost, self.room))
-        return np.concatenate([NO_ROWS, *some])
+        return np.concatenate([NO_PAIRS, *some])
 
-    def _score(self, pairs: npt.NDArray[np.int32], floor: float, held: tuple[int, Sets] | None) -> Rows:
+    def _score(self, pairs: npt.NDArray[np.int32], floor: float, held: tuple[int, Sets] | None) -> ScoredPairs:
         from roughly.kernels.resolve import score_pairs
 
         docs = np.unique(pairs[:, 1] if held is not None else pairs).astype(np.int64)
@@ -77,14 +77,14 @@ class Scorer:
         whole = held_of(sets)
         threads = self.threads if len(pairs) > _FEW_PAIRS else 1
         cuts = np.linspace(0, len(pairs), threads + 1).astype(int)
-        parts = in_order(
+        parts = map_in_order(
             lambda cut: score_pairs(
                 pairs[cut[0] : cut[1]], left[cut[0] : cut[1]], right[cut[0] : cut[1]], whole, self.rule, floor
             ),
             pairwise(cuts.tolist()),
             threads,
         )
-        return np.concatenate([NO_ROWS, *parts])
+        return np.concatenate([NO_PAIRS, *parts])
 
 
 def held_of(sets: Sets) -> Held:
@@ -95,7 +95,7 @@ def held_of(sets: Sets) -> Held:
     return resolve.Held(sets.values, sets.offsets, limits, sets.most)
 
 
-def scores_of(rows: Rows, measure: int) -> npt.NDArray[np.float64]:
+def scores_of(rows: ScoredPairs, measure: int) -> npt.NDArray[np.float64]:
     """The measure of each row, as `kernels.judging.score` has it."""
     c, m, n = (rows[:, column].astype(np.int64) for column in (2, 3, 4))
     if measure == 2:

@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.candidates import NO_ASKS, Candidates, Gates, Ints, SetLoader
-from roughly.cluster.relief import relieve
-from roughly.cluster.scoring import NO_ROWS, Rows, Scorer, Work, blocks, held_of, scores_of, slice_of
+from roughly.cluster.candidates import NO_ASKS, Candidates, Ints, PairConstraints, SetLoader
+from roughly.cluster.hot_buckets import split_hot_buckets
+from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs, Scorer, blocks, held_of, scores_of, slice_of
 from roughly.features.shingles import Sets
 from roughly.meter import give_back
-from roughly.threads import in_order
+from roughly.threads import map_in_order
 
 CROWD = 200
 LATE = 16 * CROWD
@@ -63,8 +63,8 @@ class Resolution:
     """Who stays, and the evidence. Rows are (document, better-ranked document, c, m, n): see `kernels.judging`."""
 
     kept: npt.NDArray[np.bool_]
-    pairs: Rows
-    near: Rows  # the best pairs below the threshold
+    pairs: ScoredPairs
+    near: ScoredPairs  # the best pairs below the threshold
     compared: int
     crowded: int  # buckets dissolved
     candidates: Candidates  # as they were used: without the crowded buckets
@@ -83,14 +83,14 @@ def resolve(
     *,
     measure: str,
     threshold: float,
-    work: Work,
+    work: ResolveBudget,
     every_pair: bool = False,
-    gates: Gates | None = None,
+    gates: PairConstraints | None = None,
 ) -> Resolution:
     """Decide who stays."""
     if sets.weight().sum() <= work.budget // 2:
         sets = _HeldSets(sets)
-    gates = gates or Gates()
+    gates = gates or PairConstraints()
     options = (sets, measure, threshold, gates, every_pair, work)
     if not sets.complete:
         return _Pass(candidates, 0, *options).resolve()
@@ -101,7 +101,7 @@ def resolve(
             dissolved += int(crowded.sum())
             # buckets that relief made are never dissolved again
             crowded = np.r_[crowded, np.zeros(candidates.buckets - len(crowded), np.bool_)]
-            candidates = relieve(candidates, crowded, sets, measure, threshold, work)
+            candidates = split_hot_buckets(candidates, crowded, sets, measure, threshold, work)
             free = int((~crowded[:free]).sum())
         give_back()
         walk = _Pass(candidates, free, *options)
@@ -117,9 +117,9 @@ def _crowded_at_the_top(
     sets: SetLoader,
     measure: str,
     threshold: float,
-    gates: Gates,
+    gates: PairConstraints,
     every_pair: bool,
-    work: Work,
+    work: ResolveBudget,
 ) -> npt.NDArray[np.bool_]:
     """Which buckets are crowded by their best documents alone: so most crowds are known before the walk over all."""
     starts = candidates.bucket_starts()
@@ -146,7 +146,7 @@ def _crowded_at_the_top(
                 break
         return stay > CROWD
 
-    crowded[large] = list(in_order(has_a_crowd, large.tolist(), work.threads))
+    crowded[large] = list(map_in_order(has_a_crowd, large.tolist(), work.threads))
     return crowded
 
 
@@ -193,9 +193,9 @@ class _Pass:
         sets: SetLoader,
         measure: str,
         threshold: float,
-        gates: Gates,
+        gates: PairConstraints,
         every_pair: bool,
-        work: Work,
+        work: ResolveBudget,
         enough: int | None = None,
     ) -> None:
         """Buckets from `free` on take any number of documents, those before it `LATE` at most.
@@ -230,13 +230,13 @@ class _Pass:
             np.ones(count, np.uint8), np.zeros(count, np.int32), maps, maps, 0, gates.days, gates.lengths
         )
         self.stamps = [np.full(count, -1, np.int32) for _ in range(work.threads)]
-        self.near, self.compared = NO_ROWS, 0
+        self.near, self.compared = NO_PAIRS, 0
         left = work.budget - 8 * words * count - self.joined.dense.maps.nbytes - self.joined.dense.sizes.nbytes
         self.room = int(sets.weight().sum()) if isinstance(sets, _HeldSets) else max(1, left // 3)
         self.scorer = Scorer(sets, self.rule, max(1, left // 8), work.threads)
         self.pairs_at_once = max(_LEAST_PAIRS, left // 8 // _BYTES_A_PAIR)
 
-    def _dense(self, starts: Ints, free: int, gates: Gates) -> Any:
+    def _dense(self, starts: Ints, free: int, gates: PairConstraints) -> Any:
         """Room for what is known of the documents of large crowds, the largest first."""
         sizes = np.diff(starts)
         large = free + np.flatnonzero(sizes[free:] >= DENSE)
@@ -255,13 +255,13 @@ class _Pass:
         return self.joined.crowds[: self.joined.free] > LATE
 
     def resolve(self) -> Resolution:
-        pairs = [NO_ROWS]
+        pairs = [NO_PAIRS]
         with ThreadPoolExecutor(self.work.threads, thread_name_prefix="roughly") as self.pool:
             for lo, hi in list(blocks(self.sets.weight(), self.room)):
                 block = self.sets.load(np.arange(lo, hi))
                 self.documents.sizes[lo:hi] = np.diff(block.offsets)
                 self._draw(lo, hi, block)
-                pairs.append(self._in_order(np.concatenate([NO_ROWS, *self._block(lo, hi, block)])))
+                pairs.append(self._in_order(np.concatenate([NO_PAIRS, *self._block(lo, hi, block)])))
                 del block
                 if hi < self.candidates.documents:  # before the next one is loaded
                     give_back()
@@ -289,7 +289,7 @@ class _Pass:
             draw(block.values, block.offsets, wide, 0)
         self.documents = self.documents._replace(wide=wide, first=lo)
 
-    def _block(self, lo: int, hi: int, block: Sets) -> Iterator[Rows]:
+    def _block(self, lo: int, hi: int, block: Sets) -> Iterator[ScoredPairs]:
         held = held_of(block)
         if lo:
             yield from self._against_earlier(lo, hi, block)
@@ -311,10 +311,10 @@ class _Pass:
         """Whether so many of the first `done` documents stay that it is known what the walk was to tell."""
         return self.enough is not None and int(self.documents.kept[:done].sum()) > self.enough
 
-    def _ahead(self, start: int, stop: int, lo: int, held: Any) -> Iterator[Rows]:
+    def _ahead(self, start: int, stop: int, lo: int, held: Any) -> Iterator[ScoredPairs]:
         """Compare a run with the documents of its block that rank above it."""
 
-        def compare(part: tuple[int, int, npt.NDArray[np.int32]]) -> tuple[list[Rows], int]:
+        def compare(part: tuple[int, int, npt.NDArray[np.int32]]) -> tuple[list[ScoredPairs], int]:
             d, end, stamp = part
             rows, met = [], 0
             while d < end:
@@ -332,12 +332,12 @@ class _Pass:
             for some in rows:
                 yield self._take(some)
 
-    def _against_earlier(self, lo: int, hi: int, block: Sets) -> Iterator[Rows]:
+    def _against_earlier(self, lo: int, hi: int, block: Sets) -> Iterator[ScoredPairs]:
         """Compare a block with the kept documents of earlier blocks."""
 
-        def meet(part: tuple[int, int, npt.NDArray[np.int32]]) -> tuple[Rows, int, int]:
+        def meet(part: tuple[int, int, npt.NDArray[np.int32]]) -> tuple[ScoredPairs, int, int]:
             d, end, stamp = part
-            found: tuple[Rows, int, int] = self.kernel.meet(
+            found: tuple[ScoredPairs, int, int] = self.kernel.meet(
                 d, end, 0, lo, self.joined, self.documents, stamp, self.rule, self.floor, self.pairs_at_once
             )
             return found
@@ -355,7 +355,7 @@ class _Pass:
         cuts = np.linspace(start, stop, self.work.threads + 1).astype(int)
         return [(int(a), int(b), stamp) for a, b, stamp in zip(cuts[:-1], cuts[1:], self.stamps, strict=True) if b > a]
 
-    def _take(self, rows: Rows) -> Rows:
+    def _take(self, rows: ScoredPairs) -> ScoredPairs:
         """Note who goes and the near misses; returns the pairs that reach the threshold."""
         scores = self._scores(rows)
         passed = scores >= self.rule.threshold
@@ -369,7 +369,7 @@ class _Pass:
                 self.floor = max(self.floor, float(self._scores(self.near[-1:])[0]))
         return reached if self.every_pair else self._most_alike(reached)
 
-    def _most_alike(self, rows: Rows, below: bool = False) -> Rows:
+    def _most_alike(self, rows: ScoredPairs, below: bool = False) -> ScoredPairs:
         """The EVIDENCE most alike pairs of each document; with `below`, near misses are left as they are."""
         if len(rows) <= EVIDENCE:
             return rows
@@ -383,10 +383,10 @@ class _Pass:
             use |= scores < self.rule.threshold
         return rows[use]
 
-    def _in_order(self, rows: Rows) -> Rows:
+    def _in_order(self, rows: ScoredPairs) -> ScoredPairs:
         if not self.every_pair:
             rows = self._most_alike(rows)
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
-    def _scores(self, rows: Rows) -> npt.NDArray[np.float64]:
+    def _scores(self, rows: ScoredPairs) -> npt.NDArray[np.float64]:
         return scores_of(rows, self.rule.measure)

@@ -15,7 +15,7 @@ from roughly.features.sketch_store import SketchFacts
 from roughly.meter import Meter
 from roughly.model import Reject
 from roughly.sources.part import Chunk, Part
-from roughly.threads import in_order
+from roughly.threads import map_in_order
 
 Batch = tuple[pa.Array, Ints, Sketch]
 
@@ -64,7 +64,7 @@ def sketch_parts(
 
     items = ((part, chunk) for part in parts for chunk in part.chunks())
     with meter.stage("sketch", sum(part.size or 0 for part in parts), "bytes") as stage:
-        for batch, nbytes, text_bytes, rejects in in_order(make, items, threads):
+        for batch, nbytes, text_bytes, rejects in map_in_order(make, items, threads):
             sizes = np.diff(batch[2].offsets)
             done.documents += len(sizes)
             done.tokens += int(batch[1].sum())

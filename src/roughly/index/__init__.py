@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from roughly.index.answers import Added, Entry, Match, Stats
 from roughly.index.index import Index
-from roughly.index.results import Added, Entry, Match, Stats
 
 __all__ = ["Added", "Entry", "Index", "Match", "Stats"]

@@ -1,155 +1,83 @@
-"""From verdicts on texts to matching documents with their scores."""
+"""What an index answers with."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
-from sqlalchemy import Connection, func, select
-
-from roughly.cluster.scoring import held_of
-from roughly.features.sketch import joined
-from roughly.index.bound import Bound
-from roughly.index.matching import Matcher, Verdicts, body_sets, tokens_of
-from roughly.index.meeting import Asking
-from roughly.index.results import Match
-from roughly.index.schema import CONTENTS, DOCUMENTS
-from roughly.index.signing import Signed
-from roughly.index.store import Store
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-_TOLD = ("url", "date", "title", "source")
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Of verdicts; NaN where nothing was measured."""
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A document of the index that is a duplicate of the one asked about."""
 
-    resemblance: Floats
-    containment: Floats
-    contained_in: Floats
-    estimated: bool
-
-
-def scores_of(matcher: Matcher, signed: Signed, verdicts: Verdicts) -> Scores:
-    """As the method has judged; where it judges by keys in common, measured on what is stored."""
-    bound = matcher.bound
-    if bound.judge.on != "keys":
-        return _scores(verdicts.c, verdicts.m, verdicts.n, bound.estimated)
-    if bound.store == "sketch" or not len(verdicts):
-        nothing = np.full(len(verdicts), np.nan)
-        return Scores(nothing, nothing, nothing, False)
-    return _measured(matcher, signed, verdicts)
-
-
-def _measured(matcher: Matcher, signed: Signed, verdicts: Verdicts) -> Scores:
-    from roughly.kernels import resolve
-    from roughly.kernels.judging import COMMON
-
-    owners, left = np.unique(verdicts.pairs.owner, return_inverse=True)
-    contents, right = np.unique(verdicts.pairs.content, return_inverse=True)
-    mine = body_sets(matcher.bound, tokens_of(signed.tokens, owners))
-    held = held_of(joined([mine, matcher.load_bodies(contents)]))
-    numbers = np.column_stack((left, right)).astype(np.int32)
-    rows = resolve.score_pairs(numbers, left, right + len(owners), held, resolve.Rule(COMMON, 0.0, 0, 0.0), 0.0)
-    c, m, n = (rows[:, column].astype(np.int64) for column in (2, 3, 4))
-    return _scores(c, m, n, False)
-
-
-def _scores(c: Ints, m: Ints, n: Ints, estimated: bool) -> Scores:
-    return Scores(c / np.maximum(m + n - c, 1), c / np.maximum(m, 1), c / np.maximum(n, 1), estimated)
-
-
-def best_first(verdicts: Verdicts, measure: str) -> Verdicts:
-    """By owner; of each the most alike first, and of equals the text that is longest in the index."""
-    score = verdicts.scores(measure)
-    return verdicts.of(np.lexsort((verdicts.pairs.content, -score, verdicts.pairs.owner)))
-
-
-def first_of_each(verdicts: Verdicts) -> Verdicts:
-    """The best of each owner, of verdicts that are ordered so."""
-    owner = verdicts.pairs.owner
-    return verdicts.of(np.r_[True, owner[1:] != owner[:-1]] if len(owner) else np.empty(0, np.bool_))
-
-
-def earliest(store: Store, connection: Connection, contents: Ints) -> dict[int, Shown]:
-    """The document that has been there longest, of each content, as a row with its cluster."""
-    if not len(contents):
-        return {}
-    rows = store.ask(
-        connection,
-        "earliest of each",
-        lambda: (
-            select(func.min(DOCUMENTS.c.document))
-            .where(store.one_of(DOCUMENTS.c.content))
-            .group_by(DOCUMENTS.c.content)
-        ),
-        asked=store.listed(contents),
-    )
-    found = [row[0] for row in rows]
-    return {row.content: row for row in by_number(store, connection, found)}
-
-
-class Shown(NamedTuple):
-    """What answers tell of a document."""
-
-    document: int
-    content: int
     doc_id: str
-    day: int | None
-    added: int
+    cluster_id: int
+    resemblance: float | None  # None: the method judges by keys in common, and no text is stored to measure on
+    containment: float | None  # share of what was asked about that this document holds
+    contained_in: float | None  # share of this document that what was asked about holds
+    estimated: bool  # the scores are estimates, from samples
+    shared_keys: int
+    url: str | None = None
+    date: str | None = None
+    title: str | None = None
+    source: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of a document that was added."""
+
+    doc_id: str
+    cluster_id: int
+    status: Literal["added", "updated", "unchanged"]
+    match: Match | None  # the document that it joined
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document of the index."""
+
+    doc_id: str
+    cluster_id: int
+    state: Literal["live", "revoked"]
+    tokens: int
+    added: int  # seconds since 1970
+    title: str | None
     url: str | None
     date: str | None
-    title: str | None
     source: str | None
-    cluster: int
-    tokens: int
-    state: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
 
 
-def by_number(store: Store, connection: Connection, numbers: list[int]) -> list[Shown]:
-    """Documents by their numbers."""
-    rows = store.ask(
-        connection,
-        "shown by number",
-        lambda: told().where(store.one_of(DOCUMENTS.c.document)),
-        asked=store.listed(np.array(sorted(numbers), np.int64)),
-    )
-    return list(map(Shown._make, rows))
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What an index holds."""
 
+    where: str
+    format: int
+    method: str
+    fingerprint: str
+    store: str
+    documents: int
+    contents: int  # distinct texts that can be matched
+    revoked: int  # distinct texts that cannot
+    clusters: int
+    keys: int
+    bytes: int  # on disk
+    oldest: str | None  # by date
+    newest: str | None
 
-def told() -> Any:
-    """A select of the columns of `Shown`."""
-    names = ("document", "content", "doc_id", "day", "added", *_TOLD)
-    columns = [DOCUMENTS.c[name] for name in names]
-    return select(*columns, CONTENTS.c.cluster, CONTENTS.c.tokens, CONTENTS.c.state).join(
-        CONTENTS, CONTENTS.c.content == DOCUMENTS.c.content
-    )
-
-
-def match_of(row: Shown, scores: Scores | None, place: int, shared: int) -> Match:
-    """A match with this document; without scores the two are equal."""
-    resemblance: float | None = 1.0
-    forth: float | None = 1.0
-    back: float | None = 1.0
-    if scores is not None:
-        measured = (scores.resemblance[place], scores.containment[place], scores.contained_in[place])
-        resemblance, forth, back = (None if np.isnan(value) else float(value) for value in measured)
-    estimated = scores is not None and scores.estimated
-    return Match(
-        row.doc_id, row.cluster, resemblance, forth, back, estimated, shared, row.url, row.date, row.title, row.source
-    )
-
-
-def shared_with_equal(asking: Asking, owner: int) -> int:
-    """Keys that a text shares with one equal to it: all of them."""
-    keys = asking.keys.owners
-    return int(np.searchsorted(keys, owner, "right") - np.searchsorted(keys, owner, "left"))
-
-
-def measure_of(bound: Bound) -> str:
-    """What the best match is chosen by."""
-    return bound.judge.measure if not bound.method.equality else "resemblance"
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)

@@ -25,21 +25,29 @@ from sqlalchemy.exc import DBAPIError
 
 from roughly.cluster.candidates import NO_DAY
 from roughly.errors import IndexRefused, OutputExists, SettingsError
-from roughly.index import bound as binding
-from roughly.index import checking, counting, documents, exporting, reading, refreshing, searching, upgrading, writing
-from roughly.index.bound import Bound
-from roughly.index.checking import Check
-from roughly.index.failures import attempt, told
-from roughly.index.refreshing import Refreshed
-from roughly.index.results import Added, Entry, Match, Stats
-from roughly.index.schema import CONTENTS, DOCUMENTS, METADATA
-from roughly.index.searching import Hits
-from roughly.index.signing import Signed, sign
-from roughly.index.store import Store, check_place
+from roughly.index import config as binding
+from roughly.index import incoming as documents
+from roughly.index import queries as reading
+from roughly.index import writes as writing
+from roughly.index.answers import Added, Entry, Match, Stats
+from roughly.index.config import IndexConfig
+from roughly.index.matching.signed_batch import SignedBatch, sign
+from roughly.index.search import search as searching
+from roughly.index.search.search import Hits
+from roughly.index.storage import counts as counting
+from roughly.index.storage.failures import attempt, told
+from roughly.index.storage.schema import CONTENTS, DOCUMENTS, METADATA
+from roughly.index.storage.store import IndexStore, check_place
+from roughly.index.upkeep import check as checking
+from roughly.index.upkeep import export as exporting
+from roughly.index.upkeep import refresh as refreshing
+from roughly.index.upkeep import upgrade as upgrading
+from roughly.index.upkeep.check import IndexCheck
+from roughly.index.upkeep.refresh import Refreshed
 from roughly.lexicon.lexicon import Lexicon
 from roughly.settings import Settings
-from roughly.signatures.dates import day_of
-from roughly.threads import in_order
+from roughly.signing.dates import day_of
+from roughly.threads import map_in_order
 
 T = TypeVar("T")
 _REFRESHES = 5  # that may happen while one call is under way
@@ -55,7 +63,7 @@ class _Refreshed(Exception):
 class Index:
     """A store of documents; make one with `create`, open it with `open`. Threads may share it."""
 
-    def __init__(self, store: Store, bound: Bound, key_file: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, store: IndexStore, bound: IndexConfig, key_file: str | os.PathLike[str] | None = None) -> None:
         self._store, self._bound, self._key_file = store, bound, key_file
 
     # ------------------------------------------------------------------ making and opening
@@ -79,7 +87,7 @@ class Index:
         settings = settings or Settings()
         bound = binding.bind(settings, store, lexicon)
         check_place(where, new=True)
-        place = Store(where, new=True)
+        place = IndexStore(where, new=True)
 
         def make() -> None:
             with place.writing() as connection:
@@ -100,7 +108,7 @@ class Index:
     @classmethod
     def open(cls, where: str | os.PathLike[str], *, key_file: str | os.PathLike[str] | None = None) -> Self:
         """Open an index that is there. One that was made with a secret key needs it again."""
-        place = Store(where)
+        place = IndexStore(where)
         try:
             bound = attempt(place.name, lambda: _read_bound(place, key_file))
         except BaseException:
@@ -122,7 +130,7 @@ class Index:
 
         The run's input is read again, from where it was or from `inputs`.
         """
-        from roughly.index.importing import import_run
+        from roughly.index.upkeep.import_run import import_run
 
         key = None if key_file is None else os.fspath(key_file)
         given = None if inputs is None else [os.fspath(path) for path in inputs]
@@ -157,7 +165,7 @@ class Index:
         return self._bound.fingerprint
 
     @property
-    def bound(self) -> Bound:
+    def bound(self) -> IndexConfig:
         """The settings and all that follows from them."""
         return self._bound
 
@@ -180,17 +188,17 @@ class Index:
             for piece in documents.unrepeated(batch)
         )
         few = isinstance(documents_, dict) or (hasattr(documents_, "__len__") and len(documents_) <= at_once)
-        signed = in_order(lambda piece: (self._bound, self._sign(piece, self._bound)), pieces, 1 if few else 2)
+        signed = map_in_order(lambda piece: (self._bound, self._sign(piece, self._bound)), pieces, 1 if few else 2)
         for bound, some in signed:
             yield self._add(bound, some)
 
-    def _add(self, bound: Bound, signed: Signed) -> list[Added]:
+    def _add(self, bound: IndexConfig, signed: SignedBatch) -> list[Added]:
         held = {"bound": bound, "signed": signed}
 
-        def work(connection: Connection, bound: Bound) -> list[Added]:
+        def work(connection: Connection, bound: IndexConfig) -> list[Added]:
             if held["bound"] is not bound:  # refreshed meanwhile
                 held.update(bound=bound, signed=self._sign(signed.batch, bound))
-            return writing.Adding(self._store, connection, bound, held["signed"]).run()  # type: ignore[arg-type]
+            return writing.DocumentWriter(self._store, connection, bound, held["signed"]).run()  # type: ignore[arg-type]
 
         return self._write(work)
 
@@ -276,7 +284,7 @@ class Index:
         if limit is not None and limit < 1:
             raise SettingsError(f"limit must be 1 or more, or None for all, not {limit!r}")
         days = [None if day is None else _day(name, day) for name, day in (("since", since), ("until", until))]
-        wanted = reading.Asked(limit, minimum, days[0], days[1], measure)
+        wanted = reading.QueryRequest(limit, minimum, days[0], days[1], measure)
         return self._read(
             lambda connection, bound: reading.matches(
                 self._store, connection, bound, self._sign(batch, bound), wanted
@@ -333,7 +341,7 @@ class Index:
 
     # ------------------------------------------------------------------ upkeep
 
-    def verify(self, sample: int | None = None) -> Check:
+    def verify(self, sample: int | None = None) -> IndexCheck:
         """Whether it is whole; with `sample`, keys are made again for so many texts only."""
         return self._read(lambda connection, bound: checking.verify(self._store, connection, bound, sample))
 
@@ -371,7 +379,7 @@ class Index:
         cls, where: str | os.PathLike[str], *, key_file: str | os.PathLike[str] | None = None
     ) -> tuple[int, int]:
         """Bring an index to this version's format; (format before, format now). After a kill, call it again."""
-        place = Store(where)
+        place = IndexStore(where)
         try:
             return upgrading.upgrade(place, None if key_file is None else os.fspath(key_file))
         finally:
@@ -379,16 +387,16 @@ class Index:
 
     # ------------------------------------------------------------------ transactions
 
-    def _sign(self, batch: pa.RecordBatch, bound: Bound) -> Signed:
+    def _sign(self, batch: pa.RecordBatch, bound: IndexConfig) -> SignedBatch:
         return sign(batch, bound.method, bound.settings)
 
-    def _read(self, work: Callable[[Connection, Bound], T]) -> T:
+    def _read(self, work: Callable[[Connection, IndexConfig], T]) -> T:
         return self._run(self._store.reading, work)
 
-    def _write(self, work: Callable[[Connection, Bound], T]) -> T:
+    def _write(self, work: Callable[[Connection, IndexConfig], T]) -> T:
         return self._run(self._store.writing, work)
 
-    def _run(self, transaction: Callable[[], Any], work: Callable[[Connection, Bound], T]) -> T:
+    def _run(self, transaction: Callable[[], Any], work: Callable[[Connection, IndexConfig], T]) -> T:
         """One transaction, with the settings that hold in it."""
 
         def once() -> T:
@@ -416,7 +424,7 @@ class Index:
             raise told(self.name, problem) from problem
 
 
-def _read_bound(store: Store, key_file: str | os.PathLike[str] | None) -> Bound:
+def _read_bound(store: IndexStore, key_file: str | os.PathLike[str] | None) -> IndexConfig:
     with store.reading() as connection:
         return binding.read(connection, store.name, None if key_file is None else os.fspath(key_file))
 

@@ -20,19 +20,19 @@ from sqlalchemy import Connection
 
 from roughly.cluster.candidates import NO_DAY
 from roughly.errors import InputError, SettingsError
-from roughly.index.bound import Bound
-from roughly.index.documents import from_mappings
+from roughly.index.answers import Match
+from roughly.index.config import IndexConfig
+from roughly.index.incoming import from_mappings
 from roughly.index.index import MEASURES, Index
-from roughly.index.results import Match
-from roughly.index.schema import DOCUMENTS
-from roughly.index.signing import storable
-from roughly.signatures.dates import day_of
+from roughly.index.matching.signed_batch import storable
+from roughly.index.storage.schema import DOCUMENTS
+from roughly.signing.dates import day_of
 
 Verdict = Literal["known", "new", "revoked", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MatchAnswer:
     """What is told of one document of a stream."""
 
     record: str  # where it stood: "line 17", "message 4"
@@ -50,7 +50,7 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class MatchRequest:
     """What is to be done with each document of a stream."""
 
     add: bool = False
@@ -87,29 +87,29 @@ def match(
     window: int | None = None,
     minimum: float | None = None,
     measure: str | None = None,
-) -> Iterator[Answer]:
+) -> Iterator[MatchAnswer]:
     """Answer documents one by one as they come; each is answered before the next is asked for.
 
     `window` is how many days a match may be older or newer than the document, which is of today where it has no date;
     `minimum` is the least score by `measure`.
     """
-    asked = Asked(add=add, revoke=revoke, window=window, minimum=minimum, measure=measure)
+    asked = MatchRequest(add=add, revoke=revoke, window=window, minimum=minimum, measure=measure)
     listed = [documents] if isinstance(documents, Mapping) else documents
     return _each(index, listed, asked)
 
 
-def _each(index: Index, documents: Iterable[Any], asked: Asked) -> Iterator[Answer]:
+def _each(index: Index, documents: Iterable[Any], asked: MatchRequest) -> Iterator[MatchAnswer]:
     for number, document in enumerate(documents, 1):
         yield from answer(index, [(f"document {number}", document)], asked)
 
 
-def answer(index: Index, records: list[tuple[str, Any]], asked: Asked) -> list[Answer]:
+def answer(index: Index, records: list[tuple[str, Any]], asked: MatchRequest) -> list[MatchAnswer]:
     """Answer documents that came together, each as if those before it had been answered first."""
-    told: dict[int, Answer] = {}
+    told: dict[int, MatchAnswer] = {}
     good: list[int] = []
     for place, (record, document) in enumerate(records):
         if problem := _problem(document, asked.add):
-            told[place] = Answer(record, None, "rejected", reason=problem)
+            told[place] = MatchAnswer(record, None, "rejected", reason=problem)
         else:
             good.append(place)
     if asked.add and not asked.narrowed:
@@ -133,12 +133,14 @@ def _problem(document: Any, named: bool) -> str | None:
     return None
 
 
-def _learn(index: Index, records: list[tuple[str, Any]], places: list[int], asked: Asked) -> dict[int, Answer]:
+def _learn(
+    index: Index, records: list[tuple[str, Any]], places: list[int], asked: MatchRequest
+) -> dict[int, MatchAnswer]:
     """Add them together; what each was added for is what it is known by.
 
     Of a document that is there already, or was a moment ago, the version before counts as well: it is asked for first.
     """
-    told: dict[int, Answer] = {}
+    told: dict[int, MatchAnswer] = {}
     for some in _unrepeated(records, places):
         there = _there(index, [_id(records[place][1]) for place in some])
         before = {p: _best(index, records[p][1], asked) for p in some if _id(records[p][1]) in there}
@@ -167,7 +169,7 @@ def _unrepeated(records: list[tuple[str, Any]], places: list[int]) -> Iterator[l
 def _there(index: Index, ids: list[str]) -> set[str]:
     """Those of the ids that the index holds."""
 
-    def work(connection: Connection, bound: Bound) -> set[str]:
+    def work(connection: Connection, bound: IndexConfig) -> set[str]:
         return {row[0] for row in index._store.fetch(connection, (DOCUMENTS.c.doc_id,), DOCUMENTS.c.doc_id, ids)}
 
     return index._read(work)
@@ -177,7 +179,9 @@ def _id(document: Mapping[str, Any]) -> str:
     return str(document.get("doc_id", document.get("id")))
 
 
-def _look(index: Index, records: list[tuple[str, Any]], places: list[int], asked: Asked) -> dict[int, Answer]:
+def _look(
+    index: Index, records: list[tuple[str, Any]], places: list[int], asked: MatchRequest
+) -> dict[int, MatchAnswer]:
     if asked.window is not None:  # each has a window of its own
         return {place: _one(index, *records[place], asked) for place in places}
     documents = [{"doc_id": "?", **records[place][1]} for place in places]
@@ -188,7 +192,7 @@ def _look(index: Index, records: list[tuple[str, Any]], places: list[int], asked
     }
 
 
-def _one(index: Index, record: str, document: Mapping[str, Any], asked: Asked) -> Answer:
+def _one(index: Index, record: str, document: Mapping[str, Any], asked: MatchRequest) -> MatchAnswer:
     found = _best(index, document, asked)
     if asked.add:
         return _answer(index, record, document, found, asked, status=index.add([document])[0].status)
@@ -198,12 +202,12 @@ def _one(index: Index, record: str, document: Mapping[str, Any], asked: Asked) -
     return _answer(index, record, document, found, asked, revoked=tuple(sorted(gone)))
 
 
-def _best(index: Index, document: Mapping[str, Any], asked: Asked) -> Match | None:
+def _best(index: Index, document: Mapping[str, Any], asked: MatchRequest) -> Match | None:
     found = _matches(index, document, asked, 1)
     return found[0] if found else None
 
 
-def _matches(index: Index, document: Mapping[str, Any], asked: Asked, limit: int | None) -> list[Match]:
+def _matches(index: Index, document: Mapping[str, Any], asked: MatchRequest, limit: int | None) -> list[Match]:
     since, until = _around(document.get("date"), asked.window)
     return index.query(
         document, limit=limit, minimum=asked.minimum, measure=asked.measure, since=since, until=until
@@ -221,13 +225,13 @@ def _around(found: Any, window: int | None) -> tuple[str | None, str | None]:
 
 
 def _answer(
-    index: Index, record: str, document: Mapping[str, Any], found: Match | None, asked: Asked, **more: Any
-) -> Answer:
+    index: Index, record: str, document: Mapping[str, Any], found: Match | None, asked: MatchRequest, **more: Any
+) -> MatchAnswer:
     doc_id = document.get("doc_id", document.get("id"))
     named = None if doc_id is None else str(doc_id)
     verdict: Verdict = "revoked" if more.get("revoked") else "new" if found is None else "known"
     score = None if found is None else score_of(found, asked.measure or index.settings.measure)
-    return Answer(record, named, verdict, found, score, **more)
+    return MatchAnswer(record, named, verdict, found, score, **more)
 
 
 def score_of(match: Match, measure: str) -> float | None:

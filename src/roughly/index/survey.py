@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, func, or_, select
 
-from roughly.index import answers
 from roughly.index.index import Index
-from roughly.index.schema import CONTENTS, DOCUMENTS, META
-from roughly.index.store import Store
+from roughly.index.matching import scored_answers as answers
+from roughly.index.storage.schema import CONTENTS, DOCUMENTS, META
+from roughly.index.storage.store import IndexStore
 
 Ints = npt.NDArray[np.int64]
 Row = dict[str, Any]
@@ -67,7 +67,7 @@ class Survey:
         """(how many clusters there are that fulfil the filter, some of them)."""
         return self._index._read(lambda connection, _: self._page(self._index._store, connection, asked))
 
-    def _page(self, store: Store, connection: Connection, asked: Filter) -> tuple[int, list[Row]]:
+    def _page(self, store: IndexStore, connection: Connection, asked: Filter) -> tuple[int, list[Row]]:
         if store.postgres and "\x00" in asked.q + asked.source:  # no text of PostgreSQL holds one
             return 0, []
         size, cluster = self._column("size"), self._column("cluster")
@@ -100,10 +100,10 @@ def _holding(connection: Connection, asked: Filter) -> Ints:
     return reduce(np.intersect1d, found)
 
 
-def _named(store: Store, connection: Connection, some: Ints) -> list[Row]:
+def _named(store: IndexStore, connection: Connection, some: Ints) -> list[Row]:
     """Rows with the names of their first documents; clusters whose first document has gone since are left out."""
     rows = [dict(zip(_COLUMNS, row, strict=True)) for row in some.tolist()]
-    shown = map(answers.Shown._make, answers.by_number(store, connection, [row["document"] for row in rows]))
+    shown = map(answers.ShownDocument._make, answers.by_number(store, connection, [row["document"] for row in rows]))
     named = {row.document: row for row in shown}
     listed: list[Row] = []
     for row in rows:

@@ -1,6 +1,6 @@
 """Whole runs: from inputs to a result in its place."""
 
+from roughly.job.dedupe_api import dedupe, run
 from roughly.job.result import Result
-from roughly.job.start import dedupe, run
 
 __all__ = ["Result", "dedupe", "run"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import roughly
 from roughly.engines.local.summary import Summary
-from roughly.job.texts import texts_of
+from roughly.job.document_texts import texts_of
 from roughly.meter import Stage
 from roughly.methods import REGISTRY, Method, contents, judgement, s_curve
 from roughly.settings import Resources, Settings

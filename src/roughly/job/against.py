@@ -27,12 +27,12 @@ import pyarrow.parquet as pq
 
 from roughly.errors import DuplicateIds
 from roughly.index import Index, Match
-from roughly.index.bound import check_same
+from roughly.index.config import check_same
 from roughly.job.merging import merge_sorted, write_sorted
 from roughly.model import PAIRS, VERDICTS
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Parsed, Part
-from roughly.threads import in_order
+from roughly.threads import map_in_order
 
 Ints = npt.NDArray[np.int64]
 IN_ARCHIVE = pa.field("in_archive", pa.bool_(), nullable=False)
@@ -41,7 +41,7 @@ _FOUND = pa.schema([PAIRS.field(name) for name in PAIRS.names[:5]])
 _SPOOLED = 100_000  # of them in memory
 
 
-class Rest:
+class UnmatchedRows:
     """A part without the rows that the archive has."""
 
     def __init__(self, part: Part, hidden: Ints) -> None:
@@ -59,7 +59,7 @@ class Rest:
         return Parsed(parsed.batch.filter(pa.array(rest)), parsed.rejects)
 
 
-class Against:
+class ArchiveMatches:
     """What an archive says of new documents. Of those that it has, a number each is in memory; the rest is on disk."""
 
     def __init__(self, index: Index, parts: Sequence[Part], threads: int, temp: Path | None = None) -> None:
@@ -71,7 +71,7 @@ class Against:
         waiting: list[tuple[Any, ...]] = []
         hidden: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in parts]
         items = ((number, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
-        for number, batch, found in in_order(lambda item: self._ask(parts, *item), items, threads):
+        for number, batch, found in map_in_order(lambda item: self._ask(parts, *item), items, threads):
             gone = np.array([bool(matches) for matches in found], np.bool_)
             self.documents += len(found)
             self.removed += int(gone.sum())
@@ -87,7 +87,7 @@ class Against:
                 waiting = []
         self._spool(waiting)
         self.rows = [np.concatenate(some) for some in hidden]
-        self.parts: list[Part] = [Rest(part, rows) for part, rows in zip(parts, self.rows, strict=True)]
+        self.parts: list[Part] = [UnmatchedRows(part, rows) for part, rows in zip(parts, self.rows, strict=True)]
 
     def _ask(self, parts: Sequence[Part], number: int, chunk: Chunk) -> tuple[int, pa.RecordBatch, list[list[Match]]]:
         batch = parts[number].parse(chunk).batch

@@ -17,7 +17,7 @@ from roughly.engines.spark import start
 from roughly.engines.spark.engine import SparkEngine
 from roughly.errors import InputError, InputMissing, SettingsError
 from roughly.job.account import account, report_data
-from roughly.job.folder import Place
+from roughly.job.output_folder import OutputFolder
 from roughly.meter import Listener, Meter
 from roughly.settings import Resources, Settings
 from roughly.sources import open_parts
@@ -94,7 +94,7 @@ def run_on_spark(
     methods.contents(settings)  # refuses what cannot be made
     session = start.start(master) if spark is None else spark
     _check_output(session, output)
-    place = Place(output, overwrite=overwrite, resumable=True, temp=resources.temp)
+    place = OutputFolder(output, overwrite=overwrite, resumable=True, temp=resources.temp)
     try:
         with start.prepared(session):
             parts = _open(data, paths, reading, place)
@@ -116,7 +116,9 @@ def _check_output(session: Any, output: Path | None) -> None:
         )
 
 
-def _open(data: Any, paths: Iterable[str | os.PathLike[str]] | None, reading: ReadOptions, place: Place) -> list[Part]:
+def _open(
+    data: Any, paths: Iterable[str | os.PathLike[str]] | None, reading: ReadOptions, place: OutputFolder
+) -> list[Part]:
     if paths is not None:
         return open_parts([os.fspath(path) for path in paths], reading, place.spool)
     if not hasattr(data, "sparkSession"):
@@ -140,9 +142,15 @@ class _Run:
     """One run at work."""
 
     def __init__(
-        self, session: Any, parts: list[Part], settings: Settings, resources: Resources, place: Place, meter: Meter,
+        self,
+        session: Any,
+        parts: list[Part],
+        settings: Settings,
+        resources: Resources,
+        place: OutputFolder,
+        meter: Meter,
         options: dict[str, Any],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.session, self.parts, self.settings, self.resources = session, parts, settings, resources
         self.place, self.meter, self.options = place, meter, options
 
@@ -162,7 +170,7 @@ class _Run:
     def _make(self) -> methods.Method:
         if not methods.needs_count(self.settings):
             return methods.make(self.settings)
-        from roughly.engines.spark.counting import count_collection
+        from roughly.engines.spark.lexicon_count import count_collection
 
         with self.meter.stage("count"):
             lexicon = count_collection(

@@ -24,7 +24,7 @@ from roughly import methods
 from roughly.engines.local import Workspace
 from roughly.errors import InputMissing
 from roughly.job.account import promise
-from roughly.job.folder import Place
+from roughly.job.output_folder import OutputFolder
 from roughly.job.session import BASE_MEMORY, Session, check_memory
 from roughly.settings import Resources, Settings
 from roughly.sources import open_parts
@@ -84,7 +84,7 @@ def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, r
     """Expected time, memory and disk, and the recall that the settings give."""
     check_memory(resources)
     methods.check(settings)
-    place = Place(None, temp=resources.temp)
+    place = OutputFolder(None, temp=resources.temp)
     scratch = place.scratch or place.result
     try:
         parts = open_parts(list(inputs), reading, scratch)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from roughly.errors import InputMissing
-from roughly.job.texts import Place, Record, records_of
+from roughly.job.document_texts import Place, SourceRecord, records_of
 from roughly.sources import open_parts
 from roughly.sources.landmarks import Landmark
 from roughly.sources.part import Part, ReadOptions
@@ -64,7 +64,7 @@ class Input:
         """Let go of what was spooled."""
         self._spool.cleanup()
 
-    def records(self, places: Iterable[Place], threads: int = 1) -> dict[Place, Record]:
+    def records(self, places: Iterable[Place], threads: int = 1) -> dict[Place, SourceRecord]:
         """What stands at each place that there is."""
         there = [place for place in places if place[0] < len(self.parts)]
         return records_of(self.parts, there, self.main_text, threads)

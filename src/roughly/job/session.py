@@ -24,7 +24,7 @@ from roughly.job.result import Result
 from roughly.meter import Listener, Meter, Stage
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
-from roughly.threads import in_order
+from roughly.threads import map_in_order
 
 BASE_MEMORY = 384 << 20
 """What the process holds before the first document: the interpreter, its libraries, the kernels."""
@@ -163,7 +163,7 @@ class Session:
             part.copy(keep, folder)
 
         threads = max(1, min(self.resources.threads, self.budget // _COPY_MEMORY))
-        for done, _ in enumerate(in_order(copy, self._kept_by_part(), threads), 1):
+        for done, _ in enumerate(map_in_order(copy, self._kept_by_part(), threads), 1):
             self.meter.advance(stage, done)
 
     def _kept_by_part(self) -> Iterator[tuple[Part, npt.NDArray[np.int64]]]:

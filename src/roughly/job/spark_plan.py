@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from roughly.engines.spark.cost import Collection, recommend
+from roughly.engines.spark.cost import CollectionSize, recommend
 
 _SKETCH = 100.0
 """Values of a sketch, where pairs are judged on sketches."""
@@ -15,7 +15,7 @@ _SKETCH = 100.0
 
 def spark_plan(plan: dict[str, Any], judged: str) -> dict[str, Any]:
     """The plan of the local engine as one for a cluster. `judged`: on what pairs are judged."""
-    of = Collection(
+    of = CollectionSize(
         plan["documents"], plan["tokens"], plan["keys_a_document"], plan["candidate_share"],
         judged if judged in ("text", "sketch") else "keys", _SKETCH if judged == "sketch" else 0.0,
     )  # fmt: skip

@@ -18,11 +18,11 @@ from importlib import resources
 from pathlib import Path
 
 from roughly.lexicon.builder import build, merge, prune
-from roughly.lexicon.comparison import Comparison, compare
 from roughly.lexicon.lexicon import Lexicon
+from roughly.lexicon.lexicon_comparison import LexiconComparison, compare
 from roughly.lexicon.thresholds import Thresholds
 
-__all__ = ["Comparison", "Lexicon", "Thresholds", "build", "compare", "default", "merge", "prune"]
+__all__ = ["Lexicon", "LexiconComparison", "Thresholds", "build", "compare", "default", "merge", "prune"]
 
 
 @cache

@@ -21,19 +21,19 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from roughly.errors import InputError, InputMissing, Interrupted, MemoryTooSmall, SettingsError
-from roughly.lexicon.count import Counter, Runs
-from roughly.lexicon.format import Facts
+from roughly.lexicon.counter import Counter, Runs
+from roughly.lexicon.format import LexiconFacts
 from roughly.lexicon.lexicon import Lexicon
-from roughly.lexicon.table import Table, add_documents, choose, merged
+from roughly.lexicon.term_table import TermTable, add_documents, choose, merged
 from roughly.lexicon.thresholds import Thresholds
-from roughly.lexicon.write import check_output, write_lexicon
+from roughly.lexicon.writer import check_output, write_lexicon
 from roughly.meter import Listener, Meter
 from roughly.model import Reject
 from roughly.settings import Resources, parse_size
 from roughly.sources import open_parts, parts_from_objects
 from roughly.sources.part import Chunk, Part, ReadOptions
 from roughly.text.filters import Filters
-from roughly.threads import in_order
+from roughly.threads import map_in_order
 
 BASE_MEMORY = 384 << 20
 """What the process holds before the first document: the interpreter, its libraries, the kernels."""
@@ -135,7 +135,7 @@ def _build(
     parts: Sequence[Part], filters: Filters, main_text: bool, resources: Resources, meter: Meter, output: Path | None,
     scratch: Path,
 ) -> Built:  # fmt: skip
-    facts = Facts(documents=0, filters=str(filters))
+    facts = LexiconFacts(documents=0, filters=str(filters))
     runs = Runs(scratch, facts)
     spare = resources.memory - BASE_MEMORY
     threads = min(resources.threads, spare // THREAD_MEMORY)
@@ -215,7 +215,7 @@ def _count(parts: Sequence[Part], counters: Sequence[Counter], main_text: bool, 
 
     items = ((part, chunk) for part in parts for chunk in part.chunks())
     with meter.stage("count", sum(part.size or 0 for part in parts), "bytes") as stage:
-        for nbytes, text_bytes, rejects in in_order(count, items, len(counters)):
+        for nbytes, text_bytes, rejects in map_in_order(count, items, len(counters)):
             built.text_bytes += text_bytes
             built.rejects += rejects
             stage.bytes += nbytes
@@ -237,7 +237,7 @@ def _scratch(output: Path | None, overwrite: bool, temp: Path | None = None) -> 
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _publish(output: Path | None, facts: Facts, tables: Iterable[Table], scratch: Path) -> Lexicon:
+def _publish(output: Path | None, facts: LexiconFacts, tables: Iterable[TermTable], scratch: Path) -> Lexicon:
     """Write the file and open it; without an output, keep its bytes."""
     path = output or scratch / "lexicon"
     write_lexicon(path, facts, tables, scratch)

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import InputError, InputMissing
-from roughly.lexicon.table import Table
+from roughly.lexicon.term_table import TermTable
 from roughly.lexicon.thresholds import EVERYTHING, Thresholds
 
 MAGIC = b"\x89RLEX\r\n\x1a"  # as in PNG: breaks when someone converts line ends or cuts the eighth bit
@@ -46,7 +46,7 @@ _TYPES = {"<u8": np.uint64, "<u4": np.uint32, "|u1": np.uint8}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class LexiconFacts:
     """What a lexicon was made from and how. Lexicons are merged only where all but the number of documents agree."""
 
     documents: int
@@ -55,7 +55,7 @@ class Facts:
     form: str = FORM
     thresholds: Thresholds = EVERYTHING
 
-    def kind(self) -> Facts:
+    def kind(self) -> LexiconFacts:
         """The same without the number of documents."""
         return replace(self, documents=0)
 
@@ -70,11 +70,11 @@ class Facts:
         }
 
 
-class Contents(NamedTuple):
+class LexiconContents(NamedTuple):
     """What a file holds; the arrays are views of it."""
 
-    facts: Facts
-    table: Table
+    facts: LexiconFacts
+    table: TermTable
     directory: npt.NDArray[np.uint32]
     digest: str
 
@@ -96,7 +96,7 @@ def map_file(path: Path) -> tuple[Data, int]:
         raise InputError(f"cannot read {path}: {problem.strerror or problem}; name a lexicon's file") from problem
 
 
-def read(data: Data, size: int, name: str, verify: bool = True) -> Contents:
+def read(data: Data, size: int, name: str, verify: bool = True) -> LexiconContents:
     """Check a lexicon's bytes and make arrays of them, without copying."""
     view = memoryview(data)
     if bytes(view[:8]) != MAGIC[:size] or size == 0:
@@ -130,15 +130,15 @@ def read(data: Data, size: int, name: str, verify: bool = True) -> Contents:
         if isinstance(problem, InputError):
             raise
         raise _damaged(name, "its header makes no sense") from problem
-    table = Table(arrays["hashes"], arrays["counts"], arrays["offsets"], arrays["text"])
+    table = TermTable(arrays["hashes"], arrays["counts"], arrays["offsets"], arrays["text"])
     if not len(table.hashes) == len(table.counts) == len(table.offsets) - 1:
         raise _damaged(name, "its sections do not fit together")
-    return Contents(facts, table, arrays["directory"], body.hex())
+    return LexiconContents(facts, table, arrays["directory"], body.hex())
 
 
-def _facts(values: dict[str, Any]) -> Facts:
+def _facts(values: dict[str, Any]) -> LexiconFacts:
     plain = {name: values[name] for name in ("documents", "filters", "form", "origin")}
-    return Facts(**plain, thresholds=Thresholds(**values["thresholds"]))
+    return LexiconFacts(**plain, thresholds=Thresholds(**values["thresholds"]))
 
 
 def _array(data: Data, at: int, count: int, kind: str) -> npt.NDArray[Any]:

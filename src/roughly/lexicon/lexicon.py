@@ -25,14 +25,14 @@ import pyarrow as pa
 
 from roughly.errors import InputError
 from roughly.lexicon import idf
-from roughly.lexicon.format import Facts, map_file, read
-from roughly.lexicon.table import Table
+from roughly.lexicon.format import LexiconFacts, map_file, read
+from roughly.lexicon.term_table import TermTable
 from roughly.lexicon.thresholds import Thresholds
 from roughly.text.canonical import tokenise, words
 from roughly.text.vocabulary import decode_terms
 
 if TYPE_CHECKING:
-    from roughly.lexicon.comparison import Comparison
+    from roughly.lexicon.lexicon_comparison import LexiconComparison
 
 _BLOCK = 1 << 16
 
@@ -41,10 +41,10 @@ _BLOCK = 1 << 16
 class Lexicon:
     """Document frequencies of terms. Make one with `build`, `merge` or `Lexicon.open`; it never changes."""
 
-    facts: Facts
+    facts: LexiconFacts
     fingerprint: str  # of all that a lookup may depend on; methods store it with their signatures
     name: str
-    table: Table = field(repr=False)
+    table: TermTable = field(repr=False)
     directory: npt.NDArray[np.uint32] = field(repr=False)
 
     @classmethod
@@ -142,9 +142,9 @@ class Lexicon:
 
         return merge([self, *others], **options)
 
-    def compare(self, other: Lexicon) -> Comparison:
+    def compare(self, other: Lexicon) -> LexiconComparison:
         """How far the order of the terms in common agrees, and which terms were added and lost."""
-        from roughly.lexicon.comparison import compare
+        from roughly.lexicon.lexicon_comparison import compare
 
         return compare(self, other)
 

@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import zstandard
 
-from roughly.lexicon.format import Facts
+from roughly.lexicon.format import LexiconFacts
 from roughly.lexicon.lexicon import Lexicon
-from roughly.lexicon.table import counted
+from roughly.lexicon.term_table import counted
 from roughly.lexicon.thresholds import Thresholds
-from roughly.lexicon.write import write_lexicon
+from roughly.lexicon.writer import write_lexicon
 from roughly.text.vocabulary import Vocabulary
 
 TARGET = Path(__file__).with_name("english.lexicon")
@@ -38,7 +38,7 @@ def make(counts: Path, target: Path = TARGET) -> None:
     if len(numbered.numbers) != len(rows) or len(vocabulary) != len(rows):
         raise SystemExit(f"{counts.name} holds what is not one token a line, or a token twice")
     frequencies = np.array([int(row[1]) for row in rows], np.uint32)
-    facts = Facts(documents=documents, origin=ORIGIN, thresholds=Thresholds(min_df=LEAST))
+    facts = LexiconFacts(documents=documents, origin=ORIGIN, thresholds=Thresholds(min_df=LEAST))
     with tempfile.TemporaryDirectory() as scratch:
         write_lexicon(target, facts, [counted(vocabulary, frequencies)], Path(scratch))
 

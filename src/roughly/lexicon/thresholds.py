@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import SettingsError
-from roughly.lexicon.table import Table, refuse_disorder
+from roughly.lexicon.term_table import TermTable, refuse_disorder
 from roughly.text.filters import is_letters
 from roughly.text.vocabulary import decode_terms
 
@@ -55,7 +55,7 @@ class Thresholds:
             min_length=max(self.min_length, other.min_length),
         )
 
-    def mask(self, table: Table) -> Mask:
+    def mask(self, table: TermTable) -> Mask:
         """Which terms of a table count."""
         mask: Mask = table.counts >= self.min_df
         if self.letters_only or self.min_length > 1:
@@ -63,7 +63,7 @@ class Thresholds:
                 mask[first : first + _BLOCK] &= self._fits(table.part(first, min(first + _BLOCK, len(mask))))
         return mask
 
-    def _fits(self, part: Table) -> Mask:
+    def _fits(self, part: TermTable) -> Mask:
         """By the terms themselves: a–z and digits by their bytes, all others one by one."""
         from roughly.kernels import frequency
         from roughly.kernels.arrays import frozen

@@ -39,7 +39,8 @@ import numpy.typing as npt
 from roughly.errors import SettingsError
 from roughly.lexicon.idf import NORMS
 from roughly.lexicon.lexicon import Lexicon
-from roughly.methods import checks, secret
+from roughly.methods import lexicon_checks as checks
+from roughly.methods import secret
 from roughly.methods.method import Judge, Keys
 from roughly.methods.stability import survival
 from roughly.methods.term_filters import TermFilter

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from roughly.lexicon.idf import NORMS
 from roughly.lexicon.lexicon import Lexicon
-from roughly.methods import checks
+from roughly.methods import lexicon_checks as checks
 from roughly.methods.method import Judge, Keys
 from roughly.methods.term_filters import above
 from roughly.text.canonical import Tokens

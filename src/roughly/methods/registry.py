@@ -34,7 +34,7 @@ from roughly.methods.term_filters import split_filters
 from roughly.methods.term_vector import TermVector
 from roughly.methods.verified import Verified
 from roughly.methods.word_lsh import WordLSH
-from roughly.options import COLLECTION, DEFAULT, METHODS, NONE, Takes
+from roughly.options import COLLECTION, DEFAULT, METHODS, NONE, MethodSpec
 from roughly.settings import Settings
 from roughly.text.filters import Filters
 
@@ -42,12 +42,12 @@ JUDGES = ("keys", "sketch")
 
 
 @dataclass(frozen=True)
-class Entry:
+class MethodEntry:
     """One method."""
 
     kind: type[Any]
     make: Callable[[Settings, Lexicon | None], Method]  # the second: the lexicon of the collection, once it is counted
-    takes: Takes
+    takes: MethodSpec
 
 
 def make(settings: Settings, collection: Lexicon | None = None) -> Method:
@@ -215,8 +215,8 @@ def _syntactic_filters(given: dict[str, Any], method: str) -> Filters | None:
     return filters
 
 
-REGISTRY: dict[str, Entry] = {
-    kind.name: Entry(kind, maker, METHODS[kind.name])
+REGISTRY: dict[str, MethodEntry] = {
+    kind.name: MethodEntry(kind, maker, METHODS[kind.name])
     for kind, maker in (
         (Identical, lambda settings, _: Identical()),
         (Lexical, lambda settings, _: Lexical()),

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 
-from roughly.methods import checks
+from roughly.methods import lexicon_checks as checks
 
 
 def survival(changes: int, lexicons: int, dropped: float = 1 / 3) -> float:

@@ -37,7 +37,7 @@ _HEAD = struct.Struct("<HH")
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredVector:
     """A signature, unpacked."""
 
     date: date | None
@@ -52,7 +52,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Compared:
+class VectorComparison:
     """What comparing two signatures gave."""
 
     duplicates: bool
@@ -77,7 +77,7 @@ def pack(when: date | None, length: int, terms: Sequence[int]) -> bytes:
     return _HEAD.pack(days, min(length, LONGEST)) + b"".join(number.to_bytes(3, "little") for number in padded)
 
 
-def unpack(data: bytes) -> Stored:
+def unpack(data: bytes) -> StoredVector:
     """The signature in 184 bytes."""
     if len(data) != SIZE:
         raise InputError(f"a stored signature has {SIZE} bytes, not {len(data)}")
@@ -86,18 +86,18 @@ def unpack(data: bytes) -> Stored:
     terms = tuple(number for number in numbers if number != EMPTY)
     if numbers != sorted(numbers) or len(set(terms)) < len(terms):
         raise InputError("a stored signature is damaged: its terms are not in order")
-    return Stored(None if days == UNKNOWN else date.fromordinal(FIRST_DAY.toordinal() + days), length, terms)
+    return StoredVector(None if days == UNKNOWN else date.fromordinal(FIRST_DAY.toordinal() + days), length, terms)
 
 
 def compare(
     left: bytes, right: bytes, *, common: int = 48, dates: int | None = 42, lengths: float | None = 0.2
-) -> Compared:
+) -> VectorComparison:
     """Whether two signatures are those of duplicates, highest idf first, no further than needed."""
     if not 1 <= common <= TERMS:
         raise SettingsError(f"common must be a whole number from 1 to {TERMS}, not {common!r}")
     a, b = unpack(left), unpack(right)
     if not a.terms or not b.terms or not within(a, b, dates, lengths):
-        return Compared(False, 0)
+        return VectorComparison(False, 0)
     i = j = shared = looked = 0
     rest_a = rest_b = TERMS  # entries not gone by yet
     while shared < common and shared + min(rest_a, rest_b) >= common:
@@ -113,10 +113,10 @@ def compare(
             j += 1
         if i == len(a.terms) or j == len(b.terms):
             break
-    return Compared(shared >= common, looked)
+    return VectorComparison(shared >= common, looked)
 
 
-def within(a: Stored, b: Stored, dates: int | None, lengths: float | None) -> bool:
+def within(a: StoredVector, b: StoredVector, dates: int | None, lengths: float | None) -> bool:
     """Whether two documents are near enough in date, where both are known, and in length."""
     if dates is not None and a.date is not None and b.date is not None and abs((a.date - b.date).days) > dates:
         return False

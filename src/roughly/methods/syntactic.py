@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from roughly.methods import checks
+from roughly.methods import lexicon_checks as checks
 from roughly.methods.method import Judge, Keys
 from roughly.methods.secret import NO_KEY, seeds
 from roughly.text.canonical import Tokens

@@ -37,7 +37,7 @@ import numpy.typing as npt
 
 from roughly.features.sketch import Sketch
 from roughly.lexicon.lexicon import Lexicon
-from roughly.methods import checks
+from roughly.methods import lexicon_checks as checks
 from roughly.methods.method import Judge, Keys
 from roughly.methods.rare_terms import MIN_LENGTH
 from roughly.text.canonical import Tokens

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from roughly.errors import InputError
+from roughly.methods.syntactic import Syntactic
+from roughly.text.canonical import tokenise, words
 from roughly.tools.corpus import Corpus
 from roughly.tools.perturb.inserted_terms import term_list
 from roughly.tools.perturb.word_edits import changed
-from roughly.methods.syntactic import Syntactic
-from roughly.text.canonical import tokenise, words
 
 
 @dataclass(frozen=True)

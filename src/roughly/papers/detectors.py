@@ -13,7 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.cluster.held import Facts, Verdict, first_of, longest_first, resolve_held, without_key, work_of
+from roughly.cluster.in_memory import (
+    ClusterVerdict,
+    DocumentFacts,
+    first_of,
+    longest_first,
+    resolve_in_memory,
+    without_key,
+    work_of,
+)
 from roughly.features.shingles import shingle_sets
 from roughly.methods.method import Keys, Method
 from roughly.settings import Resources
@@ -53,7 +61,7 @@ class Groups:
 Detector = Callable[[pa.Array], Groups]
 
 
-def judged(method: Method, tokens: Tokens, resources: Resources) -> tuple[Keys, Verdict]:
+def judged(method: Method, tokens: Tokens, resources: Resources) -> tuple[Keys, ClusterVerdict]:
     """A method's keys, and what comes of judging all who share one as it says. Dates are not used."""
     keys = method.keys(tokens)
     if keys is None:
@@ -63,10 +71,15 @@ def judged(method: Method, tokens: Tokens, resources: Resources) -> tuple[Keys, 
     sets = method.sketch(tokens)
     if judge.on == "text":
         sets = shingle_sets(tokens, method.shingle_size)  # type: ignore[attr-defined]
-    found = resolve_held(
-        keys, judge, Facts(sets, lengths), rank=longest_first(lengths), work=work_of(resources), common=method.common,
+    found = resolve_in_memory(
+        keys,
+        judge,
+        DocumentFacts(sets, lengths),
+        rank=longest_first(lengths),
+        work=work_of(resources),
+        common=method.common,
         linked=True,
-    )  # fmt: skip
+    )
     return keys, found
 
 

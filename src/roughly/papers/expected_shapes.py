@@ -26,18 +26,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from roughly.errors import SettingsError
-from roughly.papers.paper_table import Cell, Table
+from roughly.papers.paper_table import Cell, PaperTable
 
 KINDS = ("rises", "falls", "slows", "above", "level", "beside", "within", "near", "most")
 _ENTRIES = {*KINDS, "says", "table", "column", "row", "slack", "rows"}
 
 
-class Untold(SettingsError):
+class ShapeUnknown(SettingsError):
     """There is nothing in the table to tell a shape by."""
 
 
 @dataclass(frozen=True)
-class Held:
+class ShapeResult:
     """A shape, and whether it held on a result; None where it cannot be told."""
 
     says: str
@@ -51,7 +51,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Shape:
+class ExpectedShape:
     """One statement about a table."""
 
     says: str
@@ -64,7 +64,7 @@ class Shape:
     slack: float = 0.0
 
     @classmethod
-    def parse(cls, entry: Mapping[str, Any], where: str) -> Shape:
+    def parse(cls, entry: Mapping[str, Any], where: str) -> ExpectedShape:
         """The shape in an entry of a file."""
         kinds = [kind for kind in KINDS if kind in entry]
         problems = [f"{where}, expected: unknown entry {key!r}" for key in entry.keys() - _ENTRIES]
@@ -86,16 +86,16 @@ class Shape:
             tuple(entry.get("rows", ())), float(entry.get("slack", 0.0)),
         )  # fmt: skip
 
-    def check(self, table: Table, paper: Mapping[str, Mapping[str, Any]], where: str) -> Held:
+    def check(self, table: PaperTable, paper: Mapping[str, Mapping[str, Any]], where: str) -> ShapeResult:
         """Whether it holds on a table; `paper` has what the paper prints, by row and column."""
         place = f"{where}: the shape “{self.says}”"
         try:
             held, seen = getattr(self, f"_{self.kind}")(table, paper, place)
-        except Untold as problem:
-            return Held(self.says, None, str(problem))
-        return Held(self.says, held, seen)
+        except ShapeUnknown as problem:
+            return ShapeResult(self.says, None, str(problem))
+        return ShapeResult(self.says, held, seen)
 
-    def _column(self, table: Table, name: str, place: str) -> list[tuple[str, float]]:
+    def _column(self, table: PaperTable, name: str, place: str) -> list[tuple[str, float]]:
         """The cells of a column that hold a number, by row."""
         at = table.place(name, place)
         cells = {str(row[0]): row[at] for row in table.rows}
@@ -106,61 +106,61 @@ class Shape:
         found = [(row, _number(cells[row], place)) for row in chosen]
         kept = [(row, value) for row, value in found if value is not None]
         if not kept:
-            raise Untold(f"{name} holds nothing in {', '.join(chosen)}")
+            raise ShapeUnknown(f"{name} holds nothing in {', '.join(chosen)}")
         return kept
 
-    def _one(self, table: Table, row: str, place: str) -> float:
-        found = dict(Shape(self.says, self.kind, self.value, column=self.column, row=row)._column(
+    def _one(self, table: PaperTable, row: str, place: str) -> float:
+        found = dict(ExpectedShape(self.says, self.kind, self.value, column=self.column, row=row)._column(
             table, self.column, place
         ))  # fmt: skip
         return found[row]
 
-    def _steps(self, table: Table, place: str, sign: int) -> tuple[bool, str]:
+    def _steps(self, table: PaperTable, place: str, sign: int) -> tuple[bool, str]:
         found = self._column(table, self.column, place)
         if len(found) < 2:
-            raise Untold(f"{self.column} holds one value only")
+            raise ShapeUnknown(f"{self.column} holds one value only")
         shown = _path(table, self.column, found, place)
         for (_, a), (row, b) in itertools.pairwise(found):
             if sign * (b - a) < -self.slack:
                 return False, f"{shown}; not at {row}"
         return True, shown
 
-    def _rises(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+    def _rises(self, table: PaperTable, paper: Any, place: str) -> tuple[bool, str]:
         return self._steps(table, place, 1)
 
-    def _falls(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+    def _falls(self, table: PaperTable, paper: Any, place: str) -> tuple[bool, str]:
         return self._steps(table, place, -1)
 
-    def _slows(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+    def _slows(self, table: PaperTable, paper: Any, place: str) -> tuple[bool, str]:
         found = self._column(table, self.column, place)
         if len(found) < 3:
-            raise Untold(f"{self.column} holds fewer than three values")
+            raise ShapeUnknown(f"{self.column} holds fewer than three values")
         first, middle, last = (found[at][1] for at in (0, len(found) // 2, -1))
         column = table.columns[table.place(self.column, place)]
         shown = " → ".join(column.shown(value) for value in (first, middle, last))
         return last - middle < middle - first, shown
 
-    def _above(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+    def _above(self, table: PaperTable, paper: Any, place: str) -> tuple[bool, str]:
         left, right = (self._one(table, row, place) for row in self.value)
         column = table.columns[table.place(self.column, place)]
         return left > right - self.slack, f"{column.shown(left)} against {column.shown(right)}"
 
-    def _level(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+    def _level(self, table: PaperTable, paper: Any, place: str) -> tuple[bool, str]:
         left, right = (self._one(table, row, place) for row in self.value)
         column = table.columns[table.place(self.column, place)]
         return abs(left - right) <= self.slack + 1e-12, f"{column.shown(left)} against {column.shown(right)}"
 
-    def _beside(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+    def _beside(self, table: PaperTable, paper: Any, place: str) -> tuple[bool, str]:
         left, right = (dict(self._column(table, name, place)) for name in self.value)
         both = [row for row in left if row in right]
         if not both:
-            raise Untold(f"no row has both {self.value[0]} and {self.value[1]}")
+            raise ShapeUnknown(f"no row has both {self.value[0]} and {self.value[1]}")
         column = table.columns[table.place(self.value[0], place)]
         failing = [row for row in both if left[row] < right[row] - self.slack]
         row = failing[0] if failing else both[-1]
         return not failing, f"{row}: {column.shown(left[row])} against {column.shown(right[row])}"
 
-    def _within(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+    def _within(self, table: PaperTable, paper: Any, place: str) -> tuple[bool, str]:
         low, high = self.value
         found = self._column(table, self.column, place)
         column = table.columns[table.place(self.column, place)]
@@ -170,7 +170,7 @@ class Shape:
             return False, f"{failing[0][0]}: {column.shown(failing[0][1])}"
         return True, column.shown(least) if least == most else f"{column.shown(least)} to {column.shown(most)}"
 
-    def _near(self, table: Table, paper: Mapping[str, Mapping[str, Any]], place: str) -> tuple[bool, str]:
+    def _near(self, table: PaperTable, paper: Mapping[str, Mapping[str, Any]], place: str) -> tuple[bool, str]:
         found = dict(self._column(table, self.column, place))
         printed = {row: cells[self.column] for row, cells in paper.items() if self.column in cells and row in found}
         if not printed:
@@ -181,11 +181,11 @@ class Shape:
         seen = f"{worst}: {column.shown(found[worst])}, in the paper {column.shown(printed[worst])}"
         return far[worst] <= self.value + 1e-12, seen
 
-    def _most(self, table: Table, paper: Any, place: str) -> tuple[bool, str]:
+    def _most(self, table: PaperTable, paper: Any, place: str) -> tuple[bool, str]:
         found = dict(self._column(table, self.column, place))
         self._one(table, self.value, place)
         if self.value not in found:
-            raise Untold(f"{self.column} holds nothing in {self.value}")
+            raise ShapeUnknown(f"{self.column} holds nothing in {self.value}")
         best = max(found, key=lambda row: (found[row], row == self.value))
         column = table.columns[table.place(self.column, place)]
         return best == self.value, f"{best}: {column.shown(found[best])}"
@@ -197,7 +197,7 @@ def _number(cell: Cell, place: str) -> float | None:
     return cell
 
 
-def _path(table: Table, name: str, found: list[tuple[str, float]], place: str) -> str:
+def _path(table: PaperTable, name: str, found: list[tuple[str, float]], place: str) -> str:
     column = table.columns[table.place(name, place)]
     shown = [column.shown(value) for _, value in found]
     return " → ".join(shown if len(shown) <= 6 else [*shown[:3], "…", *shown[-2:]])

@@ -47,10 +47,10 @@ from pathlib import Path
 from typing import Any
 
 from roughly.errors import InputError, InputMissing, SettingsError
+from roughly.papers.expected_shapes import ExpectedShape
 from roughly.papers.protocols import PROTOCOLS
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Row
-from roughly.papers.expected_shapes import Shape
+from roughly.papers.setup import MethodRow
 
 _TOP = {"title", "paper", "about", "protocol", "parameters", "corpus", "methods", "tables", "expected", "remarks"}
 _CORPUS = {"role", "file", "stands_for", "documents", "seed", "label_column", "labels", "whole", "fewest_words"}
@@ -60,7 +60,7 @@ KINDS = ("lines", "bars")
 
 
 @dataclass(frozen=True)
-class Part:
+class CollectionRole:
     """A part that a collection plays, and the collection that plays it unless another is given."""
 
     role: str
@@ -75,7 +75,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Figure:
+class FigureSpec:
     """A picture of a table: some of its columns over one of them."""
 
     x: str
@@ -88,7 +88,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Shown:
+class TableSpec:
     """A table of the protocol as it is shown, with what the paper prints."""
 
     of: str
@@ -96,7 +96,7 @@ class Shown:
     columns: tuple[str, ...] = ()  # empty: all
     paper: tuple[Mapping[str, Any], ...] = ()
     paper_of: Mapping[str, float] = field(default_factory=dict)  # the paper's counts in a column are divided by this
-    figure: Figure | None = None
+    figure: FigureSpec | None = None
     only: bool = False  # the figure alone is shown on the page, since the table is long
 
 
@@ -110,10 +110,10 @@ class Experiment:
     about: str
     protocol: Protocol
     parameters: Mapping[str, Any]
-    parts: tuple[Part, ...]
-    rows: tuple[Row, ...]
-    tables: tuple[Shown, ...]
-    expected: tuple[Shape, ...]
+    parts: tuple[CollectionRole, ...]
+    rows: tuple[MethodRow, ...]
+    tables: tuple[TableSpec, ...]
+    expected: tuple[ExpectedShape, ...]
     remarks: tuple[str, ...]
 
     @property
@@ -171,17 +171,19 @@ def parse_experiment(name: str, text: str) -> Experiment:
     )  # fmt: skip
 
 
-def _parts(name: str, given: Sequence[Mapping[str, Any]], problems: list[str]) -> Iterator[Part]:
+def _parts(name: str, given: Sequence[Mapping[str, Any]], problems: list[str]) -> Iterator[CollectionRole]:
     for entry in given:
         problems += _unknown(f"{name}, corpus", entry, _CORPUS)
         missing = [key for key in ("role", "file", "stands_for") if key not in entry]
         problems += [f"{name}, corpus: {key} is missing" for key in missing]
         if not missing:
             values = {key: value for key, value in entry.items() if key in _CORPUS}
-            yield Part(**values | {"labels": tuple(entry.get("labels", ()))})
+            yield CollectionRole(**values | {"labels": tuple(entry.get("labels", ()))})
 
 
-def _rows(name: str, protocol: Protocol, given: Sequence[Mapping[str, Any]], problems: list[str]) -> Iterator[Row]:
+def _rows(
+    name: str, protocol: Protocol, given: Sequence[Mapping[str, Any]], problems: list[str]
+) -> Iterator[MethodRow]:
     if given and not protocol.takes_methods:
         problems.append(f"{name}: {protocol.name} takes no methods")
     if not given and protocol.takes_methods and protocol.needs_methods:
@@ -199,7 +201,7 @@ def _rows(name: str, protocol: Protocol, given: Sequence[Mapping[str, Any]], pro
             yield row
 
 
-def _expanded(name: str, entry: Mapping[str, Any], problems: list[str]) -> Iterator[Row]:
+def _expanded(name: str, entry: Mapping[str, Any], problems: list[str]) -> Iterator[MethodRow]:
     """One row, or one for each combination of the values that vary."""
     fixed = {key: value for key, value in entry.items() if key not in ("name", "names", "vary")}
     vary = entry.get("vary", {})
@@ -212,12 +214,12 @@ def _expanded(name: str, entry: Mapping[str, Any], problems: list[str]) -> Itera
         problems.append(f"{name}, methods: {len(names)} names for {len(made)} rows")
         return
     for own, called in zip(made, names, strict=True):
-        yield Row(called, fixed | own)
+        yield MethodRow(called, fixed | own)
 
 
 def _tables(
     name: str, protocol: Protocol, given: Sequence[Mapping[str, Any]], roles: list[str], problems: list[str]
-) -> Iterator[Shown]:
+) -> Iterator[TableSpec]:
     for entry in given:
         problems += _unknown(f"{name}, tables", entry, _TABLE)
         of = entry.get("of", protocol.tables[0])
@@ -229,13 +231,13 @@ def _tables(
             unknown = [column for column in columns if column not in measured]
             known = ", ".join(protocol.columns)
             problems += [f"{name}: {protocol.name} measures no {column!r}; it measures {known}" for column in unknown]
-        yield Shown(
+        yield TableSpec(
             of, entry.get("title", ""), columns, tuple(entry.get("paper", ())), entry.get("paper_of", {}),
             _figure(name, entry.get("figure"), problems), bool(entry.get("only", False)),
         )  # fmt: skip
 
 
-def _figure(name: str, given: Mapping[str, Any] | None, problems: list[str]) -> Figure | None:
+def _figure(name: str, given: Mapping[str, Any] | None, problems: list[str]) -> FigureSpec | None:
     if given is None:
         return None
     problems += _unknown(f"{name}, figure", given, _FIGURE)
@@ -247,13 +249,15 @@ def _figure(name: str, given: Mapping[str, Any] | None, problems: list[str]) -> 
     if missing:
         return None
     known = {key: value for key, value in given.items() if key in _FIGURE}
-    return Figure(**known | {"y": tuple(given["y"])})
+    return FigureSpec(**known | {"y": tuple(given["y"])})
 
 
-def _expected(name: str, given: Sequence[Mapping[str, Any]], tables: set[str], problems: list[str]) -> Iterator[Shape]:
+def _expected(
+    name: str, given: Sequence[Mapping[str, Any]], tables: set[str], problems: list[str]
+) -> Iterator[ExpectedShape]:
     for entry in given:
         try:
-            shape = Shape.parse(entry, name)
+            shape = ExpectedShape.parse(entry, name)
         except SettingsError as problem:
             problems += problem.problems
             continue

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from roughly.errors import SettingsError
-from roughly.papers.experiment import Figure
-from roughly.papers.runner import Shared
-from roughly.papers.paper_table import Table
+from roughly.papers.experiment import FigureSpec
+from roughly.papers.paper_table import PaperTable
+from roughly.papers.runner import SharedInputs
 
 COLOURS = (
     "#3f51b5", "#c2410c", "#15803d", "#7c3aed", "#111827", "#0e7490", "#be185d", "#4b5563", "#65a30d", "#1d4ed8",
@@ -32,7 +32,7 @@ def need_matplotlib() -> Any:
     return Drawing
 
 
-def draw(shared: Shared, path: Path) -> None:
+def draw(shared: SharedInputs, path: Path) -> None:
     """Write the picture of a table."""
     if shared.figure is None:
         raise ValueError(f"{shared.title} has no figure")
@@ -73,7 +73,7 @@ def _curve(axes: Any, places: list[float], values: list[Any], colour: str, style
         axes.plot(*zip(*points, strict=True), style, color=colour, marker="o", markersize=3, label=label)
 
 
-def _bars(axes: Any, shared: Shared, figure: Figure) -> None:
+def _bars(axes: Any, shared: SharedInputs, figure: FigureSpec) -> None:
     table = shared.ours
     series: list[tuple[str, list[Any]]] = []
     for column in figure.y:
@@ -89,7 +89,7 @@ def _bars(axes: Any, shared: Shared, figure: Figure) -> None:
     axes.set_xticks(range(len(names)), names, rotation=25, ha="right", fontsize=8)
 
 
-def _places(table: Table, figure: Figure) -> tuple[list[float], list[str]]:
+def _places(table: PaperTable, figure: FigureSpec) -> tuple[list[float], list[str]]:
     """Where the points stand on the axis, and names where the column does not hold numbers."""
     at = table.place(figure.x, "figure")
     cells = [row[at] for row in table.rows]
@@ -99,6 +99,6 @@ def _places(table: Table, figure: Figure) -> tuple[list[float], list[str]]:
         return [float(place) for place in range(len(cells))], [str(cell) for cell in cells]
 
 
-def _values(table: Table, name: str) -> list[Any]:
+def _values(table: PaperTable, name: str) -> list[Any]:
     at = table.place(name, "figure")
     return [row[at] for row in table.rows]

@@ -17,7 +17,7 @@ Cell = str | int | float | None
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A heading and how its cells are written."""
 
     name: str
@@ -44,11 +44,11 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """Rows under columns, with what must be said beside them."""
 
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
     seconds: Sequence[float] = field(default=())
@@ -65,7 +65,7 @@ class Table:
             raise SettingsError(f"{where}: no column {name!r}; columns are {', '.join(names)}")
         return names.index(name)
 
-    def chosen(self, names: Sequence[str], where: str) -> Table:
+    def chosen(self, names: Sequence[str], where: str) -> PaperTable:
         """The first column and these others, in this order; all where none is named."""
         if not names:
             return self
@@ -76,7 +76,7 @@ class Table:
     def markdown(self, with_seconds: bool = False) -> str:
         """The table in Markdown; with the seconds each row took, if it has them and they are asked for."""
         timed = with_seconds and len(self.seconds) == len(self.rows)
-        columns = [*self.columns, *([Column("Time", "number")] if timed else [])]
+        columns = [*self.columns, *([TableColumn("Time", "number")] if timed else [])]
         lines = [f"## {self.title}", "", "| " + " | ".join(column.name for column in columns) + " |"]
         lines.append("|" + "|".join("---" if column.kind == "text" else "---:" for column in columns) + "|")
         for number, row in enumerate(self.rows):

@@ -15,8 +15,8 @@ from pathlib import Path
 from roughly.errors import SettingsError
 from roughly.papers.experiment import Experiment
 from roughly.papers.experiments import every, text_of
-from roughly.papers.runner import Result, Shared
 from roughly.papers.result_files import expected, pictures
+from roughly.papers.runner import ExperimentResult, SharedInputs
 
 PAPERS = {
     "Broder 1997": "A. Z. Broder, S. C. Glassman, M. S. Manasse, G. Zweig: Syntactic clustering of the Web. WWW6, "
@@ -71,7 +71,7 @@ def anchor(title: str) -> str:
     return re.sub(r"[-\s]+", "-", plain)
 
 
-def page(results: Sequence[Result], images: str, old: str = "") -> str:
+def page(results: Sequence[ExperimentResult], images: str, old: str = "") -> str:
     """The whole page; pictures are in the folder `images`. Experiments that were not run keep their part of `old`."""
     untold = [f"{r.experiment.name}: {own.says}: {own.seen}" for r in results for own in r.held if own.held is None]
     if untold:
@@ -94,7 +94,7 @@ def page(results: Sequence[Result], images: str, old: str = "") -> str:
     return "\n".join(parts) + "\n" + _TIMES + "".join(timed)
 
 
-def picture_names(result: Result) -> dict[str, Shared]:
+def picture_names(result: ExperimentResult) -> dict[str, SharedInputs]:
     """The figures of a result by the names that their files have on the page."""
     name = result.experiment.name
     return {file.replace("figure", name, 1): shared for file, shared in pictures(result).items()}
@@ -121,7 +121,7 @@ def _summary(shown: Sequence[Experiment], sections: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _section(result: Result, images: str) -> str:
+def _section(result: ExperimentResult, images: str) -> str:
     experiment = result.experiment
     lines = [f"### {_heading(experiment)}", "", f"<!-- {experiment.name} {digest(experiment.name)} -->", ""]
     parts = []
@@ -144,13 +144,13 @@ def _section(result: Result, images: str) -> str:
     return "\n".join(lines)
 
 
-def _seconds(result: Result) -> str:
+def _seconds(result: ExperimentResult) -> str:
     """Measured once, on one machine: the one part of the page that another run would not repeat."""
     name = result.experiment.name
     return "".join(f"| `{name}` | {what} | {value:.3f} |\n" for what, value in result.seconds.items())
 
 
-def write_page(results: Sequence[Result], file: Path, images: Path) -> Mapping[str, Path]:
+def write_page(results: Sequence[ExperimentResult], file: Path, images: Path) -> Mapping[str, Path]:
     """The page and its pictures; the pictures by name."""
     from roughly.papers.figures import draw
 

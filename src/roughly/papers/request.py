@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from roughly.errors import RoughlyError, SettingsError
+from roughly.lexicon import Lexicon
 from roughly.papers.experiment import Experiment
 from roughly.papers.experiments import every, named
-from roughly.papers.runner import Result, Runner
 from roughly.papers.result_files import markdown, write
-from roughly.lexicon import Lexicon
+from roughly.papers.runner import ExperimentResult, ExperimentRunner
 
 ALL = "all"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExperimentRequest:
     """An experiment's name, or `all`, and changes as NAME=VALUE."""
 
     name: str
@@ -62,12 +62,12 @@ class Asked:
 
 
 def run_asked(
-    asked: Asked, output: Path, *, files: Sequence[str] = (), folder: Path | None = None,
+    asked: ExperimentRequest, output: Path, *, files: Sequence[str] = (), folder: Path | None = None,
     lexicon: Lexicon | None = None, sample: int = 0, figures: bool = True, text_column: str | None = None,
     label_column: str | None = None, overwrite: bool = False,
-) -> Iterator[tuple[Result, str]]:  # fmt: skip
+) -> Iterator[tuple[ExperimentResult, str]]:  # fmt: skip
     """Run, write, and give each result with its Markdown; of all, those that fail are told of at the end."""
-    runner = Runner(
+    runner = ExperimentRunner(
         files, folder, None, {}, sample=sample, text_column=text_column, label_column=label_column
     )  # fmt: skip
     failed = []

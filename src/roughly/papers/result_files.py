@@ -11,8 +11,8 @@ from html import escape
 from pathlib import Path
 
 from roughly.errors import OutputExists
-from roughly.papers.runner import Result, Shared
-from roughly.papers.paper_table import Table
+from roughly.papers.paper_table import PaperTable
+from roughly.papers.runner import ExperimentResult, SharedInputs
 
 SECONDS = "seconds.json"
 _STYLE = (
@@ -24,18 +24,18 @@ _STYLE = (
 )
 
 
-def picture_of(shared: Shared, place: int, count: int) -> str:
+def picture_of(shared: SharedInputs, place: int, count: int) -> str:
     """The name of the file of a figure."""
     return "figure.png" if count == 1 else f"figure-{place}.png"
 
 
-def pictures(result: Result) -> dict[str, Shared]:
+def pictures(result: ExperimentResult) -> dict[str, SharedInputs]:
     """The figures of a result by the names of their files."""
     drawn = [shared for shared in result.tables if shared.figure]
     return {picture_of(shared, place, len(drawn)): shared for place, shared in enumerate(drawn, 1)}
 
 
-def write(result: Result, folder: Path, *, figures: bool = True, overwrite: bool = False) -> list[Path]:
+def write(result: ExperimentResult, folder: Path, *, figures: bool = True, overwrite: bool = False) -> list[Path]:
     """The files of a result in a folder."""
     drawn = pictures(result) if figures else {}
     if drawn:
@@ -61,14 +61,14 @@ def write(result: Result, folder: Path, *, figures: bool = True, overwrite: bool
     return [folder / name for name in (*texts, *drawn)]
 
 
-def seconds(result: Result) -> str:
+def seconds(result: ExperimentResult) -> str:
     """Processor seconds of this one run."""
     measured = {name: round(value, 4) for name, value in result.seconds.items()}
     about = "processor seconds of one run on one machine; another run gives others"
     return json.dumps({"about": about, "seconds": measured}, indent=1, ensure_ascii=False) + "\n"
 
 
-def markdown(result: Result, drawn: list[str]) -> str:
+def markdown(result: ExperimentResult, drawn: list[str]) -> str:
     """The result in Markdown."""
     experiment = result.experiment
     parts = [f"# {experiment.paper}: {experiment.about}\n", *(shared.beside.markdown() for shared in result.tables)]
@@ -76,13 +76,13 @@ def markdown(result: Result, drawn: list[str]) -> str:
     return "\n".join([*parts, "## Expected\n", expected(result)])
 
 
-def expected(result: Result) -> str:
+def expected(result: ExperimentResult) -> str:
     """The shapes, and whether they held."""
     lines = [f"- {held.word if held.held else f'**{held.word}**'}: {held.says} ({held.seen})" for held in result.held]
     return "\n".join(lines) + "\n"
 
 
-def html(result: Result, drawn: list[str]) -> str:
+def html(result: ExperimentResult, drawn: list[str]) -> str:
     """The result as one page of HTML, beside its pictures."""
     experiment = result.experiment
     title = escape(f"{experiment.paper}: {experiment.about}")
@@ -96,7 +96,7 @@ def html(result: Result, drawn: list[str]) -> str:
     return "\n".join(["<!doctype html>", f'<html lang="en"><head>{head}</head><body>', *body, "</ul></body></html>\n"])
 
 
-def _table(table: Table) -> str:
+def _table(table: PaperTable) -> str:
     from roughly.papers.runner import IN_PAPER
 
     marks = ["paper" if column.name.endswith(IN_PAPER) else "" for column in table.columns]

@@ -16,61 +16,61 @@ from typing import Any
 import numpy as np
 
 from roughly.errors import InputMissing, SettingsError
-from roughly.tools.corpus import Corpus, read_corpus
-from roughly.papers.experiment import Experiment, Figure, Part, Shown
-from roughly.papers.setup import Case, Outcome
-from roughly.papers.expected_shapes import Held
-from roughly.papers.paper_table import Cell, Column, Table
 from roughly.lexicon import Lexicon
+from roughly.papers.expected_shapes import ShapeResult
+from roughly.papers.experiment import CollectionRole, Experiment, FigureSpec, TableSpec
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome
 from roughly.text.canonical import tokenise
+from roughly.tools.corpus import Corpus, read_corpus
 
 IN_PAPER = ", in the paper"
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedInputs:
     """A table of a result: ours, what the paper prints, and the two together."""
 
     of: str
     title: str
-    ours: Table
+    ours: PaperTable
     paper: Mapping[str, Mapping[str, float]]  # by row and column
-    figure: Figure | None
+    figure: FigureSpec | None
     only: bool
 
     @cached_property
-    def beside(self) -> Table:
+    def beside(self) -> PaperTable:
         """Ours, with a column of the paper's behind every one that it prints."""
         printed = list(dict.fromkeys(name for cells in self.paper.values() for name in cells))
         own = [column.name for column in self.ours.columns]
-        columns: list[Column] = []
+        columns: list[TableColumn] = []
         rows: list[list[Cell]] = [[] for _ in self.ours.rows]
         for place, column in enumerate(self.ours.columns):
             columns.append(column)
             for row, cells in zip(rows, self.ours.rows, strict=True):
                 row.append(cells[place])
             if column.name in printed:
-                columns.append(Column(column.name + IN_PAPER, column.kind))
+                columns.append(TableColumn(column.name + IN_PAPER, column.kind))
                 for row, cells in zip(rows, self.ours.rows, strict=True):
                     row.append(self.paper.get(str(cells[0]), {}).get(column.name))
         for name in printed:
             if name not in own:
-                columns.append(Column(name + IN_PAPER, "number"))
+                columns.append(TableColumn(name + IN_PAPER, "number"))
                 for row, cells in zip(rows, self.ours.rows, strict=True):
                     row.append(self.paper.get(str(cells[0]), {}).get(name))
-        return Table(self.title, columns, rows, self.ours.notes)
+        return PaperTable(self.title, columns, rows, self.ours.notes)
 
 
 @dataclass(frozen=True)
-class Result:
+class ExperimentResult:
     """What an experiment gave."""
 
     experiment: Experiment
     parameters: Mapping[str, Any]
     corpora: Mapping[str, tuple[str, int]]  # by role: name and documents
     lexicon: str | None
-    tables: tuple[Shared, ...]
-    held: tuple[Held, ...]
+    tables: tuple[SharedInputs, ...]
+    held: tuple[ShapeResult, ...]
     seconds: Mapping[str, float]
 
     def document(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class Result:
 class _Rows:
     """Cells as people read them, by row and column, for remarks."""
 
-    def __init__(self, table: Table, where: str) -> None:
+    def __init__(self, table: PaperTable, where: str) -> None:
         self._table, self._where = table, where
 
     def __getitem__(self, row: str) -> dict[str, str]:
@@ -114,7 +114,7 @@ class _Rows:
 
 
 @dataclass
-class Runner:
+class ExperimentRunner:
     """What experiments are run on: the files given, or those that the experiments name in a folder."""
 
     files: Sequence[str] = ()
@@ -124,25 +124,25 @@ class Runner:
     sample: int = 0  # at most so many documents of each corpus; 0: as the experiment says
     text_column: str | None = None
     label_column: str | None = None
-    _outcomes: dict[str, Outcome] = field(default_factory=dict)
+    _outcomes: dict[str, ExperimentOutcome] = field(default_factory=dict)
     _corpora: dict[str, Corpus] = field(default_factory=dict)
 
-    def run(self, experiment: Experiment) -> Result:
+    def run(self, experiment: Experiment) -> ExperimentResult:
         """Run it, and check what was expected."""
         if self.lexicon is not None and not experiment.protocol.takes_lexicon:
             raise SettingsError(f"{experiment.name} makes its own lexicons from the corpus; leave --lexicon out")
         parameters = experiment.protocol.settled({**experiment.parameters, **self.changed}, experiment.name)
         corpora = {part.role: self._corpus(experiment, place, part) for place, part in enumerate(experiment.parts)}
-        case = Case(corpora, experiment.rows, parameters, experiment.columns, self.lexicon)
+        case = ExperimentCase(corpora, experiment.rows, parameters, experiment.columns, self.lexicon)
         outcome = self._outcome(experiment, case)
         tables = tuple(_shared(experiment, shown, outcome) for shown in experiment.tables)
-        return Result(
+        return ExperimentResult(
             experiment, parameters, {role: (corpus.name, len(corpus)) for role, corpus in corpora.items()},
             self.lexicon.fingerprint if self.lexicon else None, tables,
             _checked(experiment, tables, bool(self.changed)), outcome.seconds,
         )  # fmt: skip
 
-    def _outcome(self, experiment: Experiment, case: Case) -> Outcome:
+    def _outcome(self, experiment: Experiment, case: ExperimentCase) -> ExperimentOutcome:
         parts = {role: (corpus.name, len(corpus)) for role, corpus in case.corpora.items()}
         rows = [(row.name, dict(row.settings)) for row in case.rows]
         draws = [(part.seed, part.documents, part.labels, part.fewest_words, part.whole) for part in experiment.parts]
@@ -153,7 +153,7 @@ class Runner:
             self._outcomes[key] = experiment.protocol.run(case)
         return self._outcomes[key]
 
-    def _corpus(self, experiment: Experiment, place: int, part: Part) -> Corpus:
+    def _corpus(self, experiment: Experiment, place: int, part: CollectionRole) -> Corpus:
         paths = self._paths(experiment, place, part)
         labelled = part.label_column and (self.label_column or part.label_column)
         key = json.dumps([paths, labelled, self.text_column])
@@ -170,7 +170,7 @@ class Runner:
             corpus = corpus.take(_drawn(corpus, most, part))
         return corpus
 
-    def _paths(self, experiment: Experiment, place: int, part: Part) -> list[str]:
+    def _paths(self, experiment: Experiment, place: int, part: CollectionRole) -> list[str]:
         parts = len(experiment.parts)
         if self.files and parts == 1:
             return list(self.files)
@@ -192,7 +192,7 @@ class Runner:
         return [str(self.folder / part.file)]
 
 
-def _drawn(corpus: Corpus, most: int, part: Part) -> list[int]:
+def _drawn(corpus: Corpus, most: int, part: CollectionRole) -> list[int]:
     """So many documents at random; or labels at random, with all their documents, until there are so many."""
     dice = random.Random(part.seed)
     if not part.whole:
@@ -209,7 +209,7 @@ def _drawn(corpus: Corpus, most: int, part: Part) -> list[int]:
     return sorted(chosen or dice.sample(range(len(corpus)), most))
 
 
-def _shared(experiment: Experiment, shown: Shown, outcome: Outcome) -> Shared:
+def _shared(experiment: Experiment, shown: TableSpec, outcome: ExperimentOutcome) -> SharedInputs:
     table = outcome.table(shown.of, experiment.name).chosen(shown.columns, f"{experiment.name}, {shown.of}")
     paper: dict[str, dict[str, float]] = {}
     for entry in shown.paper:
@@ -219,10 +219,10 @@ def _shared(experiment: Experiment, shown: Shown, outcome: Outcome) -> Shared:
     if shown.figure is not None:
         for name in (shown.figure.x, *shown.figure.y):
             table.place(name, f"{experiment.name}, figure")
-    return Shared(shown.of, shown.title or experiment.title, table, paper, shown.figure, shown.only)
+    return SharedInputs(shown.of, shown.title or experiment.title, table, paper, shown.figure, shown.only)
 
 
-def _checked(experiment: Experiment, tables: tuple[Shared, ...], changed: bool) -> tuple[Held, ...]:
+def _checked(experiment: Experiment, tables: tuple[SharedInputs, ...], changed: bool) -> tuple[ShapeResult, ...]:
     """What was expected; rows that are not there are an error, unless parameters were changed."""
     by_name = {table.of: table for table in tables}
     held = []
@@ -233,5 +233,5 @@ def _checked(experiment: Experiment, tables: tuple[Shared, ...], changed: bool) 
         except SettingsError as problem:
             if not changed:
                 raise
-            held.append(Held(shape.says, None, str(problem)))
+            held.append(ShapeResult(shape.says, None, str(problem)))
     return tuple(held)

@@ -9,16 +9,16 @@ from typing import Any
 import pyarrow as pa
 
 from roughly.errors import SettingsError
-from roughly.tools.corpus import Corpus
-from roughly.papers.paper_table import Table
 from roughly.lexicon import Lexicon, build
 from roughly.methods import registry
 from roughly.methods.method import Method
+from roughly.papers.paper_table import PaperTable
 from roughly.settings import Settings
+from roughly.tools.corpus import Corpus
 
 
 @dataclass(frozen=True)
-class Row:
+class MethodRow:
     """A method with its settings, by the name it has in the table."""
 
     name: str
@@ -34,11 +34,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Case:
+class ExperimentCase:
     """Corpora by their roles, methods, and the numbers that the papers vary or leave open."""
 
     corpora: Mapping[str, Corpus]
-    rows: Sequence[Row] = ()
+    rows: Sequence[MethodRow] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     columns: frozenset[str] = frozenset()  # those that are asked for, where a protocol can do with fewer than all
     lexicon: Lexicon | None = None  # of another collection, where one is given
@@ -59,13 +59,13 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExperimentOutcome:
     """Tables by name, and seconds of processor time by what they were spent on: these never stand in a table."""
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, PaperTable]
     seconds: Mapping[str, float] = field(default_factory=dict)
 
-    def table(self, name: str, where: str) -> Table:
+    def table(self, name: str, where: str) -> PaperTable:
         """The table of a name."""
         if name not in self.tables:
             raise SettingsError(f"{where}: no table {name!r}; there are {', '.join(self.tables)}")

@@ -11,7 +11,7 @@ sections, with `plots`, `marks`, `words` and `visible`) â†’ `page` (templates) â
 from __future__ import annotations
 
 from roughly.report.data import PairSample, RunData
-from roughly.report.page import render
+from roughly.report.html_page import render
 from roughly.report.write import read_report, twin_path, write_report
 
 __all__ = ["PairSample", "RunData", "read_report", "render", "twin_path", "write_report"]

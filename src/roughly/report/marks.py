@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from roughly.report.data import PairSample
 from roughly.report.visible import ELLIPSIS, flow
-from roughly.report.words import count
+from roughly.report.wording import count
 from roughly.verify.diff import Segment, word_diff
 
 CONTEXT = 14  # words of common text left standing around a difference

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from roughly.report.scale import Scale, Tick, counts, linear
 from roughly.report.svg import Frame, element, line, text
-from roughly.report.words import count, counted, plain
+from roughly.report.wording import count, counted, plain
 
 WIDE = Frame(560, 290)
 NARROW = Frame(340, 250, left=36, right=20)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from roughly.report.data import PairSample
 from roughly.report.marks import Mark, mark
 from roughly.report.visible import label
-from roughly.report.words import score, share
+from roughly.report.wording import score, share
 
 PAIRS = 20
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roughly.report.words import plain, short
+from roughly.report.wording import plain, short
 
 
 @dataclass(frozen=True, slots=True)

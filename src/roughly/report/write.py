@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roughly.errors import DiskFull, InputMissing, OutputError
 from roughly.report.data import RunData
-from roughly.report.page import render
+from roughly.report.html_page import render
 from roughly.report.twin import from_json, to_json
 
 

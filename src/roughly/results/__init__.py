@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from roughly.results.group import group_results
-from roughly.results.groups import Group, Grouped, Result
+from roughly.results.groups import Grouped, RankedResult, ResultGroup
 
-__all__ = ["Group", "Grouped", "Result", "group_results"]
+__all__ = ["Grouped", "RankedResult", "ResultGroup", "group_results"]

@@ -17,16 +17,16 @@ import numpy.typing as npt
 
 from roughly import checks, methods
 from roughly.cluster.candidates import NO_DAY
-from roughly.cluster.held import first_of, resolve_held
-from roughly.cluster.scoring import Work
+from roughly.cluster.in_memory import first_of, resolve_in_memory
+from roughly.cluster.scoring import ResolveBudget
 from roughly.errors import SettingsError
 from roughly.features.sketch import estimate
 from roughly.methods.method import Method
-from roughly.results.given import Given, read_results
-from roughly.results.groups import Group, Grouped, Result
-from roughly.results.held import Held, StoredSignatures, sign_texts
+from roughly.results.groups import Grouped, RankedResult, ResultGroup
+from roughly.results.in_memory import JudgedResults, StoredSignatures, sign_texts
+from roughly.results.ranked_list import RankedList, read_results
 from roughly.settings import Settings
-from roughly.signatures.dates import days_of
+from roughly.signing.dates import days_of
 
 if TYPE_CHECKING:
     from roughly.index import Index
@@ -89,17 +89,17 @@ def _made(settings: Settings) -> Method:
     return methods.make(settings)
 
 
-def _grouped(given: Given, held: Held, show: str) -> Grouped:
+def _grouped(given: RankedList, held: JudgedResults, show: str) -> Grouped:
     facts = {name: _merged(given.facts[name], held.told.get(name)) for name in given.facts}
     rank = _order(show, held.tokens, facts["date"])
     shown, scores = _resolved(held, rank)
     columns = (given.ids, *facts.values(), held.tokens.tolist(), *scores)
-    results = [Result(*told) for told in zip(range(1, len(given) + 1), *columns, strict=True)]
-    members: dict[int, list[Result]] = {}
+    results = [RankedResult(*told) for told in zip(range(1, len(given) + 1), *columns, strict=True)]
+    members: dict[int, list[RankedResult]] = {}
     for head, result in zip(shown.tolist(), results, strict=True):
         members.setdefault(head, []).append(result)
     groups = tuple(
-        Group(results[head], () if len(found) == 1 else tuple(one for one in found if one.rank != head + 1))
+        ResultGroup(results[head], () if len(found) == 1 else tuple(one for one in found if one.rank != head + 1))
         for head, found in members.items()
     )
     return Grouped(groups, held.scores)
@@ -123,7 +123,7 @@ def _order(show: str, tokens: Ints, dates: list[str | None]) -> Ints:
     return np.lexsort((places, -days if show == "newest" else days, days == NO_DAY))
 
 
-def _resolved(held: Held, rank: Ints) -> tuple[Ints, list[list[float | None]]]:
+def _resolved(held: JudgedResults, rank: Ints) -> tuple[Ints, list[list[float | None]]]:
     """Who is shown in the place of each result, and how alike they are."""
     if held.keys is None or held.judge is None:
         shown = first_of(held.equal, rank)
@@ -132,14 +132,14 @@ def _resolved(held: Held, rank: Ints) -> tuple[Ints, list[list[float | None]]]:
         place = np.empty(len(rank), np.int64)
         place[rank] = np.arange(len(rank))
         rank = np.lexsort((place, -held.tokens))
-    found = resolve_held(
-        held.keys, held.judge, held.facts, rank=rank, first=first_of(held.equal, rank), work=Work(_BUDGET),
+    found = resolve_in_memory(
+        held.keys, held.judge, held.facts, rank=rank, first=first_of(held.equal, rank), work=ResolveBudget(_BUDGET),
         common=held.common,
     )  # fmt: skip
     return found.witness, _scores(held, found.witness)
 
 
-def _scores(held: Held, shown: Ints) -> list[list[float | None]]:
+def _scores(held: JudgedResults, shown: Ints) -> list[list[float | None]]:
     """Of each result with the one that is shown; equal ones wholly resemble each other, whatever is stored."""
     same = held.equal == held.equal[shown]
     same = same.all(axis=1) if same.ndim == 2 else same

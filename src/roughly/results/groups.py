@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 
-class Result(NamedTuple):
+class RankedResult(NamedTuple):
     """One result; the scores are those with the result that is shown in its group, None where nothing was measured."""
 
     rank: int  # its place among the results, from 1
@@ -29,11 +29,11 @@ class Result(NamedTuple):
         return self._asdict()
 
 
-class Group(NamedTuple):
+class ResultGroup(NamedTuple):
     """A result that is shown, and its duplicates in the order of their ranks."""
 
-    shown: Result
-    duplicates: tuple[Result, ...] = ()
+    shown: RankedResult
+    duplicates: tuple[RankedResult, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -44,10 +44,10 @@ class Group(NamedTuple):
 class Grouped:
     """All results, each once. A group stands where the first of its results stood."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[ResultGroup, ...]
     scores: Literal["exact", "estimated", "none"]
 
-    def __iter__(self) -> Iterator[Group]:
+    def __iter__(self) -> Iterator[ResultGroup]:
         return iter(self.groups)
 
     def __len__(self) -> int:
@@ -69,13 +69,13 @@ class Grouped:
         return "\n".join(line for group in self.groups for line in _lines(group, width))
 
 
-def _lines(group: Group, width: int) -> Iterator[str]:
+def _lines(group: ResultGroup, width: int) -> Iterator[str]:
     yield f"{group.shown.rank:>{width}}  {_named(group.shown)}"
     for one in group.duplicates:
         score = "duplicate" if one.resemblance is None else f"{one.resemblance:.2f}"
         yield f"{'':>{width}}    {one.rank:>{width}}  {score}  {_named(one)}"
 
 
-def _named(one: Result) -> str:
+def _named(one: RankedResult) -> str:
     told = [one.title or one.doc_id, one.source if one.source != one.url else None, one.date, one.url]
     return "  ".join(" ".join(part.split()) for part in told if part)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from roughly.cluster.candidates import NO_DAY
-from roughly.cluster.held import Facts
+from roughly.cluster.in_memory import DocumentFacts
 from roughly.cluster.scoring import slice_of
 from roughly.errors import InputError
 from roughly.index import Index
-from roughly.index.fetching import FACTS, fetch
-from roughly.results.given import Given
-from roughly.results.held import Held, keys_of
+from roughly.index.matching.fetching import FACTS, fetch
+from roughly.results.in_memory import JudgedResults, keys_of
+from roughly.results.ranked_list import RankedList
 
 _TOLD = ("title", "url", "date", "source")
 
 
-def hold_indexed(index: Index, given: Given) -> Held:
+def hold_indexed(index: Index, given: RankedList) -> JudgedResults:
     """What the index knows of the results."""
     found = fetch(index, given.ids)
     missing = [doc_id for doc_id in given.ids if doc_id not in found.rows]
@@ -31,11 +31,11 @@ def hold_indexed(index: Index, given: Given) -> Held:
     place = np.array([found.place[content] for content in columns["content"]], np.int64)
     told = {name: list(columns[name]) for name in _TOLD}
     if found.keys is None:
-        return Held(None, None, Facts(), tokens, place, 0, "none", told)
+        return JudgedResults(None, None, DocumentFacts(), tokens, place, 0, "none", told)
     sets = None if found.sets is None else slice_of(found.sets, place)
     judge = found.bound.judge
     measured = sets is not None and judge.measure != "common"
-    return Held(
-        keys_of(found.keys, place), judge, Facts(sets, tokens, days), tokens, place, found.bound.method.common,
+    return JudgedResults(
+        keys_of(found.keys, place), judge, DocumentFacts(sets, tokens, days), tokens, place, found.bound.method.common,
         "none" if not measured else "estimated" if found.bound.estimated else "exact", told,
     )  # fmt: skip

@@ -8,15 +8,15 @@ from urllib.parse import quote
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from roughly.service.explorer.pages import show
+from roughly.service.error_responses import ErrorResponse
+from roughly.service.explorer.rendering import show
 from roughly.service.security import is_for_programs
-from roughly.service.troubles import Refused
 
 _BARE = (401, 403, 429, 500, 503)
 """Told on a page without navigation: whoever sees it may not see more, or making more of it would fail as well."""
 
 
-def answer(request: Request, refused: Refused) -> Response:
+def answer(request: Request, refused: ErrorResponse) -> Response:
     """What is sent for a request that is refused."""
     headers = dict(refused.headers or {})
     if is_for_programs(request.scope["path"]):

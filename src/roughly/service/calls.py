@@ -11,11 +11,11 @@ from urllib.parse import quote
 import orjson
 
 from roughly.errors import IndexAway, InputError, InputMissing, ServiceRefused
-from roughly.index.copies import Copies, Copy
-from roughly.index.lost import Found, Lost
-from roughly.index.results import Added, Entry, Match, Stats
-from roughly.results.groups import Group, Grouped, Result
-from roughly.service.api.answers import Compared
+from roughly.index.answers import Added, Entry, Match, Stats
+from roughly.index.sweeps.copies import Copies, DocumentCopy
+from roughly.index.sweeps.lost import FoundPage, Lost
+from roughly.results.groups import Grouped, RankedResult, ResultGroup
+from roughly.service.api.responses import Compared
 from roughly.verify.diff import Segment
 from roughly.verify.passages import Passage
 
@@ -162,7 +162,7 @@ def lost(url: str, limit: int) -> Call[Lost]:
 
     def read(raw: bytes) -> Lost:
         told = orjson.loads(raw)
-        found = tuple(_made(Found, {**one, "via": tuple(one["via"])}) for one in told["found"])
+        found = tuple(_made(FoundPage, {**one, "via": tuple(one["via"])}) for one in told["found"])
         return _made(Lost, {**told, "found": found})
 
     return Call("GET", "/api/lost", read, {"url": url, "limit": limit})
@@ -173,7 +173,7 @@ def copies(doc_id: str, minimum: float, limit: int) -> Call[Copies]:
 
     def read(raw: bytes) -> Copies:
         told = orjson.loads(raw)
-        return _made(Copies, {**told, "found": tuple(_made(Copy, one) for one in told["found"])})
+        return _made(Copies, {**told, "found": tuple(_made(DocumentCopy, one) for one in told["found"])})
 
     return Call("GET", "/api/copies", read, {"id": doc_id, "minimum": minimum, "limit": limit})
 
@@ -256,7 +256,8 @@ def _compared(told: Mapping[str, Any]) -> Compared:
 
 def _grouped(told: Mapping[str, Any]) -> Grouped:
     groups = (
-        Group(Result(**one["shown"]), tuple(Result(**other) for other in one["duplicates"])) for one in told["groups"]
+        ResultGroup(RankedResult(**one["shown"]), tuple(RankedResult(**other) for other in one["duplicates"]))
+        for one in told["groups"]
     )
     return Grouped(tuple(groups), told["scores"])
 

@@ -21,12 +21,12 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from roughly.errors import IndexAway, InputMissing, SettingsError
-from roughly.index.copies import MINIMUM, Copies
-from roughly.index.lost import Lost
-from roughly.index.results import Added, Entry, Match, Stats
+from roughly.index.answers import Added, Entry, Match, Stats
+from roughly.index.sweeps.copies import MINIMUM, Copies
+from roughly.index.sweeps.lost import Lost
 from roughly.results.groups import Grouped
 from roughly.service import calls
-from roughly.service.api.answers import Compared
+from roughly.service.api.responses import Compared
 from roughly.service.calls import AWAY, Call, NotAdded
 
 T = TypeVar("T")

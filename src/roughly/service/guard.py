@@ -22,23 +22,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from roughly.report.visible import label
 from roughly.service.answering import answer
 from roughly.service.config import Config
-from roughly.service.exchange import ClientGone, Exchange
+from roughly.service.error_responses import ErrorResponse, broken, busy, refusal_of
 from roughly.service.limits import RateLimit
 from roughly.service.metrics import Metrics
+from roughly.service.request_stream import ClientGone, RequestStream
 from roughly.service.security import (
     COOKIE,
     FIELD,
     FORM_COOKIE,
-    Keeper,
+    Authenticator,
+    LoginSession,
     Right,
-    Session,
     cookie_header,
     enough,
     is_elsewhere,
     is_for_programs,
     right_needed,
 )
-from roughly.service.troubles import Refused, broken, busy, refusal_of
 
 ACCESS = logging.getLogger("roughly.service.access")
 PROBLEMS = logging.getLogger("roughly.service")
@@ -48,7 +48,9 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 class Guard:
     """The outermost part of the application."""
 
-    def __init__(self, app: ASGIApp, *, config: Config, keeper: Keeper, metrics: Metrics, wrong: RateLimit) -> None:
+    def __init__(
+        self, app: ASGIApp, *, config: Config, keeper: Authenticator, metrics: Metrics, wrong: RateLimit
+    ) -> None:
         self._app, self._config, self._keeper, self._metrics = app, config, keeper, metrics
         self._rate = RateLimit(config.rate, max(1.0, 2 * config.rate))
         self._wrong = wrong
@@ -61,7 +63,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = Exchange(scope, receive, send, self._config)
+        exchange = RequestStream(scope, receive, send, self._config)
         start = time.perf_counter()
         self._metrics.begun()
         try:
@@ -75,7 +77,7 @@ class Guard:
             self._metrics.ended(method, route, exchange.status, seconds)
             self._log(scope, exchange, seconds)
 
-    def _log(self, scope: Scope, exchange: Exchange, seconds: float) -> None:
+    def _log(self, scope: Scope, exchange: RequestStream, seconds: float) -> None:
         """One line: no token, no query (it may hold text), nothing in the path that would act on a terminal."""
         address = (scope.get("client") or ("-",))[0]
         who = scope["state"].get("caller", "-")
@@ -85,7 +87,7 @@ class Guard:
             exchange.bytes_sent, 1000 * seconds,
         )  # fmt: skip
 
-    async def _guarded(self, scope: Scope, exchange: Exchange) -> None:
+    async def _guarded(self, scope: Scope, exchange: RequestStream) -> None:
         state: dict[str, Any] = scope.setdefault("state", {})
         state.update(csrf="", right=None, caller="-")
         try:
@@ -96,7 +98,7 @@ class Guard:
             receive: Receive = exchange.receive
             if _is_form(scope, headers):
                 receive = await self._checked_form(scope, headers, exchange, session)
-        except Refused as refused:
+        except ErrorResponse as refused:
             await self._refuse(scope, exchange, refused)
             return
         await self._answered(scope, receive, exchange)
@@ -106,17 +108,17 @@ class Guard:
     def _check_place(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "")
         if not self._keeper.answers_to(host):
-            raise Refused(
+            raise ErrorResponse(
                 403,
                 f"this service is not known as {label(host, 60)}",
                 "use its own address, or serve with --allow-host",
             )
         if is_elsewhere(scope["method"], host, headers.get("origin"), headers.get("sec-fetch-site")):
-            raise Refused(
+            raise ErrorResponse(
                 403, "the request was sent by a page of another site", "open the page here, and send it again"
             )
 
-    def _admit(self, scope: Scope, headers: Headers, exchange: Exchange) -> Session | None:
+    def _admit(self, scope: Scope, headers: Headers, exchange: RequestStream) -> LoginSession | None:
         """Find out who asks, and whether they may; the session where there is one."""
         state, address = scope["state"], str((scope.get("client") or ("-",))[0])
         needed = right_needed(scope["method"], scope["path"])
@@ -149,14 +151,14 @@ class Guard:
         if right is None and needed is not None:
             if wait := self._wrong.take(address):
                 raise busy(wait, "too many wrong tokens from this address", "wait, and check the token", 429)
-            raise Refused(
+            raise ErrorResponse(
                 401, "the token is not known", "check it; the service reads its tokens when it starts",
                 {"www-authenticate": 'Bearer realm="roughly"'},
             )  # fmt: skip
         return right, self._keeper.caller(token)
 
     async def _checked_form(
-        self, scope: Scope, headers: Headers, exchange: Exchange, session: Session | None
+        self, scope: Scope, headers: Headers, exchange: RequestStream, session: LoginSession | None
     ) -> Receive:
         """The body of a form whose secret field is right, to be read again."""
         body = await exchange.whole_body()
@@ -178,18 +180,18 @@ class Guard:
             try:
                 async with Request(dict(scope), replay()).form() as form:
                     found = form.get(FIELD)
-            except (MultiPartException, Refused) as problem:
-                raise Refused(400, "the form cannot be read", "send it again from its page") from problem
+            except (MultiPartException, ErrorResponse) as problem:
+                raise ErrorResponse(400, "the form cannot be read", "send it again from its page") from problem
             given = found if isinstance(found, str) else None
         if not self._keeper.is_form_token(session, given):
-            raise Refused(
+            raise ErrorResponse(
                 403, "the form is too old, or was not made here", "open the page again, and send it from there"
             )
         return replay()
 
     # ------------------------------------------------------------------ the answer
 
-    async def _answered(self, scope: Scope, receive: Receive, exchange: Exchange) -> None:
+    async def _answered(self, scope: Scope, receive: Receive, exchange: RequestStream) -> None:
         """Hand the request on, and see that an answer begins in time."""
         task = asyncio.ensure_future(self._handed_on(scope, receive, exchange))
         try:
@@ -209,7 +211,7 @@ class Guard:
             task.cancel()
             raise
 
-    async def _handed_on(self, scope: Scope, receive: Receive, exchange: Exchange) -> None:
+    async def _handed_on(self, scope: Scope, receive: Receive, exchange: RequestStream) -> None:
         try:
             await self._app(scope, receive, exchange.send)
         except ClientGone:
@@ -223,7 +225,7 @@ class Guard:
                 raise ClientGone from problem  # what was sent is cut short, and the client sees it
             await self._refuse(scope, exchange, refused)
 
-    async def _refuse(self, scope: Scope, exchange: Exchange, refused: Refused) -> None:
+    async def _refuse(self, scope: Scope, exchange: RequestStream, refused: ErrorResponse) -> None:
         await exchange.pass_over()
         if is_for_programs(scope["path"]):
             response = answer(Request(scope), refused)  # at once, also where all threads are at work
@@ -248,12 +250,12 @@ def _cookies(headers: Headers) -> dict[str, str]:
         return {}
 
 
-def _not_allowed(right: Right | None, needed: Right | None) -> Refused:
+def _not_allowed(right: Right | None, needed: Right | None) -> ErrorResponse:
     if right is None:
-        return Refused(
+        return ErrorResponse(
             401, "a token is needed", "send it as `Authorization: Bearer TOKEN`, or sign in at /login",
             {"www-authenticate": 'Bearer realm="roughly"'},
         )  # fmt: skip
-    return Refused(
+    return ErrorResponse(
         403, f"this needs the right to {needed}, and the token has the right to {right}", "use another token"
     )

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 from roughly.service.config import Config
-from roughly.service.troubles import Refused
+from roughly.service.error_responses import ErrorResponse
 
 _CALLERS = 10_000
 WRONG_RATE, WRONG_BURST = 0.2, 10.0
@@ -54,9 +54,9 @@ def is_too_long(config: Config, text: str) -> bool:
     return len(text) > config.max_text or len(text.encode("utf-8", "replace")) > config.max_text
 
 
-def too_long(config: Config) -> Refused:
+def too_long(config: Config) -> ErrorResponse:
     """What is told of such a text."""
-    return Refused(
+    return ErrorResponse(
         413, f"a text has more than {config.max_text:,} bytes", "send part of it, or serve with a larger --max-text"
     )
 
@@ -64,13 +64,13 @@ def too_long(config: Config) -> Refused:
 def check_count(config: Config, count: int, what: str) -> None:
     """Refuse a list that is too long."""
     if count > config.max_batch:
-        raise Refused(
+        raise ErrorResponse(
             413, f"more than {config.max_batch:,} {what} at once", "send fewer, or serve with a larger --max-batch"
         )
 
 
-def body_too_large(limit: int) -> Refused:
+def body_too_large(limit: int) -> ErrorResponse:
     """What is told of a request that is too large."""
-    return Refused(
+    return ErrorResponse(
         413, f"the request has more than {limit:,} bytes", "send less at once, or serve with a larger --max-body"
     )

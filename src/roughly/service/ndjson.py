@@ -19,9 +19,9 @@ from fastapi.responses import Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from roughly.service.exchange import ClientGone
+from roughly.service.error_responses import ErrorResponse, broken, refusal_of
 from roughly.service.limits import body_too_large
-from roughly.service.troubles import Refused, broken, refusal_of
+from roughly.service.request_stream import ClientGone
 
 HELD_BYTES = 4_000_000
 AT_ONCE = 2_000
@@ -58,7 +58,7 @@ async def lines_of(chunks: AsyncIterator[bytes], longest: int) -> AsyncIterator[
         yield line
 
 
-class Spool:
+class ByteSpool:
     """Bytes written at one end and read at the other; what is not read yet lies on disk."""
 
     def __init__(self) -> None:
@@ -131,7 +131,7 @@ class _Held:
             return taken
 
 
-class Answers(Response):
+class StreamedAnswers(Response):
     """Answers to the lines of a request, sent as they are made."""
 
     media_type = "application/x-ndjson"
@@ -143,7 +143,7 @@ class Answers(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read, work and send at the same time."""
-        held, spool = _Held(), Spool()
+        held, spool = _Held(), ByteSpool()
         reader = asyncio.ensure_future(self._reading(held))
         worker = asyncio.ensure_future(self._working(held, spool, reader))
         try:
@@ -158,12 +158,12 @@ class Answers(Response):
             await asyncio.gather(reader, worker, return_exceptions=True)
             spool.close()
 
-    async def _reading(self, held: _Held) -> Refused | None:
+    async def _reading(self, held: _Held) -> ErrorResponse | None:
         """Hold the lines; what ended them, where it was not their end."""
         try:
             async for line in self._lines:
                 await held.put(line)
-        except Refused as refused:
+        except ErrorResponse as refused:
             return refused
         except ClientDisconnect as problem:
             raise ClientGone from problem
@@ -171,7 +171,7 @@ class Answers(Response):
             await held.end()
         return None
 
-    async def _working(self, held: _Held, spool: Spool, reader: asyncio.Future[Refused | None]) -> None:
+    async def _working(self, held: _Held, spool: ByteSpool, reader: asyncio.Future[ErrorResponse | None]) -> None:
         number = 0
         try:
             while lines := await held.take():

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from roughly.service.access_tokens import RIGHTS
 from roughly.service.config import Config, is_loopback
-from roughly.service.tokens import RIGHTS
 
 Right = Literal["read", "write", "admin"]
 COOKIE = "roughly_session"
@@ -68,7 +68,7 @@ def is_for_programs(path: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Session:
+class LoginSession:
     """What a cookie says."""
 
     name: str
@@ -76,7 +76,7 @@ class Session:
     ends: int
 
 
-class Keeper:
+class Authenticator:
     """Tells who asks."""
 
     def __init__(self, config: Config) -> None:
@@ -105,13 +105,13 @@ class Keeper:
 
     # ------------------------------------------------------------------ sessions and forms
 
-    def begin(self, right: Right | None) -> tuple[Session, str]:
+    def begin(self, right: Right | None) -> tuple[LoginSession, str]:
         """A new session and its cookie."""
-        session = Session(secrets.token_hex(16), right, int(time.time()) + SESSION_SECONDS)
+        session = LoginSession(secrets.token_hex(16), right, int(time.time()) + SESSION_SECONDS)
         said = f"{session.right or 'none'}.{session.ends}.{session.name}"
         return session, f"{said}.{self._sealed('session', said)}"
 
-    def session(self, cookie: str | None) -> Session | None:
+    def session(self, cookie: str | None) -> LoginSession | None:
         """What a cookie says, where we made it and it has not ended."""
         said, _, seal = (cookie or "").rpartition(".")
         if not hmac.compare_digest(self._sealed("session", said).encode(), seal.encode("utf-8", "replace")):
@@ -119,13 +119,13 @@ class Keeper:
         right, ends, name = said.split(".")
         if int(ends) < time.time():
             return None
-        return Session(name, None if right == "none" else right, int(ends))  # type: ignore[arg-type]
+        return LoginSession(name, None if right == "none" else right, int(ends))  # type: ignore[arg-type]
 
-    def form_token(self, session: Session) -> str:
+    def form_token(self, session: LoginSession) -> str:
         """What the forms of a session hold."""
         return self._sealed("form", session.name)
 
-    def is_form_token(self, session: Session | None, given: str | None) -> bool:
+    def is_form_token(self, session: LoginSession | None, given: str | None) -> bool:
         """Whether a form was made in this session."""
         if session is None or not given:
             return False

@@ -17,9 +17,9 @@ from typing import Any
 import uvicorn
 
 from roughly.errors import OutputError
-from roughly.service.app import create_app
+from roughly.service.application import create_app
 from roughly.service.config import Config
-from roughly.service.holdings import Holdings
+from roughly.service.served_data import ServedData
 
 
 class _Server(uvicorn.Server):
@@ -40,7 +40,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(
-    holdings: Holdings, config: Config, *, quiet: bool = False, ready: Callable[[str], None] = lambda address: None
+    holdings: ServedData, config: Config, *, quiet: bool = False, ready: Callable[[str], None] = lambda address: None
 ) -> None:
     """Serve until a signal comes; `ready` is told the address once connections are taken."""
     _log(quiet)

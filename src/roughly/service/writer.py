@@ -16,10 +16,10 @@ from typing import Any
 
 from roughly.errors import InputError
 from roughly.index import Added, Index
-from roughly.index.documents import from_mappings
-from roughly.index.signing import storable
+from roughly.index.incoming import from_mappings
+from roughly.index.matching.signed_batch import storable
+from roughly.service.error_responses import busy
 from roughly.service.metrics import Metrics
-from roughly.service.troubles import busy
 
 AT_ONCE = 2_000
 MOST_WAITING = 64_000_000  # bytes of text

@@ -21,7 +21,7 @@ _PEEK = 1 << 16
 _ARC_LINE = re.compile(rb"(.+) ([0-9A-Fa-f.:]+|-) (\d{8,17}) (\S+) (?:.* )?(\d+)\r?\n")
 
 
-class Cursor:
+class LineReader:
     """Lines and blocks out of a `Reader`."""
 
     def __init__(self, reader: Reader) -> None:
@@ -63,10 +63,10 @@ class Cursor:
         return bool(piece)
 
 
-class Record:
+class ArchiveRecord:
     """One record. Its block can be read until the next record is asked for."""
 
-    def __init__(self, cursor: Cursor, number: int, place: int | None, header: bytes) -> None:
+    def __init__(self, cursor: LineReader, number: int, place: int | None, header: bytes) -> None:
         self.number = number
         self.place = place
         self.header = header
@@ -116,7 +116,7 @@ class Archive:
         self.damage: str | None = None
         self.count = 0  # of whole records
         self.end: int | None = None  # the place behind the last whole record
-        self._cursor = Cursor(reader)
+        self._cursor = LineReader(reader)
         self._is_arc = False
 
     @property
@@ -124,13 +124,13 @@ class Archive:
         """What stands between two records."""
         return b"\n" if self._is_arc else b"\r\n\r\n"
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[ArchiveRecord]:
         cursor = self._cursor
         cursor.skip_line_ends()
         place, line = cursor.place(), cursor.line()
         self._is_arc = line.startswith(b"filedesc:")
         while line:
-            record = Record(cursor, self.count, place, line)
+            record = ArchiveRecord(cursor, self.count, place, line)
             record.problem = self._read_arc_header(record) if self._is_arc else self._read_warc_header(record)
             yield record
             if not record.finish():
@@ -151,7 +151,7 @@ class Archive:
             place, line = self._cursor.place(), self._cursor.line()
         return place, line
 
-    def _read_warc_header(self, record: Record) -> str | None:
+    def _read_warc_header(self, record: ArchiveRecord) -> str | None:
         if not record.header.startswith(b"WARC/"):
             return "not a WARC record"
         name = ""
@@ -171,7 +171,7 @@ class Archive:
         record.expect(int(length))
         return None
 
-    def _read_arc_header(self, record: Record) -> str | None:
+    def _read_arc_header(self, record: ArchiveRecord) -> str | None:
         found = _ARC_LINE.fullmatch(record.header)
         if found is None:
             return "not an ARC record"

@@ -17,8 +17,8 @@ import pyarrow.types as pt
 
 from roughly.errors import InputError
 from roughly.model import Reject
+from roughly.sources.collector import excerpt, from_columns
 from roughly.sources.columns import choose_columns
-from roughly.sources.documents import excerpt, from_columns
 from roughly.sources.part import Parsed, ReadOptions, Rows
 
 _LETTERS = (

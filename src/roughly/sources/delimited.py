@@ -12,9 +12,9 @@ import csv
 import io
 
 from roughly.errors import InputError
+from roughly.sources.collector import nothing
 from roughly.sources.columns import choose_columns
 from roughly.sources.csvparse import Block, RowParser
-from roughly.sources.documents import nothing
 from roughly.sources.encoding import is_utf16_or_32
 from roughly.sources.formats import TAB_SUFFIXES, suffix_of
 from roughly.sources.part import Chunk, Parsed

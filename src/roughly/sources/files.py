@@ -55,7 +55,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MatchedFiles:
     """What one argument stands for. `root` is the folder that the files' relative paths start from."""
 
     given: str
@@ -79,7 +79,7 @@ def readable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def find(given: str | Path) -> Found:
+def find(given: str | Path) -> MatchedFiles:
     """The files that one path, glob, folder or URL stands for."""
     text = os.fspath(given)
     if "://" in text:
@@ -92,19 +92,19 @@ def find(given: str | Path) -> Found:
     if path.is_dir():
         return _find_in_folder(path)
     if path.exists():
-        return Found(text, str(path.absolute().parent), [local_file(path, path.name)], named=True)
+        return MatchedFiles(text, str(path.absolute().parent), [local_file(path, path.name)], named=True)
     if _has_magic(text):
         return _find_glob(path)
     raise InputMissing(f"{text}: no such file or folder; check the spelling and the working folder")
 
 
-def _find_in_folder(folder: Path) -> Found:
+def _find_in_folder(folder: Path) -> MatchedFiles:
     maildirs: list[Path] = []
     files = [local_file(path, path.relative_to(folder).as_posix()) for path in _walk(folder, maildirs)]
     if not files and not maildirs:
         raise InputMissing(f"{folder}: the folder holds no files")
     files.sort(key=lambda file: file.relative)
-    return Found(str(folder), str(folder.resolve()), files, sorted(maildirs))
+    return MatchedFiles(str(folder), str(folder.resolve()), files, sorted(maildirs))
 
 
 def _walk(folder: Path, maildirs: list[Path]) -> Iterator[Path]:
@@ -139,7 +139,7 @@ def _has_magic(text: str) -> bool:
     return any(letter in text for letter in "*?[")
 
 
-def _find_glob(pattern: Path) -> Found:
+def _find_glob(pattern: Path) -> MatchedFiles:
     root = Path(_fixed_folder(pattern))
     files = []
     for path in sorted(root.glob(str(pattern.relative_to(root)))):
@@ -149,7 +149,7 @@ def _find_glob(pattern: Path) -> Found:
     if not files:
         raise InputMissing(f"{pattern}: no file matches; check the pattern and the working folder")
     files.sort(key=lambda file: file.relative)
-    return Found(str(pattern), str(root.resolve()), files)
+    return MatchedFiles(str(pattern), str(root.resolve()), files)
 
 
 def _fixed_folder(pattern: PurePath) -> str:
@@ -160,7 +160,7 @@ def _fixed_folder(pattern: PurePath) -> str:
     return str(folder)
 
 
-def _find_remote(url: str) -> Found:
+def _find_remote(url: str) -> MatchedFiles:
     import fsspec  # only here: it takes as long to load as all the rest
 
     try:
@@ -185,4 +185,4 @@ def _find_remote(url: str) -> Found:
             files.append(File(found, fs.unstrip_protocol(found), relative, info.get("size"), fs=fs))
     if not files:
         raise InputMissing(f"{url}: nothing there to read")
-    return Found(url, fs.unstrip_protocol(root), files, named=named)
+    return MatchedFiles(url, fs.unstrip_protocol(root), files, named=named)

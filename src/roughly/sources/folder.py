@@ -16,7 +16,7 @@ import numpy as np
 
 from roughly.errors import InputError
 from roughly.model import Reject
-from roughly.sources.documents import Collector, excerpt
+from roughly.sources.collector import Collector, excerpt
 from roughly.sources.files import File
 from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
 from roughly.sources.streams import Reader, replacing

@@ -12,8 +12,8 @@ import json
 import numpy as np
 
 from roughly.errors import InputError
+from roughly.sources.collector import nothing
 from roughly.sources.columns import choose_columns
-from roughly.sources.documents import nothing
 from roughly.sources.encoding import is_utf16_or_32
 from roughly.sources.files import File
 from roughly.sources.formats import suffix_of

@@ -26,8 +26,8 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from roughly.model import Reject
+from roughly.sources.collector import Collector, excerpt, from_columns, is_utf8, numbered, one_array, to_strings
 from roughly.sources.columns import Columns
-from roughly.sources.documents import Collector, excerpt, from_columns, is_utf8, numbered, one_array, to_strings
 from roughly.sources.jsonvalues import ValueFinder
 from roughly.sources.part import Mask, Parsed, ReadOptions, Rows
 from roughly.sources.records import Offsets

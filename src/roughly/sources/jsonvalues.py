@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.sources.documents import is_utf8
+from roughly.sources.collector import is_utf8
 from roughly.sources.part import Mask
 from roughly.sources.records import Offsets
 

@@ -28,8 +28,8 @@ import numpy as np
 
 from roughly.errors import InputError, InputMissing
 from roughly.model import Reject
+from roughly.sources.collector import excerpt
 from roughly.sources.columns import choose_columns
-from roughly.sources.documents import excerpt
 from roughly.sources.encoding import charset_in_html, decode_text
 from roughly.sources.jsonparse import LineParser
 from roughly.sources.mail import read_mail

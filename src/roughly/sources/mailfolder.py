@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from roughly.errors import InputError
-from roughly.sources.documents import Collector
+from roughly.sources.collector import Collector
 from roughly.sources.files import File, local_file
 from roughly.sources.folder import FolderPart
 from roughly.sources.mail import read_mail

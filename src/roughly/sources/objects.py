@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 
 from roughly.errors import InputError
+from roughly.sources.memory_table import MemoryTable, SpooledTable
 from roughly.sources.open import open_parts
 from roughly.sources.part import Part, ReadOptions
 from roughly.sources.spool import spool_batches, spool_records
-from roughly.sources.table import MemoryTable, SpooledTable
 
 _FILE = "table.parquet"
 

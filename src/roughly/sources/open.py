@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from roughly.errors import InputError, InputMissing
-from roughly.sources.files import File, Found, find, local_file
+from roughly.sources.files import File, MatchedFiles, find, local_file
 from roughly.sources.formats import FORMATS, GATHERED, check_format, format_of, suffix_of, unknown_kind
 from roughly.sources.names import common_folder, split_last, unique_names
 from roughly.sources.part import Part, ReadOptions
@@ -100,7 +100,7 @@ class _Planner:
             _find_root(part)
         return self._planned
 
-    def _add(self, found: Found) -> None:
+    def _add(self, found: MatchedFiles) -> None:
         if self._forced == "maildir" and not found.maildirs:
             raise InputError(f"{found.given}: is not a Maildir: it has no folders cur and new")
         first = len(self._planned)
@@ -121,7 +121,7 @@ class _Planner:
         if notes:
             self._planned[min(first, len(self._planned) - 1)].notes.extend(notes)
 
-    def _sort(self, found: Found, notes: list[str]) -> tuple[dict[str, list[File]], Counter[str]]:
+    def _sort(self, found: MatchedFiles, notes: list[str]) -> tuple[dict[str, list[File]], Counter[str]]:
         """Plan the files that are parts of their own; returns those to be gathered, and what is ignored."""
         gathered: dict[str, list[File]] = {}
         ignored: Counter[str] = Counter()
@@ -140,7 +140,7 @@ class _Planner:
             self._seen.add(file.key)
         return gathered, ignored
 
-    def _gather(self, kind: str, files: list[File], found: Found, ending: str) -> None:
+    def _gather(self, kind: str, files: list[File], found: MatchedFiles, ending: str) -> None:
         if not found.named:
             root, name = split_last(found.root)
             self._planned.append(_Planned(kind, found.given, root, name + ending, files))
@@ -151,20 +151,20 @@ class _Planner:
             self._given_one_by_one[kind] = part
             self._planned.append(part)
 
-    def _standard_input(self) -> Found:
+    def _standard_input(self) -> MatchedFiles:
         kind = self._forced or "jsonl"
         if kind == "maildir":
             raise InputError("a Maildir is a folder; it cannot come from standard input")
         suffix = next(suffix for suffix, known in FORMATS.items() if known == kind)
         self._spool.mkdir(parents=True, exist_ok=True)
         if "standard input" in self._seen:
-            return Found("-", str(self._spool), [], named=True)
+            return MatchedFiles("-", str(self._spool), [], named=True)
         self._seen.add("standard input")
         path = spooled(self._spool, f"stdin{suffix}") or spool_stream(
             sys.stdin.buffer, self._spool, f"stdin{suffix}"
         )  # a run that is resumed has what it was given; standard input is not asked again
         file = replace(local_file(path, path.name), name="standard input")
-        return Found("-", str(self._spool.resolve()), [file], named=True)
+        return MatchedFiles("-", str(self._spool.resolve()), [file], named=True)
 
 
 def _find_root(part: _Planned) -> None:

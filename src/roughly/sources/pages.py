@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from roughly.sources.archive import Archive, Record
+from roughly.sources.archive import Archive, ArchiveRecord
 from roughly.sources.http import is_http, media_type
 from roughly.sources.part import Mask
 
@@ -21,7 +21,7 @@ _DOCUMENT_RECORDS = ("response", "resource", "conversion", "arc")
 _ATTACHED_RECORDS = ("request", "metadata")
 
 
-def document_type(record: Record) -> str | None:
+def document_type(record: ArchiveRecord) -> str | None:
     """The media type if the record is a document, otherwise None."""
     kind = record.fields.get("warc-type", "").lower()
     if record.problem is not None or kind not in _DOCUMENT_RECORDS:
@@ -82,7 +82,7 @@ class Plan:
                 out.write(archive.separator)
 
 
-def _entry(record: Record) -> _Entry:
+def _entry(record: ArchiveRecord) -> _Entry:
     return _Entry(
         place=record.place,
         is_document=document_type(record) is not None,

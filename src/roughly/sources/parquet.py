@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from roughly.errors import InputError
 from roughly.sources.arrowcolumns import ColumnReader, filtered, pick
-from roughly.sources.documents import numbered
+from roughly.sources.collector import numbered
 from roughly.sources.files import File
 from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
 from roughly.sources.streams import replacing
@@ -31,7 +31,7 @@ _BUFFER = 1 << 20  # a column is read as a stream, not as a whole
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RowGroup:
     """A row group of the file."""
 
     index: int
@@ -44,7 +44,7 @@ class Group:
 class Undecoded:
     """A row group that `parse` decodes, and which of its rows are wanted."""
 
-    group: Group
+    group: RowGroup
     rows: Rows | None
 
 
@@ -137,7 +137,7 @@ class Parquet:
     def _parquet_file(self, source: object) -> pq.ParquetFile:
         return pq.ParquetFile(source, metadata=self._metadata, buffer_size=_BUFFER, pre_buffer=False)
 
-    def _slices(self, group: Group, wanted: Rows | None, share: float) -> Iterator[Chunk]:
+    def _slices(self, group: RowGroup, wanted: Rows | None, share: float) -> Iterator[Chunk]:
         size = self._options.batch_size or max(1, min(1 << 16, SLICE * group.count // max(1, group.nbytes)))
         first = group.first_row
         with self._open() as parquet:
@@ -196,7 +196,7 @@ def _codec(metadata: pq.FileMetaData) -> str:
     return {"uncompressed": "none", "lz4_raw": "lz4", "lzo": "zstd"}.get(name, name)
 
 
-def _groups(metadata: pq.FileMetaData, wanted: set[str]) -> Iterator[Group]:
+def _groups(metadata: pq.FileMetaData, wanted: set[str]) -> Iterator[RowGroup]:
     first = 0
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)
@@ -204,7 +204,7 @@ def _groups(metadata: pq.FileMetaData, wanted: set[str]) -> Iterator[Group]:
         nbytes = sum(
             column.total_uncompressed_size for column in columns if column.path_in_schema.split(".")[0] in wanted
         )
-        yield Group(index, first, group.num_rows, nbytes)
+        yield RowGroup(index, first, group.num_rows, nbytes)
         first += group.num_rows
 
 

@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.model import Reject
-from roughly.sources.documents import excerpt
+from roughly.sources.collector import excerpt
 from roughly.sources.files import File
 from roughly.sources.landmarks import Landmark, Located, locate_rows
 from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
 from roughly.sources.streams import Reader, replacing
-from roughly.threads import in_order
+from roughly.threads import map_in_order
 
 BLOCK = 4 << 20
 LONGEST_RECORD = 1 << 30
@@ -142,7 +142,7 @@ class RecordFile(ABC):
             if self._landmarks is None:
                 pieces = map(partial(self._kept, keep), self._pieces(reader))
             else:
-                pieces = in_order(lambda mark: self._kept(keep, self._read_piece(mark)), self._landmarks, _COPYING)
+                pieces = map_in_order(lambda mark: self._kept(keep, self._read_piece(mark)), self._landmarks, _COPYING)
             for count, data in pieces:
                 written += count
                 out.write(data)

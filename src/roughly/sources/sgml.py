@@ -15,7 +15,7 @@ import numpy as np
 
 from roughly.errors import InputError
 from roughly.model import Reject
-from roughly.sources.documents import Collector, excerpt, nothing
+from roughly.sources.collector import Collector, excerpt, nothing
 from roughly.sources.encoding import decode_text
 from roughly.sources.part import Chunk, Parsed
 from roughly.sources.records import Offsets, RecordFile, Records, row_numbers

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from roughly.errors import InputError
 from roughly.model import Reject
-from roughly.sources.archive import Archive, Record
-from roughly.sources.documents import Collector, excerpt
+from roughly.sources.archive import Archive, ArchiveRecord
+from roughly.sources.collector import Collector, excerpt
 from roughly.sources.encoding import charset_in_html, decode_text
 from roughly.sources.files import File
 from roughly.sources.http import is_http, media_type, read_payload
@@ -29,7 +29,7 @@ _LONGEST_PAGE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ArchivedPage:
     """A record that is a document, as it stands in the archive."""
 
     row: int
@@ -42,7 +42,7 @@ class Page:
 class Pages:
     """What `parse` gets: pages, and what was found broken on the way."""
 
-    pages: list[Page]
+    pages: list[ArchivedPage]
     rejects: list[Reject]
 
 
@@ -137,7 +137,7 @@ class WebArchive:
     def _reader(self) -> Reader:
         return Reader(self._file.open(), self.name)
 
-    def _collect(self, record: Record, group: Pages) -> int:
+    def _collect(self, record: ArchiveRecord, group: Pages) -> int:
         """Add the record if it is a page; returns its bytes. If the file ends inside it, `damage` will tell."""
         problem = record.problem
         media = document_type(record)
@@ -148,11 +148,11 @@ class WebArchive:
         elif media is not None:
             block = b"".join(record.pieces())
             if len(block) == record.length:
-                group.pages.append(Page(record.number, record.fields, media, block))
+                group.pages.append(ArchivedPage(record.number, record.fields, media, block))
                 return len(block)
         return 0
 
-    def _add(self, page: Page, collector: Collector) -> None:
+    def _add(self, page: ArchivedPage, collector: Collector) -> None:
         url = page.fields.get("warc-target-uri", "").strip("<>") or None
         record_id = page.fields.get("warc-record-id", "").strip("<>")
         data, charset = page.block, None

@@ -95,9 +95,9 @@ class Filters:
         """
         if not self.names:
             return tokenise(column)
-        sieve: Sieve | None = getattr(_kept, str(self), None)
+        sieve: FilteredVocabulary | None = getattr(_kept, str(self), None)
         if sieve is None:
-            sieve = Sieve(self)
+            sieve = FilteredVocabulary(self)
             setattr(_kept, str(self), sieve)
         numbers, offsets = sieve.number(column)
         hashes = sieve.vocabulary.hashes[numbers]
@@ -106,7 +106,7 @@ class Filters:
         return Tokens(hashes, offsets)
 
 
-class Sieve:
+class FilteredVocabulary:
     """A vocabulary with what the filters make of each of its terms. For one thread."""
 
     def __init__(self, filters: Filters) -> None:

@@ -32,7 +32,7 @@ _TOLD = 5
 
 
 @dataclass(frozen=True)
-class Pairs:
+class LabelPairs:
     """Pairs by name; `same` where each was judged, `resemblance` where each was measured."""
 
     left: pa.Array
@@ -47,7 +47,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Clusters:
+class LabelClusters:
     """The set of each document, by name."""
 
     ids: pa.Array
@@ -78,7 +78,7 @@ def read_table(path: Path) -> pa.Table:
 
 def read_labels(
     path: Path, *, columns: Sequence[str] = (), same_column: str | None = None, resemblance_column: str | None = None
-) -> Pairs | Clusters:
+) -> LabelPairs | LabelClusters:
     """Labels of a file. `columns` names the two that matter where their names are others: two ids, or id and
     cluster."""
     table = read_table(path)
@@ -109,7 +109,7 @@ def _looks_like_id(name: str) -> bool:
 
 def _pairs(
     path: Path, table: pa.Table, first: str, second: str, same_column: str | None, resemblance_column: str | None
-) -> Pairs:
+) -> LabelPairs:
     wanted = [name for name in (same_column, resemblance_column) if name is not None]
     _there(path, table, wanted)
     same_column = same_column or (SAME_COLUMN if SAME_COLUMN in table.column_names else None)
@@ -121,10 +121,10 @@ def _pairs(
             resemblance = pc.cast(table[resemblance_column], pa.float64()).to_numpy()
         except pa.ArrowInvalid as problem:
             raise InputError(f"{path}, column {resemblance_column}: {problem}") from None
-    return Pairs(_text(path, table, first), _text(path, table, second), same, resemblance)
+    return LabelPairs(_text(path, table, first), _text(path, table, second), same, resemblance)
 
 
-def _clusters(path: Path, table: pa.Table, first: str, second: str) -> Clusters:
+def _clusters(path: Path, table: pa.Table, first: str, second: str) -> LabelClusters:
     ids, cluster = _text(path, table, first), _text(path, table, second)
     counted = pc.value_counts(ids)
     twice = counted.filter(pc.greater(counted.field("counts"), 1))
@@ -133,7 +133,7 @@ def _clusters(path: Path, table: pa.Table, first: str, second: str) -> Clusters:
             f"{path}: {len(twice):,} documents stand in more than one row, {twice[0]['values'].as_py()!r} for one; a "
             "document belongs to one set"
         )
-    return Clusters(ids, cluster)
+    return LabelClusters(ids, cluster)
 
 
 def _verdicts(path: Path, column: Any, name: str) -> npt.NDArray[np.bool_]:

@@ -14,8 +14,8 @@ from roughly import checks
 from roughly.verify.diff import Segment, diff_readings
 from roughly.verify.kinds import kinds_of_tokens
 from roughly.verify.passages import Passage, passages_of_readings
-from roughly.verify.reading import Reading
 from roughly.verify.scores import Scores, score_readings, score_texts
+from roughly.verify.tokenised import Reading
 
 KIN = 0.05  # with less than this share of either document in the other, there is no kind of duplicate to name
 

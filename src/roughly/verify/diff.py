@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Literal
 
 from roughly.kernels.align import align
-from roughly.verify.reading import Reading, check_count
+from roughly.verify.tokenised import Reading, check_count
 
 Kind = Literal["equal", "insert", "delete", "gap"]
 

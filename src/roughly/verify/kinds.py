@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from roughly.kernels.align import outlines
 from roughly.text.canonical import Tokens
-from roughly.verify.reading import Hashes, Reading
+from roughly.verify.tokenised import Hashes, Reading
 
 KINDS = ("exact", "excerpt", "elaboration", "insertion", "rewrite", "revision")
 EXACT, EXCERPT, ELABORATION, INSERTION, REWRITE, REVISION = range(6)

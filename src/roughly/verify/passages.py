@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from roughly import checks
 from roughly.kernels.align import shared_runs
-from roughly.verify.reading import Reading, check_count
+from roughly.verify.tokenised import Reading, check_count
 
 LEAST = 10
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from roughly import checks
 from roughly.errors import InputError
 from roughly.features.shingles import shingle_sets
-from roughly.verify.reading import Reading
+from roughly.verify.tokenised import Reading
 
 Shingles = npt.NDArray[np.uint64]
 

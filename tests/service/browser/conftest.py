@@ -14,9 +14,9 @@ from playwright.sync_api import Browser
 
 import roughly
 from roughly.index import Index
-from roughly.index.sweeps import Sweeping
-from roughly.service.app import create_app
-from roughly.service.holdings import Holdings
+from roughly.index.sweeps.sweep import SweepWriter
+from roughly.service.application import create_app
+from roughly.service.served_data import ServedData
 from service.hostile_documents import hostile_rows
 from service.in_process import PATIENT, serving
 
@@ -49,7 +49,7 @@ def shown_index(shown_run: Path, shown_rows: list[Row]) -> Path:
     with Index.import_run(shown_run, where) as index:
         index.make_searchable()
         for date, moved in (("2024-01-01", "old"), ("2024-02-01", "new")):
-            sweeping = Sweeping(index, date)
+            sweeping = SweepWriter(index, date)
             sweeping.take(
                 {"url": f"http://site.example/{moved if n < 5 else 'stays'}/{n}", "text": text, "title": f"Page {n}"}
                 for n, text in enumerate(pages if moved == "old" else pages[:30])
@@ -61,7 +61,7 @@ def shown_index(shown_run: Path, shown_rows: list[Row]) -> Path:
 @pytest.fixture(scope="session")
 def site(shown_run: Path, shown_index: Path) -> Iterator[str]:
     """The address of a service over both."""
-    holdings = Holdings.open([shown_run, shown_index])
+    holdings = ServedData.open([shown_run, shown_index])
     with serving(create_app(holdings, PATIENT)) as address:
         yield address
     holdings.close()

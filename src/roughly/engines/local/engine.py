@@ -18,22 +18,22 @@ import pyarrow.parquet as pq
 
 from roughly import model
 from roughly.cluster import grouping
-from roughly.cluster.candidates import Candidates, Gates, Ints, SetLoader
+from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.evidence import together
-from roughly.cluster.scoring import Rows, Work
+from roughly.cluster.scoring import ResolveBudget, ScoredPairs
 from roughly.cluster.star import overhead
 from roughly.engines.local import verdicts
 from roughly.engines.local.database import Database, parquet
 from roughly.engines.local.dates import DAY, PUBLISHED
-from roughly.engines.local.keys import Band, Lists
+from roughly.engines.local.keys import Band, KeyLists
 from roughly.engines.local.segments import Segments
 from roughly.engines.local.sketches import SketchStore
-from roughly.engines.local.tokens import TokenStore, kinds_of, write_tokens
+from roughly.engines.local.token_store import TokenStore, kinds_of, write_tokens
 from roughly.engines.local.workspace import Workspace
 from roughly.errors import DuplicateIds, MemoryTooSmall
 from roughly.meter import give_back
 from roughly.methods import Judge
-from roughly.pipeline import FACTS, Decision, Signed, Wanted, check_pairs
+from roughly.pipeline import FACTS, Decision, RowsToFetch, SignedChunk, check_pairs
 from roughly.settings import Settings
 from roughly.sources.part import Part
 from roughly.text.canonical import Tokens
@@ -90,7 +90,7 @@ class LocalEngine:
         """Where reading starts."""
         return self.segments.cursor.part, self.segments.cursor.chunk
 
-    def take(self, signed: Signed) -> None:
+    def take(self, signed: SignedChunk) -> None:
         """Keep one chunk."""
         self.segments.add(signed)
 
@@ -192,8 +192,8 @@ class LocalEngine:
                 rank_of[batch["doc"].to_numpy()] = batch["rank"].to_numpy()
             files = self.segments.key_files()
             bands = self.segments.bands
-            streams: list[grouping.Rows] = [Band(files, band, rank_of) for band in range(bands)]
-            streams = streams or [Lists(files, rank_of)]
+            streams: list[grouping.KeyStream] = [Band(files, band, rank_of) for band in range(bands)]
+            streams = streams or [KeyLists(files, rank_of)]
             found = grouping.group(
                 streams,
                 budget=max(self._left(), _LEAST_ROOM),
@@ -215,10 +215,10 @@ class LocalEngine:
             self.counts["common_keys"] = info["common"]
         return self.candidates
 
-    def gates(self, judge: Judge) -> Gates:
+    def gates(self, judge: Judge) -> PairConstraints:
         """Dates and lengths of the candidates, where they matter."""
         if judge.dates is None and judge.lengths is None:
-            return Gates()
+            return PairConstraints()
         numbers = pa.table({"rank": self.ranks})
         rows = self.database.table(
             f"""
@@ -232,9 +232,9 @@ class LocalEngine:
             judge = dataclasses.replace(judge, dates=None)  # where no document has a date, the window does not apply
         days = rows["day"].to_numpy() if judge.dates is not None else np.empty(0, np.int32)
         lengths = rows["tokens"].to_numpy() if judge.lengths is not None else np.empty(0, np.int64)
-        return Gates(days, judge.dates or 0, lengths, 1.0 - (judge.lengths or 0.0))
+        return PairConstraints(days, judge.dates or 0, lengths, 1.0 - (judge.lengths or 0.0))
 
-    def wanted(self) -> list[Wanted]:
+    def wanted(self) -> list[RowsToFetch]:
         """Where the candidate documents stand in the input; empty where their tokens are at hand already."""
         if self.workspace.found("tokens") is not None:
             return []
@@ -248,7 +248,7 @@ class LocalEngine:
         part, row, number = (rows[name].to_numpy() for name in ("part", "row", "number"))
         cuts = np.flatnonzero(np.diff(part)) + 1
         return [
-            Wanted(int(p[0]), r, n)
+            RowsToFetch(int(p[0]), r, n)
             for p, r, n in zip(np.split(part, cuts), np.split(row, cuts), np.split(number, cuts), strict=True)
             if len(p)
         ]
@@ -272,7 +272,7 @@ class LocalEngine:
         docs[rows["number"].to_numpy()] = rows["doc"].to_numpy()
         return SketchStore(self.segments.sketch_files(), docs)
 
-    def room(self, candidates: Candidates) -> Work:
+    def room(self, candidates: Candidates) -> ResolveBudget:
         """What resolution may use: what is left of the memory beside the candidates themselves."""
         left = self._left() - overhead(candidates, self.threads)
         if left < _LEAST_ROOM:
@@ -284,7 +284,7 @@ class LocalEngine:
             )
         scratch = self.workspace.path("spool")
         scratch.mkdir(exist_ok=True)
-        return Work(left, self.threads, scratch)
+        return ResolveBudget(left, self.threads, scratch)
 
     def _relational(self, beside: int = 0) -> None:
         """Let the database have what is left but for what works beside it. It takes a little more than allowed."""
@@ -344,7 +344,7 @@ class LocalEngine:
         }
         return tables, counts | {name: self.counts[name] for name in ("common_keys",) if name in self.counts}
 
-    def _kinds(self, pairs: Rows) -> pa.Array | None:
+    def _kinds(self, pairs: ScoredPairs) -> pa.Array | None:
         return None if self.store is None else kinds_of(self.store, pairs, self.threads)
 
     def write(self, folder: Path) -> None:

@@ -69,7 +69,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Lists:
+class KeyLists:
     """Keys that come as lists; the lowest bit of a member says whether the key asks."""
 
     files: Sequence[KeyFile]

@@ -23,8 +23,8 @@ from roughly.engines.local.workspace import Workspace
 from roughly.features.shingles import Sets
 from roughly.methods import Keys
 from roughly.model import Reject
-from roughly.pipeline import FACTS, Signed
-from roughly.threads import Behind
+from roughly.pipeline import FACTS, SignedChunk
+from roughly.threads import BackgroundTask
 
 SEGMENT_DOCUMENTS = 100_000
 SEGMENT_BYTES = 96 << 20
@@ -32,7 +32,7 @@ _NUMBERED = FACTS.insert(0, pa.field("doc", pa.uint32(), nullable=False))
 
 
 @dataclass
-class Cursor:
+class ReadingCursor:
     """How far reading has come: everything before chunk `chunk` of part `part` is in a segment."""
 
     part: int = 0
@@ -63,23 +63,23 @@ class Segments:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.cursor = Cursor()  # of all segments that are written or being written
+        self.cursor = ReadingCursor()  # of all segments that are written or being written
         self.bands = 0  # 0: keys are lists
         self.most = 0  # of sketches
         self._filling = _Filling()
-        self._next = Cursor()  # with what is not in a segment yet
+        self._next = ReadingCursor()  # with what is not in a segment yet
         self._key_counts: list[tuple[int, int, int]] = []  # first document, documents, keys of each segment
-        self._behind = Behind()
+        self._behind = BackgroundTask()
         self._recover()
 
     def _recover(self) -> None:
         while (info := self.workspace.found(self._name(self.cursor.segments))) is not None:
-            before, self.cursor, self.bands = self.cursor, Cursor(**info["cursor"]), info["bands"]
+            before, self.cursor, self.bands = self.cursor, ReadingCursor(**info["cursor"]), info["bands"]
             self.most = info["most"]
             self._key_counts.append((before.documents, self.cursor.documents - before.documents, info["keys"]))
         self._next = self.cursor
 
-    def add(self, signed: Signed) -> None:
+    def add(self, signed: SignedChunk) -> None:
         """Take one chunk's documents; close the segment where it is full."""
         filling, before, count = self._filling, self._next, signed.facts.num_rows
         numbers = pa.array(np.arange(before.documents, before.documents + count, dtype=np.uint32))
@@ -94,7 +94,7 @@ class Segments:
             filling.bytes += signed.sketch.values.nbytes
             self.most = signed.sketch.most
         filling.rejects += signed.rejects
-        self._next = Cursor(
+        self._next = ReadingCursor(
             signed.part,
             signed.chunk + 1,
             before.documents + count,
@@ -124,7 +124,7 @@ class Segments:
         self._key_counts.append((before.documents, self.cursor.documents - before.documents, filling.key_count()))
         self._behind.do(partial(self._write, self._name(before.segments), filling, self.cursor))
 
-    def _write(self, name: str, filling: _Filling, cursor: Cursor) -> None:
+    def _write(self, name: str, filling: _Filling, cursor: ReadingCursor) -> None:
         files = [self._write_facts(name, filling), self._write_rejects(name, filling)]
         if filling.keys:
             files.append(self.workspace.path(f"{name}.keys"))

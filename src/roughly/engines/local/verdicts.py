@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.cluster.evidence import witnesses
-from roughly.cluster.scoring import Rows
+from roughly.cluster.scoring import ScoredPairs
 from roughly.methods import Judge
 from roughly.pipeline import Decision
 
@@ -129,7 +129,7 @@ KNOWN = """
 Ranks = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
 
 
-def links_table(pairs: Rows, ranks: Ranks, judge: Judge, kinds: pa.Array | None) -> pa.Table:
+def links_table(pairs: ScoredPairs, ranks: Ranks, judge: Judge, kinds: pa.Array | None) -> pa.Table:
     """Every pair found, by rank. Where pairs were judged by keys in common, nothing was measured."""
     c, m, n = (pairs[:, column].astype(np.float64) for column in (2, 3, 4))
     scores = {
@@ -149,7 +149,7 @@ def links_table(pairs: Rows, ranks: Ranks, judge: Judge, kinds: pa.Array | None)
 
 
 def tables_of(
-    decision: Decision, pairs: Rows, ranks: Ranks, kinds: pa.Array | None, linked: bool
+    decision: Decision, pairs: ScoredPairs, ranks: Ranks, kinds: pa.Array | None, linked: bool
 ) -> dict[str, pa.Table]:
     """What resolution says of candidates 0, 1, …, whose ranks are `ranks`; with `linked`, clusters are components."""
     resolution, judge = decision.resolution, decision.judge

@@ -65,7 +65,7 @@ class StageCost:
 
 
 @dataclass(frozen=True)
-class Collection:
+class CollectionSize:
     """What the model goes by."""
 
     documents: float
@@ -76,7 +76,7 @@ class Collection:
     sketch: float = 0.0  # values of a sketch
 
 
-def stages(of: Collection) -> list[StageCost]:
+def stages(of: CollectionSize) -> list[StageCost]:
     """What each stage moves and stores, in bytes."""
     n, candidates = of.documents, of.documents * of.share
     content = {"text": TOKEN * of.tokens / max(n, 1), "sketch": 8 * of.sketch, "keys": 0.0}[of.judged]
@@ -93,7 +93,7 @@ def stages(of: Collection) -> list[StageCost]:
     return [StageCost(name, round(shuffled), round(stored)) for name, shuffled, stored in rows]
 
 
-def recommend(of: Collection, core_seconds: float, target: float = HOUR) -> dict[str, Any]:
+def recommend(of: CollectionSize, core_seconds: float, target: float = HOUR) -> dict[str, Any]:
     """Stages, and how many executors bring it to about the target, in seconds."""
     moved = stages(of)
     shuffled = sum(stage.shuffled for stage in moved)

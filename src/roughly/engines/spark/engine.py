@@ -24,10 +24,11 @@ import pyarrow as pa
 from roughly import model
 from roughly.engines.local import verdicts as sql
 from roughly.engines.local.summary import Summary
-from roughly.engines.spark import grouping, linked, ranking, reading, verdicts
-from roughly.engines.spark.resolving import Rules, resolving
+from roughly.engines.spark import buckets as grouping
+from roughly.engines.spark import linked, ranking, reading, verdicts
+from roughly.engines.spark.frame_store import FrameStore
+from roughly.engines.spark.resolving import ResolveRules, resolving
 from roughly.engines.spark.schemas import COUNTS, DECIDED, DOCUMENT, REJECT, SHARE, to_spark
-from roughly.engines.spark.store import Store
 from roughly.errors import DuplicateIds
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
@@ -49,7 +50,7 @@ class SparkEngine:
         task_memory: int, one_task: int = linked.ONE_TASK,
     ) -> None:  # fmt: skip
         self.spark, self.parts, self.method, self.settings, self.meter = spark, parts, method, settings, meter
-        self.store = Store(spark, work)
+        self.store = FrameStore(spark, work)
         self.task_memory, self.one_task = task_memory, one_task
         self.counts: dict[str, int] = {}
         self.documents = self.rejected = 0
@@ -242,7 +243,7 @@ class SparkEngine:
         )
         complete, most = self._sketch_facts(documents, judge)
         asking = not self._banded()
-        rules = Rules(judge, self.settings, asking, self.task_memory, complete, most)
+        rules = ResolveRules(judge, self.settings, asking, self.task_memory, complete, most)
         tokens = int(self._views["ranked"].agg(f.coalesce(f.sum("tokens"), f.lit(0))).collect()[0][0])
         tokens = tokens * self.counts["candidate_documents"] // max(1, self.documents)
         least = self.spark.sparkContext.defaultParallelism

@@ -90,7 +90,7 @@ def signing(method: Any, settings: Any) -> Any:
     return work
 
 
-def _documents(found: pipeline.Signed, number: int, index: int, count: int) -> pa.RecordBatch:
+def _documents(found: pipeline.SignedChunk, number: int, index: int, count: int) -> pa.RecordBatch:
     from roughly.engines.local.dates import moments
 
     facts = found.facts

@@ -27,10 +27,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly import pipeline
-from roughly.cluster.candidates import Candidates, Gates, Ints, SetLoader
+from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.evidence import together
 from roughly.cluster.grouping import Buckets
-from roughly.cluster.scoring import Work
+from roughly.cluster.scoring import ResolveBudget
 from roughly.engines.spark.schemas import DECIDED, filled, unsigned
 from roughly.features.shingles import Sets
 from roughly.methods import Judge
@@ -38,7 +38,7 @@ from roughly.settings import Settings
 
 
 @dataclass(frozen=True)
-class Rules:
+class ResolveRules:
     """What every worker must know, the same for all."""
 
     judge: Judge  # without a window of dates, where no document of the collection has one
@@ -62,7 +62,7 @@ class _Share:
     buckets: Buckets
 
 
-def resolving(rules: Rules) -> Any:
+def resolving(rules: ResolveRules) -> Any:
     """The work of a task over rows of SHARE, sorted by band, key and rank."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -74,7 +74,7 @@ def resolving(rules: Rules) -> Any:
     return run
 
 
-def _take(batches: Iterator[pa.RecordBatch], rules: Rules, path: Path) -> _Share | None:
+def _take(batches: Iterator[pa.RecordBatch], rules: ResolveRules, path: Path) -> _Share | None:
     """Documents come first, then buckets; contents go to disk."""
     from roughly.kernels.grouping import buckets_of
 
@@ -144,8 +144,8 @@ def _documents(batch: pa.RecordBatch, stream: Any) -> tuple[Any, ...]:
     )
 
 
-def _resolve(share: _Share, rules: Rules, folder: Path) -> Iterator[pa.RecordBatch]:
-    from roughly.engines.local.tokens import TokenStore, kinds_of
+def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.RecordBatch]:
+    from roughly.engines.local.token_store import TokenStore, kinds_of
     from roughly.engines.local.verdicts import tables_of
 
     judge, settings = rules.judge, rules.settings
@@ -157,13 +157,13 @@ def _resolve(share: _Share, rules: Rules, folder: Path) -> Iterator[pa.RecordBat
         path = folder / "content"
         store = TokenStore(path, share.starts, share.counts, shingle_size=settings.shingle_size, threads=1)
     sets: SetLoader = store if store is not None else _sets(share, candidates, rules, folder / "content")
-    gates = Gates(
+    gates = PairConstraints(
         share.days if judge.dates is not None else np.empty(0, np.int32),
         judge.dates or 0,
         share.lengths if judge.lengths is not None else np.empty(0, np.int64),
         1.0 - (judge.lengths or 0.0),
     )
-    work = Work(max(rules.memory // 2, 64 << 20), 1, folder)
+    work = ResolveBudget(max(rules.memory // 2, 64 << 20), 1, folder)
     try:
         decision = pipeline.decide(candidates, sets, judge, settings, gates, work)
         pairs = together(decision.resolution.pairs, decision.links)
@@ -189,7 +189,7 @@ def _told(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
     return filled(DECIDED, batch.num_rows, table=[name] * batch.num_rows, **columns)
 
 
-def _sets(share: _Share, candidates: Candidates, rules: Rules, path: Path) -> SetLoader:
+def _sets(share: _Share, candidates: Candidates, rules: ResolveRules, path: Path) -> SetLoader:
     """What is judged where it is not the text: keys in common, or sketches."""
     if rules.judge.on == "keys":
         return candidates.key_sets()
@@ -201,7 +201,7 @@ def _sets(share: _Share, candidates: Candidates, rules: Rules, path: Path) -> Se
 class _Sketches:
     """Sketches in memory. Whether they are complete is a fact of the whole collection, not of this share."""
 
-    def __init__(self, values: Any, offsets: Ints, limits: Any, rules: Rules) -> None:
+    def __init__(self, values: Any, offsets: Ints, limits: Any, rules: ResolveRules) -> None:
         self.complete = rules.complete
         self._sets = Sets(values, offsets, None if rules.complete else limits, rules.most)
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from roughly.papers.protocols import contrived
-from roughly.papers.protocols import method_counts as count
+from roughly.papers.protocols import contrived, lexicons, perturbation, phases, spam, work
 from roughly.papers.protocols import growing_lexicon as growing
-from roughly.papers.protocols import lexicons
+from roughly.papers.protocols import method_counts as count
 from roughly.papers.protocols import one_passage as passage
-from roughly.papers.protocols import perturbation
-from roughly.papers.protocols import phases
 from roughly.papers.protocols import result_lists as results
 from roughly.papers.protocols import sampling_study as sampling
-from roughly.papers.protocols import spam
-from roughly.papers.protocols import work
 from roughly.papers.protocols.protocol import Protocol
 
 PROTOCOLS: dict[str, Protocol] = {

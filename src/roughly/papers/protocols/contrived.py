@@ -9,10 +9,10 @@ import numpy as np
 
 from roughly.papers.contrived_copies import Contrived, contrive
 from roughly.papers.detectors import Detector, by_method
-from roughly.tools.metrics import FamilyScore, score_family
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome, lexicon_of
-from roughly.papers.paper_table import Cell, Column, Table
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
+from roughly.tools.metrics import FamilyScore, score_family
 
 NAMES = {"terms": "collection's distinct terms", "text": "collection's running text", "document": "document itself"}
 
@@ -26,16 +26,16 @@ def families(made: Contrived, named: Mapping[str, Detector]) -> dict[str, list[F
     return scored
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """Found and clusters by document and on average, and on average for every way of making copies."""
     variants = [(added, every, alpha) for added in case.number("sources") for every, alpha in case.number("edits")]
     own = (case.number("added"), case.number("every"), case.number("alpha"))
-    heads = [Column(row.name, "percent") for row in case.rows]
-    numbers = [Column(row.name, "number") for row in case.rows]
+    heads = [TableColumn(row.name, "percent") for row in case.rows]
+    numbers = [TableColumn(row.name, "number") for row in case.rows]
     found: list[list[Cell]] = []
     clusters: list[list[Cell]] = []
     seconds = {}
-    tables: dict[str, Table] = {}
+    tables: dict[str, PaperTable] = {}
     for added, every, alpha in dict.fromkeys([own, *variants]):
         made = contrive(
             case.corpus, seed=case.number("seed"), documents=case.number("documents"), copies=case.number("copies"),
@@ -51,17 +51,19 @@ def run(case: Case) -> Outcome:
             clusters.append([name, *(float(np.mean([x.clusters for x in s])) for s in scored.values())])
         if (added, every, alpha) == own:
             tables = _own(case, made, scored)
-    return Outcome(
+    return ExperimentOutcome(
         {
             **tables,
-            "found by variant": Table("Found, by how copies are made", [Column("Copies"), *heads], found),
-            "clusters by variant": Table("Clusters, by how copies are made", [Column("Copies"), *numbers], clusters),
+            "found by variant": PaperTable("Found, by how copies are made", [TableColumn("Copies"), *heads], found),
+            "clusters by variant": PaperTable(
+                "Clusters, by how copies are made", [TableColumn("Copies"), *numbers], clusters
+            ),
         },
         seconds,
     )
 
 
-def _own(case: Case, made: Contrived, scored: Mapping[str, list[FamilyScore]]) -> dict[str, Table]:
+def _own(case: ExperimentCase, made: Contrived, scored: Mapping[str, list[FamilyScore]]) -> dict[str, PaperTable]:
     ids = [made.corpus.ids[place] for place in made.originals]
     averages: list[list[Cell]] = [
         [
@@ -75,17 +77,22 @@ def _own(case: Case, made: Contrived, scored: Mapping[str, list[FamilyScore]]) -
         f"copies of each. Something happens at every {case.number('every')}th word if a draw from 1 to 10 is above "
         f"{case.number('alpha')}; words are added from the {NAMES[case.number('added')]}; seed {case.number('seed')}."
     ]
-    heads = [Column(name, "percent") for name in scored]
-    counts = [Column(name, "count") for name in scored]
-    columns = [Column("Method"), Column("Found", "percent"), Column("Clusters", "number"), Column("False", "count")]
+    heads = [TableColumn(name, "percent") for name in scored]
+    counts = [TableColumn(name, "count") for name in scored]
+    columns = [
+        TableColumn("Method"),
+        TableColumn("Found", "percent"),
+        TableColumn("Clusters", "number"),
+        TableColumn("False", "count"),
+    ]
     return {
-        "average": Table("Contrived duplicates, on average", columns, averages, notes),
-        "found": Table(
-            "Documents found ratio", [Column("Document"), *heads],
+        "average": PaperTable("Contrived duplicates, on average", columns, averages, notes),
+        "found": PaperTable(
+            "Documents found ratio", [TableColumn("Document"), *heads],
             [[own, *(s[i].found for s in scored.values())] for i, own in enumerate(ids)], notes,
         ),
-        "clusters": Table(
-            "Document clusters formed", [Column("Document"), *counts],
+        "clusters": PaperTable(
+            "Document clusters formed", [TableColumn("Document"), *counts],
             [[own, *(s[i].clusters for s in scored.values())] for i, own in enumerate(ids)], notes,
         ),
     }  # fmt: skip

@@ -13,14 +13,14 @@ import time
 import numpy as np
 
 from roughly.errors import InputError, SettingsError
-from roughly.tools.corpus import Corpus
-from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome, lexicon_of
-from roughly.papers.paper_table import Cell, Column, Table
 from roughly.lexicon import Lexicon
-from roughly.methods.growing import Kept, signature_stability
-from roughly.signatures.dates import UNKNOWN, days_of
+from roughly.methods.growing_lexicon import KeptSignatures, signature_stability
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
+from roughly.signing.dates import UNKNOWN, days_of
 from roughly.text.canonical import tokenise
+from roughly.tools.corpus import Corpus
 
 MONTHS = ("August", "September", "October")
 PERIODS = ((0, 1), (1, 2), (0, 2))
@@ -28,7 +28,7 @@ TERM_SETS = {"Alpha-only": True, "Alpha-numeric": False}
 MIN_DF, MIN_LENGTH = 5, 3
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """Signatures kept, for all documents and for each domain, and the correlation of ranks."""
     start = time.process_time()
     shares = case.number("shares")
@@ -61,12 +61,12 @@ def run(case: Case) -> Outcome:
     for place, (role, own) in enumerate(kept.items(), 1):
         tables[f"domain {place}"] = _stability(f"Signatures kept, {role}", own, longest, notes)
     tables["correlations"] = _correlations(lexicons, notes[:-1])
-    return Outcome(tables, {"all": time.process_time() - start})
+    return ExperimentOutcome(tables, {"all": time.process_time() - start})
 
 
 def _kept(
-    case: Case, corpus: Corpus, order: list[int], parts: list[int], lexicons: list[tuple[str, Lexicon]]
-) -> list[Kept]:
+    case: ExperimentCase, corpus: Corpus, order: list[int], parts: list[int], lexicons: list[tuple[str, Lexicon]]
+) -> list[KeptSignatures]:
     wanted = case.number("documents")
     if parts[0] < wanted:
         raise InputError(
@@ -78,15 +78,15 @@ def _kept(
     return signature_stability(tokens, lexicons, longest=max(case.number("lengths")), min_df=MIN_DF)
 
 
-def _together(same: tuple[Kept, ...]) -> Kept:
+def _together(same: tuple[KeptSignatures, ...]) -> KeptSignatures:
     first = same[0]
-    return Kept(
+    return KeptSignatures(
         first.before, first.after, first.length, sum(k.documents for k in same), sum(k.same_terms for k in same),
         sum(k.same_order for k in same),
     )  # fmt: skip
 
 
-def _stability(title: str, found: list[Kept], lengths: list[int], notes: list[str]) -> Table:
+def _stability(title: str, found: list[KeptSignatures], lengths: list[int], notes: list[str]) -> PaperTable:
     pairs = list(dict.fromkeys((kept.before, kept.after) for kept in found))
     rows: list[list[Cell]] = []
     for length in lengths:
@@ -95,14 +95,14 @@ def _stability(title: str, found: list[Kept], lengths: list[int], notes: list[st
         listed = [own[pair].same_order / own[pair].documents if own[pair].documents else None for pair in pairs]
         rows.append([str(length), own[pairs[0]].documents, *terms, *listed])
     columns = [
-        Column("Terms in signature"), Column("Documents", "count"),
-        *(Column(f"{a[:3]}–{b[:3]}, same terms", "percent") for a, b in pairs),
-        *(Column(f"{a[:3]}–{b[:3]}, same order", "percent") for a, b in pairs),
+        TableColumn("Terms in signature"), TableColumn("Documents", "count"),
+        *(TableColumn(f"{a[:3]}–{b[:3]}, same terms", "percent") for a, b in pairs),
+        *(TableColumn(f"{a[:3]}–{b[:3]}, same order", "percent") for a, b in pairs),
     ]  # fmt: skip
-    return Table(title, columns, rows, notes)
+    return PaperTable(title, columns, rows, notes)
 
 
-def _correlations(lexicons: list[tuple[str, Lexicon]], notes: list[str]) -> Table:
+def _correlations(lexicons: list[tuple[str, Lexicon]], notes: list[str]) -> PaperTable:
     rows: list[list[Cell]] = []
     for name, letters in TERM_SETS.items():
         kept = [
@@ -117,8 +117,8 @@ def _correlations(lexicons: list[tuple[str, Lexicon]], notes: list[str]) -> Tabl
     heads = []
     for before, after in PERIODS:
         months = f"{MONTHS[before][:3]}–{MONTHS[after][:3]}"
-        heads += [Column(f"Terms, {months}", "count"), Column(f"Spearman, {months}", "fine")]
-    return Table("Term rank correlations", [Column("Term Set"), *heads], rows, notes)
+        heads += [TableColumn(f"Terms, {months}", "count"), TableColumn(f"Spearman, {months}", "fine")]
+    return PaperTable("Term rank correlations", [TableColumn("Term Set"), *heads], rows, notes)
 
 
 def _undated(count: int) -> str:

@@ -8,19 +8,19 @@ import time
 import numpy as np
 
 from roughly import lexicon as lexicons
+from roughly.methods.imatch import IMatch
 from roughly.papers.cosine_truth import cosine_neighbours
-from roughly.tools.metrics import score_queries
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome, lexicon_of
-from roughly.papers.paper_table import Cell, Column, Table
-from roughly.methods.imatch import IMatch
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
 from roughly.text.canonical import tokenise
+from roughly.tools.metrics import score_queries
 
 LEXICON = "lexicon"
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """By number of lexicons: recall, precision, and the share of queries with true duplicates only."""
     start = time.process_time()
     corpus = prepare(case.corpus, copies=True)
@@ -51,16 +51,18 @@ def run(case: Case) -> Outcome:
             some = [own <= true[query] for query, own in zip(queries, found, strict=True) if own]
             row += [scores.recall, scores.precision, sum(some) / len(some) if some else None]
         rows.append(row)
-    heads = [Column(f"{what}, {name} lexicon", "share") for name in named for what in ("Recall", "Precision", "Pure")]
+    heads = [
+        TableColumn(f"{what}, {name} lexicon", "share") for name in named for what in ("Recall", "Precision", "Pure")
+    ]
     notes = [
         f"{corpus.name}: {len(corpus):,} documents after preparation (§6.3), {count:,} of them asked for, "
         f"{len(queries):,} with another of cosine ≥ {case.number('cosine')}. {chosen}, {FEWEST_WORDS} terms or more; "
         f"the other lexicon is of {other.documents:,} documents. Pure: share of the queries with a result that had "
         f"true duplicates only. Seed {case.number('seed')}."
     ]
-    columns = [Column("Lexicon count"), Column("Randomised lexicons", "count"), *heads]
-    table = Table("Recall by lexicons", columns, rows, notes)
-    return Outcome({"recall": table}, {"all": time.process_time() - start})
+    columns = [TableColumn("Lexicon count"), TableColumn("Randomised lexicons", "count"), *heads]
+    table = PaperTable("Recall by lexicons", columns, rows, notes)
+    return ExperimentOutcome({"recall": table}, {"all": time.process_time() - start})
 
 
 PROTOCOL = Protocol(

@@ -17,22 +17,22 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.features.shingles import shingle_sets
-from roughly.papers.blanks import Blanks
-from roughly.tools.corpus import Corpus
-from roughly.papers.detectors import Groups, by_method
-from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome, lexicon_of
-from roughly.papers.paper_table import Cell, Column, Kind, Table
 from roughly.methods.method import Method
 from roughly.options import COLLECTION
+from roughly.papers.blanks import Blanks
+from roughly.papers.detectors import Groups, by_method
+from roughly.papers.paper_table import Cell, Kind, PaperTable, TableColumn
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
 from roughly.text.canonical import Tokens, tokenise
 from roughly.text.filters import Filters
+from roughly.tools.corpus import Corpus
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Collection:
+class CountedCollection:
     """A corpus with what all rows need of it."""
 
     corpus: Corpus
@@ -71,10 +71,10 @@ class Collection:
 
 
 @dataclass(frozen=True)
-class Run:
+class MethodRun:
     """A method over a collection."""
 
-    collection: Collection
+    collection: CountedCollection
     method: Method
 
     @cached_property
@@ -120,8 +120,8 @@ def _average(values: Ints) -> int:
     return round(float(values.mean())) if len(values) else 0
 
 
-MEASURES: dict[str, tuple[Kind, Callable[[Run], Any]]] = {
-    "Percentage of Original Lexicon": ("percent", Run.lexicon_left),
+MEASURES: dict[str, tuple[Kind, Callable[[MethodRun], Any]]] = {
+    "Percentage of Original Lexicon": ("percent", MethodRun.lexicon_left),
     "Lexicon, cut at blanks": ("percent", lambda run: run.collection.blanks.left(run.method.filters or Filters())),
     "Found, cut at blanks": ("percent", lambda run: run.collection.blanks.duplicates(run.method.filters or Filters())),
     "Percent Found as Duplicates": ("percent", lambda run: run.duplicates / run.documents),
@@ -151,20 +151,20 @@ MEASURES: dict[str, tuple[Kind, Callable[[Run], Any]]] = {
 """Measures by their names in the tables, and how they are written."""
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """The table."""
     ends = [behind for _, _, behind in case.named()]
     asked = [name for name in MEASURES if not case.columns or {name + behind for behind in ends} & case.columns]
-    columns, cells, seconds = [Column("Method")], {row.name: [] for row in case.rows}, {}  # type: ignore[var-annotated]
+    columns, cells, seconds = [TableColumn("Method")], {row.name: [] for row in case.rows}, {}  # type: ignore[var-annotated]
     notes = []
     for role, corpus, behind in case.named():
-        collection = Collection(corpus)
-        columns += [Column(name + behind, MEASURES[name][0]) for name in asked]
+        collection = CountedCollection(corpus)
+        columns += [TableColumn(name + behind, MEASURES[name][0]) for name in asked]
         needs = any(row.settings.get("lexicon") == COLLECTION for row in case.rows)
         lexicon = (case.lexicon or lexicon_of(corpus)) if needs else None
         for row in case.rows:
             start = time.process_time()
-            own = Run(collection, row.make(lexicon))
+            own = MethodRun(collection, row.make(lexicon))
             cells[row.name] += [MEASURES[name][1](own) for name in asked]
             seconds[row.name + behind] = time.process_time() - start
         about = f"{role}: " if behind else ""
@@ -172,7 +172,7 @@ def run(case: Case) -> Outcome:
             f"{about}{corpus.name}, {len(corpus):,} documents of {_average(collection.sizes):,} tokens on average."
         )
     rows: list[list[Cell]] = [[name, *values] for name, values in cells.items()]
-    return Outcome({"counts": Table("Counts", columns, rows, notes)}, seconds)
+    return ExperimentOutcome({"counts": PaperTable("Counts", columns, rows, notes)}, seconds)
 
 
 PROTOCOL = Protocol(

@@ -14,21 +14,21 @@ import numpy as np
 import pyarrow as pa
 
 from roughly.errors import InputError
-from roughly.tools.corpus import Corpus
+from roughly.methods import lexicon_checks as checks
 from roughly.papers.detectors import by_method
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome, lexicon_of
-from roughly.papers.paper_table import Cell, Column, Table
-from roughly.methods import checks
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
 from roughly.text.canonical import words
 from roughly.text.vocabulary import Vocabulary
+from roughly.tools.corpus import Corpus
 
 FILLINGS = ("rare", "text")
 _RARE = 5
 """A name stands in at most so many documents."""
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """Share of the pairs found, by the length of the portion and the method."""
     corpus, seed, wanted = case.corpus, case.number("seed"), case.number("documents")
     checks.refuse(checks.one_of("filling", case.number("filling"), FILLINGS))
@@ -67,8 +67,8 @@ def run(case: Case) -> Outcome:
         f"{wanted:,} documents of {corpus.name} with {4 * longest} words or more; the portion is in the middle and is "
         f"exchanged for {name[case.number('filling')]}; seed {seed}."
     ]
-    columns = [Column("Words that differ"), *(Column(row.name, "percent") for row in case.rows)]
-    return Outcome({"found": Table("Pairs found, by the words that differ", columns, rows, notes)})
+    columns = [TableColumn("Words that differ"), *(TableColumn(row.name, "percent") for row in case.rows)]
+    return ExperimentOutcome({"found": PaperTable("Pairs found, by the words that differ", columns, rows, notes)})
 
 
 def _rare(corpus: Corpus) -> list[str]:

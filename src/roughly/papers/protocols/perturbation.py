@@ -19,20 +19,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.errors import InputError
-from roughly.tools.corpus import Corpus
-from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome, lexicon_of
-from roughly.papers.paper_table import Cell, Column, Table
 from roughly.lexicon import Lexicon
 from roughly.methods.imatch import IMatch
 from roughly.methods.stability import expected_lexicons, survival
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
 from roughly.text.canonical import tokenise, words
+from roughly.tools.corpus import Corpus
 
 PAPER_DROPPED = 0.33
 """M = 0.33·L, under Table 4."""
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """Survival by lexicons and changes, as computed and as measured; expected lexicons three ways."""
     corpus = case.corpus
     lexicon = case.lexicon or lexicon_of(corpus)
@@ -48,36 +48,38 @@ def run(case: Case) -> Outcome:
         f"{case.number('documents'):,} documents of {corpus.name}, lexicon of {lexicon.documents:,} documents, "
         f"{filter_}, share dropped {dropped:.3f}; seed {case.number('seed')}."
     ]
-    return Outcome({
+    return ExperimentOutcome({
         "survival": _survival(case, kept, dropped, notes),
         "shares": _shares(kept, dropped, notes),
         "expected": _expected(case, kept, dropped),
     })  # fmt: skip
 
 
-def _survival(case: Case, kept: dict[int, npt.NDArray[np.bool_]], dropped: float, notes: list[str]) -> Table:
+def _survival(
+    case: ExperimentCase, kept: dict[int, npt.NDArray[np.bool_]], dropped: float, notes: list[str]
+) -> PaperTable:
     rows: list[list[Cell]] = []
     for count in case.number("lexicons"):
         cells: list[Cell] = [str(count)]
         for changes, same in kept.items():
             cells += [survival(changes, count, dropped), float(same[:, :count].any(axis=1).mean())]
         rows.append(cells)
-    heads = [Column(f"{n} changed, {what}", "share") for n in kept for what in ("eq. 1", "measured")]
-    return Table("Signatures that outlast n changes, by lexicons", [Column("Lexicons"), *heads], rows, notes)
+    heads = [TableColumn(f"{n} changed, {what}", "share") for n in kept for what in ("eq. 1", "measured")]
+    return PaperTable("Signatures that outlast n changes, by lexicons", [TableColumn("Lexicons"), *heads], rows, notes)
 
 
-def _shares(kept: dict[int, npt.NDArray[np.bool_]], dropped: float, notes: list[str]) -> Table:
+def _shares(kept: dict[int, npt.NDArray[np.bool_]], dropped: float, notes: list[str]) -> PaperTable:
     rows: list[list[Cell]] = [
         [str(n), float(same.mean()), dropped**n, (1 - dropped) ** n] for n, same in kept.items()
     ]  # fmt: skip
     columns = [
-        Column("Terms changed"), Column("Measured", "share"), Column("Eq. 1, pⁿ", "share"),
-        Column("Eq. 6, (1 − p)ⁿ", "share"),
+        TableColumn("Terms changed"), TableColumn("Measured", "share"), TableColumn("Eq. 1, pⁿ", "share"),
+        TableColumn("Eq. 6, (1 − p)ⁿ", "share"),
     ]  # fmt: skip
-    return Table("Share of randomised lexicons that keep their signature", columns, rows, notes)
+    return PaperTable("Share of randomised lexicons that keep their signature", columns, rows, notes)
 
 
-def _expected(case: Case, kept: dict[int, npt.NDArray[np.bool_]], dropped: float) -> Table:
+def _expected(case: ExperimentCase, kept: dict[int, npt.NDArray[np.bool_]], dropped: float) -> PaperTable:
     """Table 4's form: rows are sizes of lexicons, columns numbers of changes."""
     changes = case.number("table_changes")
     rows: list[list[Cell]] = []
@@ -95,8 +97,8 @@ def _expected(case: Case, kept: dict[int, npt.NDArray[np.bool_]], dropped: float
         "hold none of them: C(L−n, M−n) / C(L, M). Measured: signatures made of documents before and after, over all "
         "randomised lexicons; nothing is given where none kept its signature."
     )
-    heads = [Column(f"n = {n}", "number") for n in changes]
-    return Table("Lexicons until one keeps its signature", [Column("Lexicon"), *heads], rows, [note])
+    heads = [TableColumn(f"n = {n}", "number") for n in changes]
+    return PaperTable("Lexicons until one keeps its signature", [TableColumn("Lexicon"), *heads], rows, [note])
 
 
 def _printed(changes: int, terms: int) -> float:

@@ -16,13 +16,13 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.held import first_of, longest_first
+from roughly.cluster.in_memory import first_of, longest_first
 from roughly.errors import TooManyPairs
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome
-from roughly.papers.paper_table import Cell, Column, Table
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome
 from roughly.text.canonical import tokenise
 
 SHINGLE, NUMBER, TRIPLE = 5, 4, 12
@@ -33,7 +33,7 @@ MOST = 400_000_000
 Ints = npt.NDArray[np.int64]
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """What goes into each phase and what comes out; the clusters."""
     from roughly.kernels.hashing import hash_sequences
 
@@ -88,16 +88,20 @@ def run(case: Case) -> Outcome:
     rows.append(["Cluster formation", "⟨ID, ID, count⟩", len(pairs), "links", int(near.sum()), NUMBER * len(corpus)])
     _note(seconds, "Cluster formation", start)
     columns = [
-        Column("Phase"), Column("Given"), Column("In", "count"), Column("Handed on"), Column("Out", "count"),
-        Column("Bytes", "count"),
-    ]  # fmt: skip
+        TableColumn("Phase"),
+        TableColumn("Given"),
+        TableColumn("In", "count"),
+        TableColumn("Handed on"),
+        TableColumn("Out", "count"),
+        TableColumn("Bytes", "count"),
+    ]
     notes = [
         f"{corpus.name}: {len(corpus):,} documents; shingles of {case.number('shingle_size')}, "
         f"{case.number('sketch')}; {int(common.sum()):,} of them are in more than {case.number('common'):,} documents "
         "and form no pairs."
     ]
-    return Outcome(
-        {"phases": Table("Phases", columns, rows, notes), "clusters": _clusters(root, first, notes)}, seconds
+    return ExperimentOutcome(
+        {"phases": PaperTable("Phases", columns, rows, notes), "clusters": _clusters(root, first, notes)}, seconds
     )  # fmt: skip
 
 
@@ -154,7 +158,7 @@ def _components(left: Ints, right: Ints, first: Ints) -> Ints:
     return label
 
 
-def _clusters(root: Ints, first: Ints, notes: list[str]) -> Table:
+def _clusters(root: Ints, first: Ints, notes: list[str]) -> PaperTable:
     """§7: clusters of two or more, and those of identical documents only."""
     sizes = np.bincount(root)
     leaders = np.bincount(root[first == np.arange(len(first))], minlength=len(sizes))
@@ -168,10 +172,10 @@ def _clusters(root: Ints, first: Ints, notes: list[str]) -> Table:
          float(sizes[some & ~identical].sum()) / documents],
     ]  # fmt: skip
     columns = [
-        Column("Clusters of two or more"), Column("Clusters", "count"), Column("Documents", "count"),
-        Column("Share of all documents", "percent"),
+        TableColumn("Clusters of two or more"), TableColumn("Clusters", "count"), TableColumn("Documents", "count"),
+        TableColumn("Share of all documents", "percent"),
     ]  # fmt: skip
-    return Table("Clusters", columns, rows, notes)
+    return PaperTable("Clusters", columns, rows, notes)
 
 
 def _note(seconds: dict[str, float], name: str, start: float) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from roughly.errors import SettingsError
-from roughly.papers.setup import Case, Outcome
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Protocol:
 
     name: str
     what: str  # in one sentence
-    run: Callable[[Case], Outcome]
+    run: Callable[[ExperimentCase], ExperimentOutcome]
     tables: tuple[str, ...]  # that it gives
     parameters: Mapping[str, Any] = field(default_factory=dict)  # with what holds where a file does not say
     takes_methods: bool = False

@@ -25,18 +25,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from roughly.cluster.held import Facts, longest_first, resolve_held, without_key, work_of
+from roughly.cluster.in_memory import DocumentFacts, longest_first, resolve_in_memory, without_key, work_of
 from roughly.errors import InputError
-from roughly.tools.corpus import Corpus
-from roughly.papers.cosine_truth import term_matrix
-from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome
-from roughly.papers.paper_table import Cell, Column, Table
-from roughly.methods import checks
+from roughly.methods import lexicon_checks as checks
 from roughly.methods.method import Method
+from roughly.papers.cosine_truth import term_matrix
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome
 from roughly.settings import Resources
-from roughly.signatures.dates import days_of
+from roughly.signing.dates import days_of
 from roughly.text.canonical import tokenise, words
+from roughly.tools.corpus import Corpus
 from roughly.verify.kinds import KINDS, kinds_of_pairs
 
 FOUND = 20
@@ -57,7 +57,7 @@ Sets = list[frozenset[int]]
 
 
 @dataclass(frozen=True)
-class Lists:
+class ResultLists:
     """Result lists of some queries over a corpus, with the true sets of each."""
 
     corpus: Corpus
@@ -70,7 +70,7 @@ class Lists:
         return [own for found in self.true for own in found]
 
 
-def ask(corpus: Corpus, queries: int, seed: str, measure: str, similar: float) -> Lists:
+def ask(corpus: Corpus, queries: int, seed: str, measure: str, similar: float) -> ResultLists:
     """Draw queries, rank, and tell the duplicates in each list."""
     titled = [i for i, title in enumerate(corpus.titles) if title and len(words(title)) >= FEWEST_WORDS]
     if len(titled) < queries or len(corpus) < FOUND:
@@ -96,10 +96,10 @@ def ask(corpus: Corpus, queries: int, seed: str, measure: str, similar: float) -
         near = shared >= similar * np.maximum(base, 1) - 1e-9
         lists.append(best)
         true.append(_components(best, [(i, j) for i, j in combinations(range(len(best)), 2) if near[i, j]]))
-    return Lists(corpus, lists, true)
+    return ResultLists(corpus, lists, true)
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """Kinds of the duplicates, sizes of the sets, and the agreement of a method with them."""
     checks.refuse(checks.one_of("measure", case.number("measure"), MEASURES))
     rounds = {}
@@ -122,12 +122,12 @@ def run(case: Case) -> Outcome:
     if case.rows:
         method = case.rows[0].make(case.lexicon)
         tables["agreement"], tables["misses"] = _agreement(rounds, method, notes)
-    return Outcome(tables)
+    return ExperimentOutcome(tables)
 
 
-def _kinds(rounds: dict[str, Lists], notes: list[str]) -> Table:
+def _kinds(rounds: dict[str, ResultLists], notes: list[str]) -> PaperTable:
     """Table 2: a set is of the kind that most of its documents are to the oldest of them."""
-    columns, cells = [Column("Category")], {kind: [] for kind in CATEGORIES}  # type: ignore[var-annotated]
+    columns, cells = [TableColumn("Category")], {kind: [] for kind in CATEGORIES}  # type: ignore[var-annotated]
     for name, one in rounds.items():
         sets: Counter[str] = Counter()
         documents: Counter[str] = Counter()
@@ -141,23 +141,25 @@ def _kinds(rounds: dict[str, Lists], notes: list[str]) -> Table:
             kind = max(KINDS, key=lambda k: counted[k])
             sets[kind] += 1
             documents[kind] += len(own)
-        columns += [Column(f"Sets, {name}", "percent"), Column(f"Documents, {name}", "percent")]
+        columns += [TableColumn(f"Sets, {name}", "percent"), TableColumn(f"Documents, {name}", "percent")]
         for kind, row in cells.items():
             row += [counts[kind] / counts.total() if counts.total() else None for counts in (sets, documents)]
     rows: list[list[Cell]] = [[CATEGORIES[kind], *row] for kind, row in cells.items()]
-    return Table("Duplicate document distribution", columns, rows, notes)
+    return PaperTable("Duplicate document distribution", columns, rows, notes)
 
 
-def _sizes(rounds: dict[str, Lists], notes: list[str]) -> Table:
+def _sizes(rounds: dict[str, ResultLists], notes: list[str]) -> PaperTable:
     """Table 7: how many sets there are of each size."""
     counted = {name: Counter(len(own) for own in one.sets) for name, one in rounds.items()}
     rows: list[list[Cell]] = [[called, *(c[size] for c in counted.values())] for size, called in SIZES.items()]
     rows.append(["Larger", *(sum(n for size, n in c.items() if size > max(SIZES)) for c in counted.values())])
     rows.append(["Total", *(c.total() for c in counted.values())])
-    return Table("Duplicate sets by size", [Column("Set size"), *(Column(n, "count") for n in counted)], rows, notes)
+    return PaperTable(
+        "Duplicate sets by size", [TableColumn("Set size"), *(TableColumn(n, "count") for n in counted)], rows, notes
+    )
 
 
-def _agreement(rounds: dict[str, Lists], method: Method, notes: list[str]) -> tuple[Table, Table]:
+def _agreement(rounds: dict[str, ResultLists], method: Method, notes: list[str]) -> tuple[PaperTable, PaperTable]:
     """Table 8: sets that the method finds as they are, in part, not at all, and sets that are none; why it missed."""
     cells: list[list[int]] = []
     reasons: list[Counter[str]] = []
@@ -184,11 +186,16 @@ def _agreement(rounds: dict[str, Lists], method: Method, notes: list[str]) -> tu
     )  # fmt: skip
     rows: list[list[Cell]] = [[name, *(own[place] for own in cells)] for place, name in enumerate(names)]
     rows.append(["Share recognised", *((own[0] + own[1]) / own[4] if own[4] else None for own in cells)])
-    columns = [Column("Performance"), *(Column(name, "number") for name in rounds)]
+    columns = [TableColumn("Performance"), *(TableColumn(name, "number") for name in rounds)]
     missing: list[list[Cell]] = [[reason, *(own[reason] for own in reasons)] for reason in REASONS]
     return (
-        Table("Agreement", columns, rows, notes),
-        Table("Sets missed, and why", [Column("Reason"), *columns[1:]], missing, ["The first reason that fits a set."]),
+        PaperTable("Agreement", columns, rows, notes),
+        PaperTable(
+            "Sets missed, and why",
+            [TableColumn("Reason"), *columns[1:]],
+            missing,
+            ["The first reason that fits a set."],
+        ),
     )
 
 
@@ -218,8 +225,8 @@ def _found(method: Method, corpus: Corpus, best: list[int]) -> Sets:
     if keys is None:
         raise TypeError(f"{method.name} has no keys; it is no detector")
     lengths = np.diff(tokens.offsets)
-    facts: Any = Facts(method.sketch(tokens), lengths, days_of(own.dates))
-    found = resolve_held(
+    facts: Any = DocumentFacts(method.sketch(tokens), lengths, days_of(own.dates))
+    found = resolve_in_memory(
         keys, method.judge(), facts, rank=longest_first(lengths), work=work_of(Resources(threads=1)), linked=True
     )  # fmt: skip
     groups: dict[int, list[int]] = {}

@@ -13,11 +13,11 @@ import numpy as np
 
 from roughly.features.shingles import shingle_sets
 from roughly.features.sketch import Sketch
-from roughly.tools.tune.adaptive import Sample, Study, study
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome
-from roughly.papers.paper_table import Cell, Column, Table
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome
 from roughly.text.canonical import tokenise
+from roughly.tools.tune.adaptive import Study, StudySample, study
 
 LEVELS = 4
 """The paper's ratios are 1/2 to 1/16."""
@@ -25,13 +25,13 @@ SHOWN = (2, 4)
 PERCENTILES = (0, 1, 5, 10, 20, 30, 40, 50, 60, 68, 70, 80, 90, 95, 99, 100)
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """Lengths, precision and recall at 1/4 and 1/16, and the share of shingles that a precision takes."""
     start = time.process_time()
     tokens = tokenise(case.corpus.texts)
     lengths = np.diff(tokens.offsets)
     full = shingle_sets(tokens, case.number("shingle_size"))
-    sample = Sample.of(Sketch(full.values, full.offsets), lengths, case.number("common"))
+    sample = StudySample.of(Sketch(full.values, full.offsets), lengths, case.number("common"))
     bounds = case.number("bounds")
     found = study(sample, bounds, tuple(sorted({*case.number("thresholds"), *case.number("share_thresholds")})), LEVELS)
     notes = [
@@ -44,34 +44,34 @@ def run(case: Case) -> Outcome:
         for name, values in (("precision", found.precision), ("recall", found.recall)):
             tables[f"{name} 1/{2**level}"] = _curves(case, found, name, values[:, level], level, notes)
     tables["shares"] = _shares(case, found, notes)
-    return Outcome(tables, {"all": time.process_time() - start})
+    return ExperimentOutcome(tables, {"all": time.process_time() - start})
 
 
-def _ranks(sample: Sample, notes: list[str]) -> Table:
+def _ranks(sample: StudySample, notes: list[str]) -> PaperTable:
     """Figure 1: the length of the document at each rank."""
     ordered = np.sort(sample.tokens)
     places = [min(len(ordered) - 1, round(share / 100 * (len(ordered) - 1))) for share in PERCENTILES]
     rows: list[list[Cell]] = [
         [f"{share}%", share, int(ordered[place])] for share, place in zip(PERCENTILES, places, strict=True)
     ]
-    columns = [Column("Documents no longer"), Column("Percentile", "count"), Column("Words", "count")]
-    return Table("Documents by length", columns, rows, notes)
+    columns = [TableColumn("Documents no longer"), TableColumn("Percentile", "count"), TableColumn("Words", "count")]
+    return PaperTable("Documents by length", columns, rows, notes)
 
 
-def _groups(found: Study, notes: list[str]) -> Table:
+def _groups(found: Study, notes: list[str]) -> PaperTable:
     documents, shingles = max(int(found.documents.sum()), 1), max(int(found.shingles.sum()), 1)
     rows: list[list[Cell]] = [
         [f"{name} words", int(n), n / documents, s / shingles, int(t[0])]
         for name, n, s, t in zip(found.names, found.documents, found.shingles, found.true, strict=True)
     ]
     columns = [
-        Column("Group"), Column("Documents", "count"), Column("Share of documents", "percent"),
-        Column("Share of shingles", "percent"), Column("True pairs at the lowest threshold", "count"),
+        TableColumn("Group"), TableColumn("Documents", "count"), TableColumn("Share of documents", "percent"),
+        TableColumn("Share of shingles", "percent"), TableColumn("True pairs at the lowest threshold", "count"),
     ]  # fmt: skip
-    return Table("Groups of lengths", columns, rows, notes)
+    return PaperTable("Groups of lengths", columns, rows, notes)
 
 
-def _curves(case: Case, found: Study, name: str, values: object, level: int, notes: list[str]) -> Table:
+def _curves(case: ExperimentCase, found: Study, name: str, values: object, level: int, notes: list[str]) -> PaperTable:
     """Figures 2 and 3: by threshold, one column a group; nothing where a group has too few true pairs to tell."""
     least = case.number("least_pairs")
     rows: list[list[Cell]] = []
@@ -84,11 +84,11 @@ def _curves(case: Case, found: Study, name: str, values: object, level: int, not
             for g in range(len(found.true))
         ]
         rows.append([f"{threshold:g}", *cells])
-    columns = [Column("Threshold"), *(Column(f"{own} words", "share") for own in found.names)]
-    return Table(f"{name.capitalize()} at the ratio 1/{2**level}", columns, rows, notes)
+    columns = [TableColumn("Threshold"), *(TableColumn(f"{own} words", "share") for own in found.names)]
+    return PaperTable(f"{name.capitalize()} at the ratio 1/{2**level}", columns, rows, notes)
 
 
-def _shares(case: Case, found: Study, notes: list[str]) -> Table:
+def _shares(case: ExperimentCase, found: Study, notes: list[str]) -> PaperTable:
     """Figure 4: the share of shingles that a required precision takes, adaptive and with one ratio for all."""
     rows: list[list[Cell]] = []
     thresholds = case.number("share_thresholds")
@@ -97,8 +97,8 @@ def _shares(case: Case, found: Study, notes: list[str]) -> Table:
         for t in thresholds:
             cells += [found.share(found.choose(t, precision)), found.ratios[found.uniform(t, precision)]]
         rows.append([f"{precision:g}", *cells])
-    heads = [Column(f"{how}, t = {t:g}", "percent") for t in thresholds for how in ("Adaptive", "Uniform")]
-    return Table("Shingles to process", [Column("Precision required"), *heads], rows, notes)
+    heads = [TableColumn(f"{how}, t = {t:g}", "percent") for t in thresholds for how in ("Adaptive", "Uniform")]
+    return PaperTable("Shingles to process", [TableColumn("Precision required"), *heads], rows, notes)
 
 
 _NAMES = tuple(f"{name} 1/{2**level}" for level in SHOWN for name in ("precision", "recall"))

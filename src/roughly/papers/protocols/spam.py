@@ -12,28 +12,28 @@ import time
 import numpy as np
 
 from roughly import lexicon as lexicons
-from roughly.tools.corpus import Corpus
-from roughly.papers.cosine_truth import cosine_neighbours
-from roughly.tools.metrics import score_queries
-from roughly.papers.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
-from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome, lexicon_of
-from roughly.papers.paper_table import Cell, Column, Table
 from roughly.lexicon import Lexicon
 from roughly.methods.imatch import IMatch
+from roughly.papers.cosine_truth import cosine_neighbours
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
+from roughly.papers.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
 from roughly.text.canonical import tokenise
+from roughly.tools.corpus import Corpus
+from roughly.tools.metrics import score_queries
 
 SPAM, LEGITIMATE = "spam", "ham"
 LEXICON = "lexicon"
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """Recall, its increase, precision, utility and legitimate mail flagged."""
     mails = {role: corpus for role, corpus in case.corpora.items() if role != LEXICON}
     given = case.corpora.get(LEXICON)
     lexicon = case.lexicon or (lexicon_of(given) if given else lexicons.default())
     rows: list[list[Cell]] = [[name_of(count)] for count in case.number("lexicons")]
-    columns, notes, seconds = [Column("Lexicon count")], [], {}
+    columns, notes, seconds = [TableColumn("Lexicon count")], [], {}
     for role, corpus in mails.items():
         start = time.process_time()
         behind = f", {role}" if len(mails) > 1 else ""
@@ -41,16 +41,16 @@ def run(case: Case) -> Outcome:
         for row, cells in zip(rows, found, strict=True):
             row += cells
         columns += [
-            Column(f"Recall{behind}", "share"), Column(f"Relative Increase{behind}", "percent"),
-            Column(f"Precision{behind}", "share"), Column(f"Utility{behind}", "number"),
-            Column(f"Legitimate flagged{behind}", "count"),
+            TableColumn(f"Recall{behind}", "share"), TableColumn(f"Relative Increase{behind}", "percent"),
+            TableColumn(f"Precision{behind}", "share"), TableColumn(f"Utility{behind}", "number"),
+            TableColumn(f"Legitimate flagged{behind}", "count"),
         ]  # fmt: skip
         notes.append(note)
         seconds[role] = time.process_time() - start
-    return Outcome({"recall": Table("Duplicate detection by lexicons", columns, rows, notes)}, seconds)
+    return ExperimentOutcome({"recall": PaperTable("Duplicate detection by lexicons", columns, rows, notes)}, seconds)
 
 
-def _scores(case: Case, given: Corpus, lexicon: Lexicon) -> tuple[list[list[Cell]], str]:
+def _scores(case: ExperimentCase, given: Corpus, lexicon: Lexicon) -> tuple[list[list[Cell]], str]:
     corpus = prepare(given)
     spam = np.array([label == SPAM for label in corpus.labels])
     corpus.having(SPAM), corpus.having(LEGITIMATE)  # says so if there are none

@@ -20,11 +20,11 @@ import time
 
 import numpy as np
 
-from roughly.papers.detectors import judged
-from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import Case, Outcome, lexicon_of
-from roughly.papers.paper_table import Cell, Column, Table
 from roughly.methods.method import Keys, Method
+from roughly.papers.detectors import judged
+from roughly.papers.paper_table import Cell, PaperTable, TableColumn
+from roughly.papers.protocols.protocol import Protocol
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
 from roughly.settings import Resources
 from roughly.text.canonical import Tokens, tokenise
 from roughly.text.filters import Filters
@@ -43,7 +43,7 @@ def units(method: Method, tokens: Tokens) -> int:
     return int(np.where(lengths > 0, np.maximum(lengths - size + 1, 1), 0).sum())
 
 
-def run(case: Case) -> Outcome:
+def run(case: ExperimentCase) -> ExperimentOutcome:
     """Work by method, and against that of the method named first."""
     corpus = case.corpus
     plain = tokenise(corpus.texts)
@@ -74,13 +74,18 @@ def run(case: Case) -> Outcome:
     mine = max(seconds[f"{head}, mean"], 1e-9)
     seconds |= {f"{row.name}, times that of {head}": seconds[f"{row.name}, mean"] / mine for row in case.rows}
     columns = [
-        Column("Method"), Column("Tokens read", "count"), Column("Units hashed", "count"),
-        Column(f"Units against {head}", "number"), Column("Keys", "count"), Column(f"Keys against {head}", "number"),
-        Column("Key bytes", "count"), Column("Pairs compared", "count"),
-    ]  # fmt: skip
+        TableColumn("Method"),
+        TableColumn("Tokens read", "count"),
+        TableColumn("Units hashed", "count"),
+        TableColumn(f"Units against {head}", "number"),
+        TableColumn("Keys", "count"),
+        TableColumn(f"Keys against {head}", "number"),
+        TableColumn("Key bytes", "count"),
+        TableColumn("Pairs compared", "count"),
+    ]
     terms, tokens = rows[0][2], len(plain.hashes)
     notes = [f"{corpus.name}, {len(corpus):,} documents; {terms:,} distinct terms in documents and {tokens:,} tokens."]
-    return Outcome({"work": Table("Work", columns, rows, notes)}, seconds)
+    return ExperimentOutcome({"work": PaperTable("Work", columns, rows, notes)}, seconds)
 
 
 def _detect(method: Method, tokens: Tokens) -> tuple[Keys, int]:

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request
 from roughly.index import Index
 from roughly.report.visible import label
 from roughly.results import Grouped, group_results
-from roughly.service.api.answers import TROUBLES, Checked, Compared, GroupedResults
 from roughly.service.api.models import Check, Compare, Group, Side
 from roughly.service.api.needs import Configured, Counted, Indexed, check_id
+from roughly.service.api.responses import TROUBLES, Checked, Compared, GroupedResults
 from roughly.service.collection import Collections, collections_of
+from roughly.service.error_responses import ErrorResponse
 from roughly.service.limits import check_count, check_texts
-from roughly.service.troubles import Refused
 from roughly.verify.comparison import compare as compare_texts
 
 router = APIRouter(prefix="/api", tags=["ask"], responses=TROUBLES)
@@ -53,7 +53,7 @@ def _text(served: Collections, side: Side) -> str:
         found = served.run.texts([doc_id])[doc_id]
         text, why = found.text, found.why
     if text is None:
-        raise Refused(404, f"there is no text of {label(doc_id, 60)}: {why}", "give its text instead")
+        raise ErrorResponse(404, f"there is no text of {label(doc_id, 60)}: {why}", "give its text instead")
     return text
 
 
@@ -70,12 +70,14 @@ def group(asked: Group, request: Request, config: Configured) -> dict[str, Any]:
         options: dict[str, Any] = {} if asked.threshold is None else {"threshold": asked.threshold}
         return _told(group_results(results, show=asked.show, **options))
     if any(with_texts):
-        raise Refused(422, "some results have a text and some have none", "give all texts, or none and the ids")
+        raise ErrorResponse(422, "some results have a text and some have none", "give all texts, or none and the ids")
     index: Index | None = request.app.state.holdings.index
     if index is None:
-        raise Refused(409, "only a run is served, which holds no texts", "give the texts, or serve an index as well")
+        raise ErrorResponse(
+            409, "only a run is served, which holds no texts", "give the texts, or serve an index as well"
+        )
     if asked.threshold is not None:
-        raise Refused(422, "the index has a threshold of its own", "leave threshold out, or give the texts")
+        raise ErrorResponse(422, "the index has a threshold of its own", "leave threshold out, or give the texts")
     return _told(group_results(results, show=asked.show, index=index))
 
 

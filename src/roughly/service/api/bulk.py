@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 from roughly.errors import RoughlyError
 from roughly.service.config import Config
+from roughly.service.error_responses import ErrorResponse
 from roughly.service.limits import check_count, is_too_long, too_long
 from roughly.service.ndjson import lines_of, refused_line
-from roughly.service.troubles import Refused
 from roughly.service.writer import check_storable
 
 LINES = ("application/x-ndjson", "application/jsonl")
@@ -26,15 +26,17 @@ async def documents_of(request: Request, config: Config) -> AsyncIterator[bytes]
     if kind in LINES:
         return lines_of(request.stream(), config.max_body)
     if kind != "application/json":
-        raise Refused(
+        raise ErrorResponse(
             415, "the documents are neither JSON nor lines of JSON", "send Content-Type: application/x-ndjson, or json"
         )
     try:
         listed = orjson.loads(await request.body())
     except orjson.JSONDecodeError:
-        raise Refused(400, "the request is not valid JSON", "send a list of documents, or a document a line") from None
+        raise ErrorResponse(
+            400, "the request is not valid JSON", "send a list of documents, or a document a line"
+        ) from None
     if not isinstance(listed, list):
-        raise Refused(422, "the request is not a list", "send a list of documents, or a document a line")
+        raise ErrorResponse(422, "the request is not a list", "send a list of documents, or a document a line")
     check_count(config, len(listed), "documents")
     return _each(listed)
 
@@ -54,7 +56,7 @@ class Items:
         for place, line in enumerate(lines):
             try:
                 self.good.append(_read(line, model, config, stored))
-            except (Refused, RoughlyError, RequestValidationError) as problem:
+            except (ErrorResponse, RoughlyError, RequestValidationError) as problem:
                 self._wrong[place] = refused_line(problem)
 
     @property

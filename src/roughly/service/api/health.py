@@ -6,10 +6,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from roughly.errors import RoughlyError
-from roughly.service.api.answers import Health
 from roughly.service.api.needs import Counted
-from roughly.service.holdings import Holdings
-from roughly.service.troubles import RETRY_SECONDS
+from roughly.service.api.responses import Health
+from roughly.service.error_responses import RETRY_SECONDS
+from roughly.service.served_data import ServedData
 
 router = APIRouter(tags=["health"])
 
@@ -23,7 +23,7 @@ async def live() -> Health:
 @router.get("/health", responses={503: {"model": Health}}, summary="Whether the service can do its work")
 def ready(request: Request, response: Response) -> Health:
     """503 while the database of the index is away. Nothing else is told to those who have no token."""
-    holdings: Holdings = request.app.state.holdings
+    holdings: ServedData = request.app.state.holdings
     try:
         holdings.check()
     except RoughlyError:

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from roughly.service.explorer.pages import show
-from roughly.service.security import COOKIE, Keeper, cookie_header, local_path
-from roughly.service.troubles import busy
+from roughly.service.error_responses import busy
+from roughly.service.explorer.rendering import show
+from roughly.service.security import COOKIE, Authenticator, cookie_header, local_path
 
 router = APIRouter(include_in_schema=False)
 
@@ -17,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/login")
 def login_page(request: Request, next: str = "/") -> Response:
     """The form."""
-    keeper: Keeper = request.app.state.keeper
+    keeper: Authenticator = request.app.state.keeper
     shown = {"next": local_path(next), "wrong": False, "guarded": keeper.guarded, "right": request.state.right}
     return show(request, "login.html", shown)
 
@@ -25,7 +25,7 @@ def login_page(request: Request, next: str = "/") -> Response:
 @router.post("/login")
 async def login(request: Request, token: Annotated[str, Form()], next: Annotated[str, Form()] = "/") -> Response:
     """The cookie, and on to where one wanted to go."""
-    keeper: Keeper = request.app.state.keeper
+    keeper: Authenticator = request.app.state.keeper
     right = keeper.right_of(token.strip())
     if right is None:
         if wait := request.app.state.wrong.take(request.client.host if request.client else "-"):

@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from roughly.index import Index, Stats
-from roughly.index.copies import MINIMUM, Copies, copies
-from roughly.index.lost import Lost, lost
-from roughly.service.api.answers import TROUBLES, Cluster, RunCluster, RunStats
+from roughly.index.sweeps.copies import MINIMUM, Copies, copies
+from roughly.index.sweeps.lost import Lost, lost
 from roughly.service.api.needs import Indexed, Looked, check_id
-from roughly.service.collection.shapes import DEEPEST, MOST, PAGE
-from roughly.service.troubles import Refused
+from roughly.service.api.responses import TROUBLES, Cluster, RunCluster, RunStats
+from roughly.service.collection.collection_types import DEEPEST, MOST, PAGE
+from roughly.service.error_responses import ErrorResponse
 
 router = APIRouter(prefix="/api", tags=["look"], responses=TROUBLES)
 
@@ -37,8 +37,8 @@ def cluster(
     return RunCluster(cluster_id, found.row, list(found.members))
 
 
-def _no_cluster() -> Refused:
-    return Refused(404, "there is no cluster with this id", "documents tell the ids of their clusters")
+def _no_cluster() -> ErrorResponse:
+    return ErrorResponse(404, "there is no cluster with this id", "documents tell the ids of their clusters")
 
 
 @router.get("/lost", summary="Where the page of an address is now")

@@ -9,11 +9,10 @@
 | `served` | the collections of the holdings, and which of them a request means |
 """
 
-from roughly.service.collection.served import Collections, collections_of
-from roughly.service.collection.shapes import (
-    Asked,
+from roughly.service.collection.collection_types import (
     Cluster,
     ClusterList,
+    ClusterQuery,
     ClusterRow,
     Collection,
     Document,
@@ -22,11 +21,12 @@ from roughly.service.collection.shapes import (
     Text,
     Warning,
 )
+from roughly.service.collection.served import Collections, collections_of
 
 __all__ = [
-    "Asked",
     "Cluster",
     "ClusterList",
+    "ClusterQuery",
     "ClusterRow",
     "Collection",
     "Collections",

@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from roughly.engines.local.browsing import Graph
+from roughly.engines.local.run_browser import Graph
 from roughly.errors import SettingsError
-from roughly.service.collection.run import RunCollection
+from roughly.service.collection.run_collection import RunCollection
 
 POINTS = 20
 _KEPT = 200  # answers remembered
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReplayOutcome:
     """What would stay and go."""
 
     threshold: float
@@ -53,10 +53,10 @@ class Replay:
         self.exact = run.told["settings"].get("pairs") == "all"
         self._counts = run.told["counts"]
         self._graph: Graph | None = None
-        self._known: dict[float, Outcome] = {}
+        self._known: dict[float, ReplayOutcome] = {}
         self._lock = threading.Lock()
 
-    def at(self, threshold: float) -> Outcome:
+    def at(self, threshold: float) -> ReplayOutcome:
         """The outcome at a threshold from the run's own to 1; below it, nothing is known."""
         if not self.lowest <= threshold <= 1:
             raise SettingsError(
@@ -70,15 +70,15 @@ class Replay:
                 self._known[threshold] = self._decide(threshold)
             return self._known[threshold]
 
-    def curve(self) -> list[Outcome]:
+    def curve(self) -> list[ReplayOutcome]:
         """The outcome at some twenty thresholds from the run's own to 1."""
         steps = np.linspace(self.lowest, 1.0, POINTS + 1)
         return [self.at(round(float(step), 4)) for step in steps]
 
-    def _decide(self, threshold: float) -> Outcome:
+    def _decide(self, threshold: float) -> ReplayOutcome:
         if threshold == self.lowest:
             counts = self._counts
-            return Outcome(threshold, counts["kept"], counts["removed"], counts["removed_bytes"], True)
+            return ReplayOutcome(threshold, counts["kept"], counts["removed"], counts["removed_bytes"], True)
         if self._graph is None:
             self._graph = self.run.tables.graph(self.run.measure)
         graph = self._graph
@@ -86,7 +86,7 @@ class Replay:
         kept = int(stays.sum())
         alone = self._counts["documents"] - graph.documents
         saved = graph.all_bytes - int(graph.bytes[stays].sum()) if self.run.tables.has_known else None
-        return Outcome(threshold, alone + kept, graph.documents - kept, saved, self.exact)
+        return ReplayOutcome(threshold, alone + kept, graph.documents - kept, saved, self.exact)
 
 
 def decide(graph: Graph, threshold: float) -> np.ndarray[Any, np.dtype[np.bool_]]:

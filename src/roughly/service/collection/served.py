@@ -8,17 +8,17 @@ from typing import Literal
 from fastapi import Request
 
 from roughly.errors import InputMissing, SettingsError
-from roughly.service.collection.index import IndexCollection
+from roughly.service.collection.collection_types import Collection
+from roughly.service.collection.index_collection import IndexCollection
 from roughly.service.collection.replay import Replay
-from roughly.service.collection.run import RunCollection
-from roughly.service.collection.shapes import Collection
-from roughly.service.holdings import Holdings
+from roughly.service.collection.run_collection import RunCollection
+from roughly.service.served_data import ServedData
 
 
 class Collections:
     """A run, an index, or both, to be looked at."""
 
-    def __init__(self, holdings: Holdings) -> None:
+    def __init__(self, holdings: ServedData) -> None:
         self._holdings = holdings
         self.index = None if holdings.index is None else IndexCollection(holdings.index)
         self._run: RunCollection | None = None

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from roughly.report.words import count, counted, plain, score, share
-from roughly.service.collection.shapes import Warning
+from roughly.report.wording import count, counted, plain, score, share
+from roughly.service.collection.collection_types import Warning
 
 LARGE, LARGE_SHARE, LARGE_LEAST = 1_000, 0.01, 50
 APART = 0.15
@@ -25,7 +25,7 @@ SOURCES = 5
 
 
 @dataclass(frozen=True)
-class Rules:
+class WarningContext:
     """What the rules need to know of the whole."""
 
     documents: int

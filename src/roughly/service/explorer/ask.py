@@ -18,9 +18,9 @@ from starlette.datastructures import FormData, UploadFile
 
 from roughly.errors import InputError, InputMissing, RoughlyError
 from roughly.index import Index
-from roughly.index.copies import copies
+from roughly.index.sweeps.copies import copies
 from roughly.report.visible import label
-from roughly.service.explorer.pages import show
+from roughly.service.explorer.rendering import show
 from roughly.service.explorer.stored import index_of, shared_marks, stored_url
 from roughly.service.limits import check_texts
 from roughly.verify.passages import shared_passages

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from roughly.errors import RoughlyError
 from roughly.methods import REGISTRY
-from roughly.report.words import counted, score, share
+from roughly.report.wording import counted, score, share
 from roughly.service.collection import Collection
 from roughly.text.canonical import tokenise
 

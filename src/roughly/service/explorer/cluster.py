@@ -12,7 +12,7 @@ from roughly.service.explorer.clusters import page_number
 from roughly.service.explorer.drawings import Node, resembling
 from roughly.service.explorer.likeness import MOST, measure
 from roughly.service.explorer.links import to
-from roughly.service.explorer.pages import show
+from roughly.service.explorer.rendering import show
 
 router = APIRouter(include_in_schema=False)
 ON_PAGE = 50

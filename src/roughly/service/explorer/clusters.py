@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from roughly.errors import SettingsError
-from roughly.service.collection import Asked, collections_of
-from roughly.service.collection.shapes import DEEPEST, SORTS
-from roughly.service.explorer.pages import show
+from roughly.service.collection import ClusterQuery, collections_of
+from roughly.service.collection.collection_types import DEEPEST, SORTS
+from roughly.service.explorer.rendering import show
 from roughly.verify import KINDS
 
 router = APIRouter(include_in_schema=False)
@@ -61,7 +61,7 @@ def clusters(request: Request) -> Response:
     return show(request, "clusters.html", shown, drawn=drawn)
 
 
-def asked_of(request: Request) -> tuple[int, Asked]:
+def asked_of(request: Request) -> tuple[int, ClusterQuery]:
     """(the page, what is asked) of the query; everything wrong with it is told together."""
     given: dict[str, Any] = {
         name: request.query_params[name] for name in ("q", "kind", "source", "suspicion", "sort")
@@ -78,7 +78,7 @@ def asked_of(request: Request) -> tuple[int, Asked]:
     page = page_number(request, DEEPEST // ON_PAGE)
     if problems:
         raise SettingsError("; ".join(problems))
-    return page, Asked(**given, offset=(page - 1) * ON_PAGE, limit=ON_PAGE)
+    return page, ClusterQuery(**given, offset=(page - 1) * ON_PAGE, limit=ON_PAGE)
 
 
 def page_number(request: Request, most: int = 1_000_000) -> int:

@@ -13,7 +13,7 @@ from roughly.service.collection import Collection, Document, Edge, collections_o
 from roughly.service.explorer.candidacy import candidacy
 from roughly.service.explorer.links import to
 from roughly.service.explorer.marking import mark
-from roughly.service.explorer.pages import show
+from roughly.service.explorer.rendering import show
 from roughly.verify.scores import score_texts
 
 router = APIRouter(include_in_schema=False)

@@ -9,7 +9,7 @@ from roughly.errors import InputMissing, SettingsError
 from roughly.report.visible import label
 from roughly.service.collection import Collection, collections_of
 from roughly.service.explorer.links import to
-from roughly.service.explorer.pages import show
+from roughly.service.explorer.rendering import show
 
 router = APIRouter(include_in_schema=False)
 WINDOW = 20_000  # characters shown at once

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from roughly.report.plots import NARROW, WIDE, Plot
 from roughly.report.scale import counts, linear
 from roughly.report.svg import Frame, element, line, text
-from roughly.report.words import count, score
+from roughly.report.wording import count, score
 
 Floats = npt.NDArray[np.float64]
 _STEPS = 120

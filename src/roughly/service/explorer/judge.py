@@ -12,16 +12,16 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from roughly.errors import InputMissing, OutputExists, SettingsError
-from roughly.tools.judge.api import PAIRS, draw_pairs, open_verdicts, texts_of_pairs
-from roughly.tools.judge.judge_report import csv_of, make_report
-from roughly.tools.judge.judge_session import Session
-from roughly.tools.judge.verdict_file import VERDICTS, Verdicts, check_judge
 from roughly.report.data import PairSample
 from roughly.report.marks import mark
 from roughly.service.collection import collections_of
-from roughly.service.collection.run import RunCollection
-from roughly.service.explorer.pages import show
+from roughly.service.collection.run_collection import RunCollection
+from roughly.service.explorer.rendering import show
 from roughly.settings import Resources
+from roughly.tools.judge.api import PAIRS, draw_pairs, open_verdicts, texts_of_pairs
+from roughly.tools.judge.judge_report import csv_of, make_report
+from roughly.tools.judge.judge_session import JudgeSession
+from roughly.tools.judge.verdict_file import VERDICTS, VerdictFile, check_judge
 
 router = APIRouter(include_in_schema=False)
 NAME = "judge"
@@ -40,7 +40,7 @@ def judge(request: Request) -> Response:
     if verdicts is None:
         shown |= {"pair": None, "done": 0, "asked": 0, "report": None, "text_missing": run_trouble(run)}
         return show(request, "judge.html", shown, drawn={"marked": None, "lengths": None})
-    session = Session(verdicts, asked["judge"], asked["disputed"])
+    session = JudgeSession(verdicts, asked["judge"], asked["disputed"])
     number = session.next()
     report = make_report(verdicts)
     shown |= {"done": session.done, "asked": len(session.asked), "report": report.to_dict(), "text_missing": ""}
@@ -78,7 +78,7 @@ def say(
     if verdicts is None:
         raise InputMissing("no pairs are drawn yet; begin on the page /judge")
     if verdict == "undo":
-        Session(verdicts, judge, bool(disputed)).undo()
+        JudgeSession(verdicts, judge, bool(disputed)).undo()
     elif verdict in VERDICTS:
         if not 0 <= pair < len(verdicts.drawn.pairs):
             raise SettingsError(f"there is no pair {pair}; the last is {len(verdicts.drawn.pairs) - 1}")
@@ -121,14 +121,14 @@ def as_lines(request: Request) -> Response:
     return Response(path.read_bytes(), headers=_download("verdicts.jsonl"), media_type="application/x-ndjson")
 
 
-def _needed(request: Request) -> Verdicts:
+def _needed(request: Request) -> VerdictFile:
     found = _verdicts(collections_of(request).of_run())
     if found is None:
         raise InputMissing("no pairs are drawn yet; begin on the page /judge")
     return found
 
 
-def _verdicts(run: RunCollection) -> Verdicts | None:
+def _verdicts(run: RunCollection) -> VerdictFile | None:
     return open_verdicts(run.run, run.run.verdicts) if run.run.verdicts.exists() else None
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.features.shingles import shingle_sets
-from roughly.report.words import share
+from roughly.report.wording import share
 from roughly.service.collection import Edge, Text, Warning
 from roughly.text.canonical import tokenise
 

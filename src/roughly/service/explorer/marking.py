@@ -13,14 +13,14 @@ from typing import Any, Literal
 from roughly.report.window import cut_pair
 from roughly.verify.diff import Stretch, stretches
 from roughly.verify.passages import Passage, passages_of_readings
-from roughly.verify.reading import Reading
+from roughly.verify.tokenised import Reading
 
 WINDOW = 24_000
 Tag = Literal["equal", "only", "moved", "passage", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TextMark:
     """A run of text. `at` is the same number on both sides where they have it in common."""
 
     tag: Tag
@@ -32,7 +32,7 @@ class Mark:
 class Side:
     """One of the two texts, marked."""
 
-    marks: tuple[Mark, ...]
+    marks: tuple[TextMark, ...]
     start: int
     end: int
     length: int
@@ -134,15 +134,15 @@ def _moved(passages: Iterable[Passage], found: list[Stretch]) -> tuple[Moved, Mo
 
 def _differences(
     left: str, right: str, found: list[Stretch], moved: tuple[Moved, Moved]
-) -> tuple[list[Mark], list[Mark]]:
-    sides: tuple[list[Mark], list[Mark]] = ([], [])
+) -> tuple[list[TextMark], list[TextMark]]:
+    sides: tuple[list[TextMark], list[TextMark]] = ([], [])
     for number, stretch in enumerate(found):
         for marks, text, start, end, elsewhere in (
             (sides[0], left, stretch.left_start, stretch.left_end, moved[0]),
             (sides[1], right, stretch.right_start, stretch.right_end, moved[1]),
         ):
             if stretch.equal:
-                marks.append(Mark("equal", text[start:end], number))
+                marks.append(TextMark("equal", text[start:end], number))
             elif end > start:
                 marks += _split(text, start, end, elsewhere)
     for marks, text, end in (
@@ -150,11 +150,11 @@ def _differences(
         (sides[1], right, found[-1].right_end if found else 0),
     ):
         if end < len(text):
-            marks.append(Mark("plain", text[end:]))
+            marks.append(TextMark("plain", text[end:]))
     return sides
 
 
-def _split(text: str, start: int, end: int, elsewhere: Moved) -> list[Mark]:
+def _split(text: str, start: int, end: int, elsewhere: Moved) -> list[TextMark]:
     """A stretch of one side only, and in it what stands elsewhere in the other."""
     marks = []
     for first, last, number in elsewhere:
@@ -162,15 +162,15 @@ def _split(text: str, start: int, end: int, elsewhere: Moved) -> list[Mark]:
         if first >= last:
             continue
         if first > start:
-            marks.append(Mark("only", text[start:first]))
-        marks.append(Mark("moved", text[first:last], number))
+            marks.append(TextMark("only", text[start:first]))
+        marks.append(TextMark("moved", text[first:last], number))
         start = last
     if start < end:
-        marks.append(Mark("only", text[start:end]))
+        marks.append(TextMark("only", text[start:end]))
     return marks
 
 
-def _passages(text: str, ranges: list[tuple[int, int, int]]) -> list[Mark]:
+def _passages(text: str, ranges: list[tuple[int, int, int]]) -> list[TextMark]:
     """A text with its shared passages; where two overlap, the first has the words."""
     marks = []
     at = 0
@@ -179,9 +179,9 @@ def _passages(text: str, ranges: list[tuple[int, int, int]]) -> list[Mark]:
         if end <= start:
             continue
         if start > at:
-            marks.append(Mark("plain", text[at:start]))
-        marks.append(Mark("passage", text[start:end], number))
+            marks.append(TextMark("plain", text[at:start]))
+        marks.append(TextMark("passage", text[start:end], number))
         at = end
     if at < len(text):
-        marks.append(Mark("plain", text[at:]))
+        marks.append(TextMark("plain", text[at:]))
     return marks

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from roughly.report.data import RunData
-from roughly.report.overview import overview as report_overview
+from roughly.report.headline import overview as report_overview
 from roughly.report.plots import cluster_sizes, resemblances
-from roughly.report.words import NBSP, count, counted, share, size
+from roughly.report.wording import NBSP, count, counted, share, size
 from roughly.service.collection import Collection, Figures, collections_of
-from roughly.service.collection.run import RunCollection
+from roughly.service.collection.run_collection import RunCollection
 from roughly.service.explorer.drawings import months
-from roughly.service.explorer.pages import show
+from roughly.service.explorer.rendering import show
 
 router = APIRouter(include_in_schema=False)
 SOURCES = 20
@@ -43,8 +43,8 @@ def overview(request: Request) -> Response:
 
 
 def _drawn(looked: Collection, figures: Figures) -> dict[str, Any]:
-    from roughly.report.collection import kinds as kind_rows
-    from roughly.report.collection import sources as source_rows
+    from roughly.report.collection_section import kinds as kind_rows
+    from roughly.report.collection_section import sources as source_rows
 
     sizes, (edges, numbers) = figures.cluster_sizes, figures.resemblance
     drawn: dict[str, Any] = {

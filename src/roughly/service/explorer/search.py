@@ -13,13 +13,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from roughly.errors import SettingsError
-from roughly.index.searching import Hits
-from roughly.index.words import Query
+from roughly.index.search.search import Hits
+from roughly.index.search.search_words import Query
 from roughly.results import group_results
 from roughly.results.group import SHOW
 from roughly.service.collection import collections_of
 from roughly.service.explorer.clusters import page_number
-from roughly.service.explorer.pages import show
+from roughly.service.explorer.rendering import show
 from roughly.service.explorer.stored import found_words, index_of, stored_url
 
 router = APIRouter(include_in_schema=False)

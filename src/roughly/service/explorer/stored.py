@@ -10,10 +10,10 @@ from fastapi import Request
 
 from roughly.errors import InputMissing
 from roughly.index import Index
-from roughly.index.words import Query, words_of
+from roughly.index.search.search_words import Query, words_of
 from roughly.report.visible import ELLIPSIS, flow
 from roughly.service.explorer.links import to
-from roughly.service.holdings import Holdings
+from roughly.service.served_data import ServedData
 
 _CHUNK = re.compile("[0-9A-Za-z\x80-\U0010ffff]+")
 _LOOKED_AT = 200_000  # characters of a text in which words are looked for
@@ -26,7 +26,7 @@ Mark = dict[str, str]
 
 def index_of(request: Request) -> Index:
     """The index that is served."""
-    held: Holdings = request.app.state.holdings
+    held: ServedData = request.app.state.holdings
     if held.index is None:
         raise InputMissing("this page is about an index, and none is served; give `roughly serve` an index as well")
     return held.index

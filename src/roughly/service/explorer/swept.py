@@ -10,14 +10,14 @@ from fastapi.responses import Response
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.index import Index
-from roughly.index.changes import Changes
-from roughly.index.changes import changes as find_changes
-from roughly.index.copies import MINIMUM
-from roughly.index.copies import copies as find_copies
-from roughly.index.lost import lost as find_lost
-from roughly.index.sweeps import Sweep, page_id, sweeps_of
-from roughly.report.changes import KINDS, NAMES, plot_changes
-from roughly.service.explorer.pages import show
+from roughly.index.sweeps.changes import Changes
+from roughly.index.sweeps.changes import changes as find_changes
+from roughly.index.sweeps.copies import MINIMUM
+from roughly.index.sweeps.copies import copies as find_copies
+from roughly.index.sweeps.lost import lost as find_lost
+from roughly.index.sweeps.sweep import Sweep, page_id, sweeps_of
+from roughly.report.changed_words import KINDS, NAMES, plot_changes
+from roughly.service.explorer.rendering import show
 from roughly.service.explorer.stored import index_of, stored_url
 
 router = APIRouter(include_in_schema=False)

@@ -17,9 +17,9 @@ from roughly.report.data import PairSample
 from roughly.report.marks import mark
 from roughly.report.write import read_report
 from roughly.service.collection import collections_of
-from roughly.service.collection.run import RunCollection
+from roughly.service.collection.run_collection import RunCollection
 from roughly.service.explorer.drawings import staying
-from roughly.service.explorer.pages import fragment, show, wants_part
+from roughly.service.explorer.rendering import fragment, show, wants_part
 
 router = APIRouter(include_in_schema=False)
 EXAMPLES = 4

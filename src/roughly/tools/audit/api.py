@@ -13,19 +13,19 @@ import pyarrow.compute as pc
 
 from roughly import checks
 from roughly.errors import InputError
+from roughly.job.document_texts import texts_of
 from roughly.job.session import check_memory
-from roughly.job.texts import texts_of
+from roughly.meter import Listener, Meter
+from roughly.settings import Resources, parse_size
+from roughly.sources import open_parts
+from roughly.sources.part import Part, ReadOptions
 from roughly.tools.audit import label_conflicts as label_audit
 from roughly.tools.audit import leaks as leak_audit
 from roughly.tools.audit import qrels as qrel_audit
 from roughly.tools.audit.findings import Audit
 from roughly.tools.labels import unknown_ids
-from roughly.tools.truth.request import PAIRS_LIMIT, Asked
-from roughly.tools.truth.find import Found, find_pairs
-from roughly.meter import Listener, Meter
-from roughly.settings import Resources, parse_size
-from roughly.sources import open_parts
-from roughly.sources.part import Part, ReadOptions
+from roughly.tools.truth.find import FoundPairs, find_pairs
+from roughly.tools.truth.request import PAIRS_LIMIT, TruthRequest
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 PASSAGES = 1000
@@ -141,7 +141,7 @@ def audit_leaks(
 
 
 def _texts(
-    parts: Sequence[Part], found: Found, pairs: pa.Table, main_text: bool, threads: int
+    parts: Sequence[Part], found: FoundPairs, pairs: pa.Table, main_text: bool, threads: int
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The texts of the documents of some pairs, test and training, by their own ids."""
     sides = []
@@ -158,12 +158,12 @@ def _texts(
 
 def _joined(
     parts: Sequence[Part],
-    asked: Asked,
+    asked: TruthRequest,
     resources: Resources,
     folder: Path,
     listener: Listener | None,
     sides: Sequence[bool] | None = None,
-) -> tuple[Found, pa.Table]:
+) -> tuple[FoundPairs, pa.Table]:
     tables: list[pa.Table] = []
     found = find_pairs(
         parts, asked, resources=resources, scratch=folder, meter=Meter(listener), take=tables.append, sides=sides,
@@ -172,8 +172,8 @@ def _joined(
     return found, pa.concat_tables(tables).combine_chunks()
 
 
-def _asked(measure: str, threshold: float, shingle_size: int, main_text: bool, pairs_limit: int) -> Asked:
-    return Asked(
+def _asked(measure: str, threshold: float, shingle_size: int, main_text: bool, pairs_limit: int) -> TruthRequest:
+    return TruthRequest(
         measure=measure, threshold=threshold, shingle_size=shingle_size, main_text=main_text, empty=False,
         pairs_limit=pairs_limit,
     )  # fmt: skip
@@ -185,7 +185,7 @@ def _resources(threads: int, memory: str | int) -> Resources:
     return resources
 
 
-def _told(asked: Asked) -> dict[str, Any]:
+def _told(asked: TruthRequest) -> dict[str, Any]:
     return {"measure": asked.measure, "threshold": asked.threshold, "shingle_size": asked.shingle_size}
 
 

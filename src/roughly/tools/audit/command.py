@@ -52,7 +52,7 @@ def qrels(
     as_json: AsJson = False,
 ) -> None:
     """Find relevance judgments that disagree on duplicates."""
-    from roughly.cli.progress import Progress, compiled
+    from roughly.console.progress import Progress, compiled
     from roughly.tools.audit.api import audit_qrels
 
     compiled()
@@ -82,7 +82,7 @@ def labels(
     as_json: AsJson = False,
 ) -> None:
     """Find duplicates that carry different labels."""
-    from roughly.cli.progress import Progress, compiled
+    from roughly.console.progress import Progress, compiled
     from roughly.tools.audit.api import audit_labels
 
     compiled()
@@ -113,7 +113,7 @@ def leaks(
     as_json: AsJson = False,
 ) -> None:
     """Find test documents that stand in the training set, whole or in part."""
-    from roughly.cli.progress import Progress, compiled
+    from roughly.console.progress import Progress, compiled
     from roughly.tools.audit.api import audit_leaks
 
     compiled()

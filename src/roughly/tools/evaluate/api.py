@@ -22,10 +22,10 @@ import pyarrow.compute as pc
 
 from roughly import checks
 from roughly.errors import InputError, InputMissing
-from roughly.tools.labels import Clusters, Pairs, read_labels, read_table, refuse_unknown, unknown_ids
+from roughly.tools.labels import LabelClusters, LabelPairs, read_labels, read_table, refuse_unknown, unknown_ids
 from roughly.tools.metrics.cluster_scores import score_clusters
-from roughly.tools.metrics.measure import Figures, intervals_of
 from roughly.tools.metrics.intervals import DRAWS, LEVEL
+from roughly.tools.metrics.measure import EvaluationFigures, intervals_of
 from roughly.tools.metrics.overlap import Ints, Overlap, components_of, pair_numbers
 from roughly.tools.metrics.pair_scores import recall_by_bin, score_documents, score_pairs
 from roughly.tools.metrics.query_scores import COST
@@ -36,7 +36,7 @@ UNLISTED = ("different", "ignore")
 
 
 @dataclass(frozen=True)
-class Run:
+class EvaluatedRun:
     """What was found, by number of document."""
 
     name: str
@@ -52,7 +52,7 @@ class Run:
 class Evaluation:
     """The figures, and what they were taken of."""
 
-    figures: Figures
+    figures: EvaluationFigures
     run: str
     labels: str
     by: str
@@ -102,7 +102,7 @@ def evaluate(
     if not pc.any(known).as_py():
         raise InputError(f"{labels} names no document of {found.name}; the ids of the two do not go together")
     asked = {"cost": cost, "draws": draws, "level": level, "seed": seed}
-    if isinstance(given, Pairs):
+    if isinstance(given, LabelPairs):
         judged = given.same is not None and not given.same.all()
         unlisted = unlisted or ("ignore" if judged else "different")
         figures = _by_pairs(found, given, unlisted, asked)
@@ -115,7 +115,7 @@ def evaluate(
     )  # fmt: skip
 
 
-def read_run(path: Path, by: str, labels: Pairs | Clusters) -> Run:
+def read_run(path: Path, by: str, labels: LabelPairs | LabelClusters) -> EvaluatedRun:
     """What a run found. Of a file of pairs alone, the documents are those that it and the labels name."""
     if path.is_dir():
         documents = path / "documents.parquet"
@@ -123,18 +123,18 @@ def read_run(path: Path, by: str, labels: Pairs | Clusters) -> Run:
             raise InputMissing(f"{path} holds no run: it has no documents.parquet; name the output of roughly dedupe")
         table = read_table(documents)
         ids = table["doc_id"].combine_chunks()
-        return Run(
+        return EvaluatedRun(
             str(path), ids, _numbers(table["cluster_id"]), table["kept"].to_numpy(), _places(table["kept_id"], ids),
             _pair_places(read_table(path / "pairs.parquet"), ids) if by == "pairs" else None,
             _ignored(path / "run.json"),
         )  # fmt: skip
     listed = read_labels(path)
-    if isinstance(listed, Pairs):
+    if isinstance(listed, LabelPairs):
         if by == "clusters":
             raise InputError(f"{path} lists pairs and no clusters; measure them with --by pairs")
         ids = pc.unique(pa.concat_arrays([listed.ids, labels.ids]))
-        return Run(str(path), ids, None, pairs=_index_pairs(listed.left, listed.right, ids))
-    return Run(str(path), listed.ids, _numbers(listed.cluster))
+        return EvaluatedRun(str(path), ids, None, pairs=_index_pairs(listed.left, listed.right, ids))
+    return EvaluatedRun(str(path), listed.ids, _numbers(listed.cluster))
 
 
 def _ignored(path: Path) -> int | None:
@@ -145,7 +145,7 @@ def _ignored(path: Path) -> int | None:
     return counts["empty"] + counts["unsigned"] if {"empty", "unsigned"} <= set(counts) else None
 
 
-def _by_pairs(found: Run, labels: Pairs, unlisted: str, asked: dict[str, Any]) -> Figures:
+def _by_pairs(found: EvaluatedRun, labels: LabelPairs, unlisted: str, asked: dict[str, Any]) -> EvaluationFigures:
     documents = len(found.ids)
     left, right = (_place_of(side, found.ids) for side in (labels.left, labels.right))
     use = (left >= 0) & (right >= 0) & (left != right)
@@ -171,7 +171,7 @@ def _by_pairs(found: Run, labels: Pairs, unlisted: str, asked: dict[str, Any]) -
     return _figures(overlap, clusters, bins, removal, asked, with_sets=False)
 
 
-def _by_clusters(found: Run, labels: Clusters, unlisted: str, asked: dict[str, Any]) -> Figures:
+def _by_clusters(found: EvaluatedRun, labels: LabelClusters, unlisted: str, asked: dict[str, Any]) -> EvaluationFigures:
     documents = len(found.ids)
     place = _place_of(labels.ids, found.ids)
     sets = -1 - np.arange(documents)  # each on its own
@@ -201,16 +201,16 @@ def _by_clusters(found: Run, labels: Clusters, unlisted: str, asked: dict[str, A
 
 def _figures(
     overlap: Overlap, clusters: Any, bins: list[Any], removal: Removal | None, asked: dict[str, Any], *, with_sets: bool
-) -> Figures:
+) -> EvaluationFigures:
     intervals = intervals_of(
         overlap, clusters=with_sets, draws=asked["draws"], level=asked["level"], seed=asked["seed"]
     )  # fmt: skip
-    return Figures(
+    return EvaluationFigures(
         len(overlap), score_pairs(overlap), score_documents(overlap), clusters, bins, removal, intervals=intervals
     )
 
 
-def _is_found(found: Run, pairs: Ints) -> npt.NDArray[np.bool_]:
+def _is_found(found: EvaluatedRun, pairs: Ints) -> npt.NDArray[np.bool_]:
     if found.pairs is not None:
         documents = len(found.ids)
         codes = pairs.min(axis=1) * documents + pairs.max(axis=1)

@@ -23,24 +23,24 @@ import pyarrow.parquet as pq
 
 from roughly import checks
 from roughly.errors import InputError, InputMissing
+from roughly.job.document_texts import Place, texts_of
 from roughly.job.rereading import Input, open_again
-from roughly.job.texts import Place, texts_of
-from roughly.tools.tune.draw import place_of
-from roughly.tools.judge.near_misses import MOST, near_misses
-from roughly.tools.judge.strata import Candidate, Drawing
-from roughly.tools.judge.verdict_file import Drawn, DrawnPair, Verdicts
 from roughly.meter import Listener, Meter
 from roughly.settings import MEASURES, Resources
 from roughly.sources.part import Chunk, Part, ReadOptions
 from roughly.text.canonical import Tokens, tokenise
-from roughly.threads import in_order
+from roughly.threads import map_in_order
+from roughly.tools.judge.near_misses import MOST, near_misses
+from roughly.tools.judge.strata import Candidate, Drawing
+from roughly.tools.judge.verdict_file import Drawn, DrawnPair, VerdictFile
+from roughly.tools.tune.draw import place_of
 from roughly.verify.scores import score_texts
 
 PAIRS = 100
 
 
 @dataclass(frozen=True)
-class Run:
+class JudgedRun:
     """A finished run."""
 
     folder: Path
@@ -50,7 +50,7 @@ class Run:
     told: dict[str, Any] = field(default_factory=dict, repr=False)  # all of run.json
 
     @classmethod
-    def open(cls, folder: Path) -> Run:
+    def open(cls, folder: Path) -> JudgedRun:
         """Read run.json."""
         try:
             run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
@@ -72,9 +72,9 @@ class Run:
         return folder.with_name(f"{folder.name}.verdicts.jsonl")
 
 
-def open_verdicts(run: Run, path: Path) -> Verdicts:
+def open_verdicts(run: JudgedRun, path: Path) -> VerdictFile:
     """Verdicts that were begun; refused where they are of another run."""
-    found = Verdicts.open(path)
+    found = VerdictFile.open(path)
     if found.drawn.run != run.fingerprint:
         raise InputError(
             f"{path} holds verdicts on another run, with other settings than {run.folder}; name another file with "
@@ -84,7 +84,7 @@ def open_verdicts(run: Run, path: Path) -> Verdicts:
 
 
 def draw_pairs(
-    run: Run,
+    run: JudgedRun,
     path: Path,
     *,
     pairs: int = PAIRS,
@@ -94,7 +94,7 @@ def draw_pairs(
     reading: ReadOptions | None = None,
     resources: Resources | None = None,
     listener: Listener | None = None,
-) -> Verdicts:
+) -> VerdictFile:
     """Draw pairs around the run's threshold and begin a file of verdicts."""
     checks.refuse([*checks.whole("pairs", pairs, 1, 100_000), *checks.whole("seed", seed, 0, 2**63 - 1)])
     resources, meter = resources or Resources(), Meter(listener)
@@ -139,7 +139,7 @@ def draw_pairs(
             )
         )  # fmt: skip
     told = {name: value for name, value in asdict(source.options).items() if value is not None}
-    return Verdicts.create(
+    return VerdictFile.create(
         path,
         Drawn(
             run=run.fingerprint, measure=run.measure, threshold=threshold, shingle_size=size, main_text=main_text,
@@ -149,7 +149,7 @@ def draw_pairs(
 
 
 def pair_texts(
-    verdicts: Verdicts, wanted: Sequence[int], inputs: Sequence[str] | None = None, threads: int = 1
+    verdicts: VerdictFile, wanted: Sequence[int], inputs: Sequence[str] | None = None, threads: int = 1
 ) -> dict[int, tuple[str, str]]:
     """The texts of some of the pairs drawn; refused where the input is gone or has changed."""
     drawn = verdicts.drawn
@@ -160,7 +160,7 @@ def pair_texts(
 
 
 def texts_of_pairs(
-    verdicts: Verdicts, wanted: Sequence[int], parts: Sequence[Part], names: Sequence[str], threads: int = 1
+    verdicts: VerdictFile, wanted: Sequence[int], parts: Sequence[Part], names: Sequence[str], threads: int = 1
 ) -> dict[int, tuple[str, str]]:
     """The same from an input that is open."""
     drawn = verdicts.drawn
@@ -185,7 +185,7 @@ def _changed(names: Sequence[str]) -> str:
     )
 
 
-def _found(run: Run) -> Iterator[Candidate]:
+def _found(run: JudgedRun) -> Iterator[Candidate]:
     """Every document that went, with the one that stays in its place."""
     columns = ["left_id", "right_id", run.measure, "witness"]
     try:
@@ -198,7 +198,7 @@ def _found(run: Run) -> Iterator[Candidate]:
             yield from (Candidate(left, right, score, True) for left, right, score, witness in rows if witness)
 
 
-def _staying(run: Run, seed: int) -> tuple[list[str], float]:
+def _staying(run: JudgedRun, seed: int) -> tuple[list[str], float]:
     """The ids of documents that stay, at most `MOST`, and what share of them that is."""
     count = 0
 
@@ -215,7 +215,7 @@ def _staying(run: Run, seed: int) -> tuple[list[str], float]:
 
 
 def _read(
-    parts: Sequence[Part], run: Run, wanted: set[str], stay: set[str], main_text: bool, resources: Resources,
+    parts: Sequence[Part], run: JudgedRun, wanted: set[str], stay: set[str], main_text: bool, resources: Resources,
     meter: Meter,
 ) -> tuple[dict[str, Place], dict[str, Any]]:  # fmt: skip
     """Where each document that may be shown stands, and the tokens of those that stay."""
@@ -230,7 +230,7 @@ def _read(
     tokens: dict[str, Any] = {}
     items = ((number, part, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
     with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
-        for number, batch, nbytes in in_order(make, items, resources.threads):
+        for number, batch, nbytes in map_in_order(make, items, resources.threads):
             stage.bytes += nbytes
             meter.advance(stage, stage.bytes)
             ids = batch.column("doc_id").to_pylist()

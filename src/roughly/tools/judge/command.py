@@ -22,9 +22,9 @@ from roughly.settings import Resources
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from roughly.tools.judge.judge_report import Report
-    from roughly.tools.judge.judge_session import Session
-    from roughly.tools.judge.verdict_file import DrawnPair, Verdicts
+    from roughly.tools.judge.judge_report import JudgeReport
+    from roughly.tools.judge.judge_session import JudgeSession
+    from roughly.tools.judge.verdict_file import DrawnPair, VerdictFile
 
 _KEYS = {"s": "same", "d": "different", "k": "skip"}
 _HELP = "s same, d different, k skip, u undo, m more of the text, q quit"
@@ -64,17 +64,17 @@ def judge(
 ) -> None:
     """Judge pairs around the threshold of a run, and learn its precision and a better threshold."""
     from roughly import checks
-    from roughly.tools.judge.api import Run, draw_pairs, open_verdicts
     from roughly.job.rereading import options_of
+    from roughly.tools.judge.api import JudgedRun, draw_pairs, open_verdicts
     from roughly.tools.judge.judge_report import make_report, write_csv
 
     checks.refuse(checks.above_zero("precision", precision))
-    opened = Run.open(run)
+    opened = JudgedRun.open(run)
     path = verdicts or opened.verdicts
     if report or as_json or csv is not None or path.exists():
         found = open_verdicts(opened, path)
     else:
-        from roughly.cli.progress import Progress, compiled
+        from roughly.console.progress import Progress, compiled
 
         compiled()
         given: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "format": format}
@@ -97,13 +97,13 @@ def judge(
         print("\n".join(_report_lines(make_report(found, precision))))
 
 
-def _ask(found: Verdicts, name: str, disputed: bool, scores: bool, inputs: list[str] | None, threads: int) -> None:
+def _ask(found: VerdictFile, name: str, disputed: bool, scores: bool, inputs: list[str] | None, threads: int) -> None:
     from rich.console import Console
 
     from roughly.tools.judge.api import pair_texts
-    from roughly.tools.judge.judge_session import Session
+    from roughly.tools.judge.judge_session import JudgeSession
 
-    session = Session(found, name, disputed)
+    session = JudgeSession(found, name, disputed)
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     texts = pair_texts(found, session.asked, inputs, Resources(threads=threads).threads)
     with _keys() as keys:
@@ -114,7 +114,7 @@ def _ask(found: Verdicts, name: str, disputed: bool, scores: bool, inputs: list[
 
 
 def _listen(
-    console: Console, session: Session, texts: dict[int, tuple[str, str]], scores: bool, keys: Iterator[str]
+    console: Console, session: JudgeSession, texts: dict[int, tuple[str, str]], scores: bool, keys: Iterator[str]
 ) -> None:
     """Show pair after pair and do what the keys say."""
     shown = None
@@ -154,7 +154,7 @@ def _keys() -> Iterator[Iterator[str]]:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
-def _show(console: Console, session: Session, number: int, texts: tuple[str, str], scores: bool) -> None:
+def _show(console: Console, session: JudgeSession, number: int, texts: tuple[str, str], scores: bool) -> None:
     from rich.text import Text
 
     from roughly.report.data import PairSample
@@ -198,7 +198,7 @@ def _show_more(console: Console, pair: DrawnPair, texts: tuple[str, str]) -> Non
             console.print(Text(f"… {len(text) - _MORE:,} characters more", style="dim"))
 
 
-def _report_lines(report: Report) -> list[str]:
+def _report_lines(report: JudgeReport) -> list[str]:
     counts = ", ".join(f"{judge} {n:,}" for judge, n in report.judged.items()) or "none"
     skipped = sum(report.skipped.values())
     lines = [f"pairs       {report.pairs:,} drawn; judged: {counts}; {skipped:,} skipped, {report.disputed:,} disputed"]

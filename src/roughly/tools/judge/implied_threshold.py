@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.tools.judge.statistics import consensus
-from roughly.tools.judge.verdict_file import Verdicts
+from roughly.tools.judge.verdict_file import VerdictFile
 from roughly.tools.metrics.intervals import Interval
 
 Floats = npt.NDArray[np.float64]
@@ -52,7 +52,7 @@ class _Judged:
     stratum: npt.NDArray[np.int64]
 
 
-def implied_threshold(verdicts: Verdicts, precision: float | None = None) -> Implied:
+def implied_threshold(verdicts: VerdictFile, precision: float | None = None) -> Implied:
     """Where a pair is as likely the same as not; with a precision, the least threshold that has it."""
     judged = _judged(verdicts)
     told = _refusal(judged)
@@ -79,7 +79,7 @@ _WHY_NONE = "verdicts do not rise with the score, or part from it outside the sc
 _WHY_NOT_REACHED = "no threshold among the scores judged has a precision of {:g}"
 
 
-def _judged(verdicts: Verdicts) -> _Judged:
+def _judged(verdicts: VerdictFile) -> _Judged:
     drawn = verdicts.drawn
     decided = [(pair, same) for pair, same in consensus(verdicts).items() if same is not None]
     pairs = [drawn.pairs[pair] for pair, _ in decided]

@@ -11,7 +11,7 @@ from typing import Any
 from roughly.errors import OutputError, OutputExists
 from roughly.tools.judge.implied_threshold import Implied, implied_threshold
 from roughly.tools.judge.statistics import Agreement, Precision, agreements, consensus, precision_of
-from roughly.tools.judge.verdict_file import Verdicts
+from roughly.tools.judge.verdict_file import VerdictFile
 from roughly.tools.metrics.intervals import Interval
 
 TARGET = 0.95
@@ -31,7 +31,7 @@ class StratumCount:
 
 
 @dataclass(frozen=True)
-class Report:
+class JudgeReport:
     """Everything that the verdicts say."""
 
     measure: str
@@ -59,7 +59,7 @@ class Report:
         return values
 
 
-def make_report(verdicts: Verdicts, target: float = TARGET) -> Report:
+def make_report(verdicts: VerdictFile, target: float = TARGET) -> JudgeReport:
     """From the verdicts so far."""
     said, decided = verdicts.said, consensus(verdicts)
     strata = []
@@ -71,7 +71,7 @@ def make_report(verdicts: Verdicts, target: float = TARGET) -> Report:
                 own.count(None),
             )
         )  # fmt: skip
-    return Report(
+    return JudgeReport(
         verdicts.drawn.measure, verdicts.drawn.threshold, len(verdicts.drawn.pairs),
         {judge: sum(v != "skip" for v in said[judge].values()) for judge in verdicts.judges},
         {judge: sum(v == "skip" for v in said[judge].values()) for judge in verdicts.judges},
@@ -80,7 +80,7 @@ def make_report(verdicts: Verdicts, target: float = TARGET) -> Report:
     )  # fmt: skip
 
 
-def write_csv(verdicts: Verdicts, path: Path, overwrite: bool = False) -> int:
+def write_csv(verdicts: VerdictFile, path: Path, overwrite: bool = False) -> int:
     """Write the pairs that are decided, in the form that `roughly tune --labels` takes; returns how many."""
     if path.exists() and not overwrite:
         raise OutputExists(f"{path} exists; add --overwrite to replace it, or choose another name")
@@ -92,7 +92,7 @@ def write_csv(verdicts: Verdicts, path: Path, overwrite: bool = False) -> int:
     return rows
 
 
-def csv_of(verdicts: Verdicts) -> tuple[int, str]:
+def csv_of(verdicts: VerdictFile) -> tuple[int, str]:
     """(how many pairs are decided, those as a table)."""
     rows = [(pair, same) for pair, same in consensus(verdicts).items() if same is not None]
     target = io.StringIO()

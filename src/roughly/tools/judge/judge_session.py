@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from roughly.tools.judge.verdict_file import Verdicts, check_judge
+from roughly.tools.judge.verdict_file import VerdictFile, check_judge
 
 
 @dataclass
-class Session:
+class JudgeSession:
     """The pairs that a judge is asked about: all, or with `disputed` only those that others disagree on.
 
     Judges do not see each other's verdicts. An arbiter decides where they differ, as in Conrad 2003, §7.2.
     """
 
-    verdicts: Verdicts
+    verdicts: VerdictFile
     judge: str
     disputed: bool = False
     asked: list[int] = field(init=False)

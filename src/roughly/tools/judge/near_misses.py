@@ -13,12 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.held import Facts, equivalent, longest_first, resolve_held, work_of
+from roughly.cluster.in_memory import DocumentFacts, equivalent, longest_first, resolve_in_memory, work_of
 from roughly.features.shingles import shingle_sets
-from roughly.tools.judge.strata import SPAN, Candidate
 from roughly.methods import make
 from roughly.settings import Resources, Settings
 from roughly.text.canonical import Tokens
+from roughly.tools.judge.strata import SPAN, Candidate
 
 MOST = 50_000
 LOWEST = 0.05
@@ -44,10 +44,15 @@ def near_misses(
     assert keys is not None  # minhash has keys
     lengths = np.diff(tokens.offsets)
     rank = longest_first(lengths)
-    verdict = resolve_held(
-        keys, method.judge(), Facts(sets, lengths), rank=rank, work=work_of(resources), first=equivalent(sets, rank),
+    verdict = resolve_in_memory(
+        keys,
+        method.judge(),
+        DocumentFacts(sets, lengths),
+        rank=rank,
+        work=work_of(resources),
+        first=equivalent(sets, rank),
         every_pair=True,
-    )  # fmt: skip
+    )
     scores = _scores(verdict.pairs, measure)
     use = np.flatnonzero(scores < threshold)
     found = [

@@ -24,7 +24,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
-from roughly.tools.judge.verdict_file import Verdicts
+from roughly.tools.judge.verdict_file import VerdictFile
 from roughly.tools.metrics.intervals import Interval
 
 Z = 1.959963984540054
@@ -60,7 +60,7 @@ class Precision:
     covered: float  # share of what was found that stands in strata with a verdict
 
 
-def consensus(verdicts: Verdicts) -> dict[int, bool | None]:
+def consensus(verdicts: VerdictFile) -> dict[int, bool | None]:
     """Of each pair with a verdict, whether most judges say same; None where as many say different. Skips are none."""
     found: dict[int, bool | None] = {}
     for pair in range(len(verdicts.drawn.pairs)):
@@ -70,19 +70,19 @@ def consensus(verdicts: Verdicts) -> dict[int, bool | None]:
     return found
 
 
-def agreements(verdicts: Verdicts) -> list[Agreement]:
+def agreements(verdicts: VerdictFile) -> list[Agreement]:
     """Of every two judges. Arbiters are left out: they saw only what the others disagree on."""
     judges = [judge for judge in verdicts.judges if not _arbiter(verdicts, judge)]
     return [_agreement(verdicts, *two) for two in combinations(judges, 2)]
 
 
-def _arbiter(verdicts: Verdicts, judge: str) -> bool:
+def _arbiter(verdicts: VerdictFile, judge: str) -> bool:
     """Whether someone judged nothing but pairs that others disagree on."""
     others = [own for name, own in verdicts.said.items() if name != judge]
     return all({"same", "different"} <= {own.get(pair) for own in others} for pair in verdicts.said[judge])
 
 
-def _agreement(verdicts: Verdicts, first: str, second: str) -> Agreement:
+def _agreement(verdicts: VerdictFile, first: str, second: str) -> Agreement:
     one, other = (
         {pair: said == "same" for pair, said in verdicts.said[judge].items() if said != "skip"}
         for judge in (first, second)
@@ -107,7 +107,7 @@ def kappa_of(pairs: int, same: int, different: int, first_same: int) -> float | 
     return ((same + different) / pairs - by_chance) / (1 - by_chance)
 
 
-def precision_of(verdicts: Verdicts) -> Precision | None:
+def precision_of(verdicts: VerdictFile) -> Precision | None:
     """Of what the run found; None where nothing of it was judged."""
     decided = {pair: same for pair, same in consensus(verdicts).items() if same is not None}
     rows = []  # (pairs in the stratum, judged, same)

@@ -58,7 +58,7 @@ class Drawn:
 
 
 @dataclass
-class Verdicts:
+class VerdictFile:
     """The pairs drawn and what has been said of them: `said[judge][pair]`, in the order it was said."""
 
     path: Path
@@ -71,7 +71,7 @@ class Verdicts:
         return [judge for judge, own in self.said.items() if own]
 
     @classmethod
-    def create(cls, path: Path, drawn: Drawn) -> Verdicts:
+    def create(cls, path: Path, drawn: Drawn) -> VerdictFile:
         """A new file, whole or not at all."""
         head = {"format": FORMAT, "version": VERSION, **asdict(drawn)}
         unfinished = path.with_name(f".{path.name}.partial")
@@ -90,7 +90,7 @@ class Verdicts:
         return cls(path, drawn)
 
     @classmethod
-    def open(cls, path: Path) -> Verdicts:
+    def open(cls, path: Path) -> VerdictFile:
         """A file as it was left."""
         try:
             lines = path.read_bytes().split(b"\n")

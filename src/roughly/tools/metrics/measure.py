@@ -12,14 +12,22 @@ import numpy.typing as npt
 from roughly.tools.metrics.cluster_scores import ClusterScores, score_clusters
 from roughly.tools.metrics.intervals import DRAWS, LEVEL, Interval, Statistic, bootstrap, f1_of, ratio
 from roughly.tools.metrics.overlap import Flags, Ints, Overlap, components_of, pair_numbers
-from roughly.tools.metrics.pair_scores import EDGES, Bin, DocumentShares, Shares, recall_by_bin, score_documents, score_pairs
+from roughly.tools.metrics.pair_scores import (
+    EDGES,
+    Bin,
+    DocumentShares,
+    Shares,
+    recall_by_bin,
+    score_documents,
+    score_pairs,
+)
 from roughly.tools.metrics.utility import Removal
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Figures:
+class EvaluationFigures:
     """What was measured. `intervals` are by the name of the figure, as in `to_dict`."""
 
     documents: int
@@ -56,10 +64,10 @@ def measure(
     draws: int = DRAWS,
     level: float = LEVEL,
     seed: int = 0,
-) -> Figures:
+) -> EvaluationFigures:
     """Everything about two groupings: the found group and the true set of each document."""
     overlap = Overlap.of_groups(found, true)
-    return Figures(
+    return EvaluationFigures(
         len(overlap), score_pairs(overlap), score_documents(overlap), score_clusters(found, true), [], removal,
         None if ignored is None else int(ignored.sum()),
         None if ignored is None else int((ignored & (overlap.true > 0)).sum()),
@@ -79,7 +87,7 @@ def measure_pairs(
     draws: int = DRAWS,
     level: float = LEVEL,
     seed: int = 0,
-) -> Figures:
+) -> EvaluationFigures:
     """Everything about two lists of pairs. Cluster measures need the found `groups`; true sets are then the components
     of the true pairs. With the `resemblance` of each true pair, recall by resemblance."""
     sets = components_of(documents, true)
@@ -89,7 +97,7 @@ def measure_pairs(
         true = np.asarray(true, np.int64).reshape(-1, 2)
         listed = true.min(axis=1) * documents + true.max(axis=1)
         bins = recall_by_bin(resemblance, np.isin(listed, pair_numbers(found, documents)), edges)
-    return Figures(
+    return EvaluationFigures(
         documents, score_pairs(overlap), score_documents(overlap),
         None if groups is None else score_clusters(groups, sets), bins, removal,
         intervals=intervals_of(overlap, clusters=False, draws=draws, level=level, seed=seed),

@@ -11,8 +11,8 @@ same copies, whatever the order of the input.
 | `terms` | the words that are put in |
 """
 
-from roughly.tools.perturb.copy_kinds import KINDS, Kind
-from roughly.tools.perturb.make import Asked, Copy, Maker, perturb
-from roughly.tools.perturb.cut_text import Passage
+from roughly.tools.perturb.copy_kinds import KINDS, CopyKind
+from roughly.tools.perturb.cut_text import CutText
+from roughly.tools.perturb.make import LabelledCopy, Maker, PerturbRequest, perturb
 
-__all__ = ["KINDS", "Asked", "Copy", "Kind", "Maker", "Passage", "perturb"]
+__all__ = ["KINDS", "CopyKind", "CutText", "LabelledCopy", "Maker", "PerturbRequest", "perturb"]

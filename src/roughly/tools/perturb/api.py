@@ -24,9 +24,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly import checks
-from roughly.job.folder import Place
+from roughly.job.output_folder import OutputFolder
 from roughly.tools.corpus import Corpus, read_corpus
-from roughly.tools.perturb import KINDS, Asked, Copy
+from roughly.tools.perturb import KINDS, LabelledCopy, PerturbRequest
 from roughly.tools.perturb import perturb as copies_of
 
 FORMATS = ("parquet", "jsonl")
@@ -48,7 +48,7 @@ class Perturbed:
     """What was written."""
 
     folder: Path
-    asked: Asked
+    asked: PerturbRequest
     originals: int = 0
     copies: int = 0
     kinds: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -81,12 +81,12 @@ def perturb(
 ) -> Perturbed:
     """Write edited copies of documents with their labels to a folder. `kinds` are names, or `all`."""
     named = tuple(KINDS) if kinds == "all" else (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    asked = Asked(
+    asked = PerturbRequest(
         kinds=named, alpha=alpha, every=every, added=added, versions=versions, copies=copies, documents=documents,
         seed=seed,
     )  # fmt: skip
     checks.refuse([*checks.one_of("format", format, FORMATS), *checks.shingle_size(shingle_size)])
-    with Place(Path(output), overwrite=overwrite) as place:
+    with OutputFolder(Path(output), overwrite=overwrite) as place:
         listed = [paths] if isinstance(paths, str | os.PathLike) else paths
         corpus = read_corpus([os.fspath(path) for path in listed], text_column=text_column)
         done = Perturbed(Path(output), asked, len(corpus) if originals else 0)
@@ -120,7 +120,7 @@ def _originals(corpus: Corpus, first: int, last: int) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=COLUMNS)
 
 
-def _copies(corpus: Corpus, some: list[Copy]) -> pa.Table:
+def _copies(corpus: Corpus, some: list[LabelledCopy]) -> pa.Table:
     rows: dict[str, list[str]] = {name: [] for name in COLUMNS.names}
     for copy in some:
         source = corpus.ids[copy.source]
@@ -170,7 +170,7 @@ class _Labels:
     def __exit__(self, *problem: object) -> None:
         self._stream.close()
 
-    def write(self, corpus: Corpus, some: list[Copy], shingle_size: int) -> None:
+    def write(self, corpus: Corpus, some: list[LabelledCopy], shingle_size: int) -> None:
         """Append the labels of copies."""
         for copy, scores in zip(some, _scores(corpus, some, shingle_size), strict=True):
             same = "same" if copy.same else "different"
@@ -184,7 +184,7 @@ class _Labels:
         return {kind: {"copies": int(n), "resemblance": total / n} for kind, (n, total) in self._sums.items()}
 
 
-def _scores(corpus: Corpus, some: list[Copy], shingle_size: int) -> Iterator[tuple[float, float, float]]:
+def _scores(corpus: Corpus, some: list[LabelledCopy], shingle_size: int) -> Iterator[tuple[float, float, float]]:
     """Resemblance and both containments of each copy with its source."""
     from roughly.features.shingles import shingle_sets
     from roughly.kernels.sets import intersections

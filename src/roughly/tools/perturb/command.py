@@ -34,7 +34,7 @@ def perturb(
     quiet: Annotated[bool, typer.Option("--quiet", help="No summary.")] = False,
 ) -> None:
     """Make edited copies of documents, each labelled with its source and how much they share."""
-    from roughly.cli.progress import compiled
+    from roughly.console.progress import compiled
     from roughly.tools.perturb.api import perturb as make
 
     if not quiet:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kind:
+class CopyKind:
     """A way to make copies. `same` says whether the copy is meant to be a duplicate of its source."""
 
     name: str
@@ -59,31 +59,39 @@ _AIM = "the resemblance aimed at"
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("copy", True, "the same text", "nothing", _by(edits.copy)),
-        Kind("rewrapped", True, "the same words, other line breaks", "nothing", _by(edits.rewrapped)),
-        Kind(
+        CopyKind("copy", True, "the same text", "nothing", _by(edits.copy)),
+        CopyKind("rewrapped", True, "the same words, other line breaks", "nothing", _by(edits.rewrapped)),
+        CopyKind(
             "words", True, "words removed, flipped, added (I-Match 2002, §4.3)", "the chance of a word to stay", _words
         ),
-        Kind("substituted", True, "single words replaced by other real words", _AIM, _by(edits.substituted)),
-        Kind(
-            "sentences", True, "sentences removed, flipped, added", "the chance of a sentence to stay",
+        CopyKind("substituted", True, "single words replaced by other real words", _AIM, _by(edits.substituted)),
+        CopyKind(
+            "sentences",
+            True,
+            "sentences removed, flipped, added",
+            "the chance of a sentence to stay",
             _units(lambda spot: spot.passage.sentences, False),
         ),
-        Kind(
-            "paragraphs", True, "paragraphs removed, flipped, added", "the chance of a paragraph to stay",
+        CopyKind(
+            "paragraphs",
+            True,
+            "paragraphs removed, flipped, added",
+            "the chance of a paragraph to stay",
             _units(lambda spot: spot.passage.paragraphs, True),
         ),
-        Kind("reordered", True, "cut at sentence ends and shuffled", _AIM, _by(edits.swapped)),
-        Kind("truncated", True, "the beginning only", "the share that stays", _by(edits.truncated)),
-        Kind("deleted", True, "stretches of sentences left out", "the share that stays", _by(edits.deleted)),
-        Kind("inserted", True, "text of another document put inside", _AIM, _by(edits.inserted)),
-        Kind("appended", True, "text of another document at the end", _AIM, _by(edits.appended)),
-        Kind("boilerplate", True, "inside the frame of a site: navigation, notices", _AIM, _by(edits.framed)),
-        Kind("characters", True, "words mistyped", _AIM, _by(edits.typed)),
-        Kind("ocr", True, "words misread by a scanner", _AIM, _by(edits.noisy)),
-        Kind("spam", True, "random characters, a neutral passage, other order and marks (Kołcz 2008, §5)", _AIM, _spam),
-        Kind("split", True, "a campaign in a few versions, each sent as it is (Kołcz 2008, §5)", _AIM, _split),
-        Kind("template", False, "the same frame around another body", "nothing", _by(edits.template)),
-        Kind("form", False, "one form filled in differently", "nothing", _by(edits.form)),
+        CopyKind("reordered", True, "cut at sentence ends and shuffled", _AIM, _by(edits.swapped)),
+        CopyKind("truncated", True, "the beginning only", "the share that stays", _by(edits.truncated)),
+        CopyKind("deleted", True, "stretches of sentences left out", "the share that stays", _by(edits.deleted)),
+        CopyKind("inserted", True, "text of another document put inside", _AIM, _by(edits.inserted)),
+        CopyKind("appended", True, "text of another document at the end", _AIM, _by(edits.appended)),
+        CopyKind("boilerplate", True, "inside the frame of a site: navigation, notices", _AIM, _by(edits.framed)),
+        CopyKind("characters", True, "words mistyped", _AIM, _by(edits.typed)),
+        CopyKind("ocr", True, "words misread by a scanner", _AIM, _by(edits.noisy)),
+        CopyKind(
+            "spam", True, "random characters, a neutral passage, other order and marks (Kołcz 2008, §5)", _AIM, _spam
+        ),
+        CopyKind("split", True, "a campaign in a few versions, each sent as it is (Kołcz 2008, §5)", _AIM, _split),
+        CopyKind("template", False, "the same frame around another body", "nothing", _by(edits.template)),
+        CopyKind("form", False, "one form filled in differently", "nothing", _by(edits.form)),
     )
-}  # fmt: skip
+}

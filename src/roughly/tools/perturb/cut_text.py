@@ -11,14 +11,14 @@ import re
 from functools import cached_property
 
 from roughly.tools.perturb.recipe import Foreign, New, Own, Piece, Recipe, Respaced, Rewritten, Spliced
-from roughly.verify.reading import Reading
+from roughly.verify.tokenised import Reading
 
 _STOPS = re.compile(r"[.!?…。！？؟।\n]")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _SPACE = re.compile(r"\s+")
 
 
-class Passage:
+class CutText:
     """A text and where its tokens stand."""
 
     def __init__(self, text: str) -> None:
@@ -57,7 +57,7 @@ class Passage:
         """The tokens at these places as they are written."""
         return [self.text[self.starts[at] : self.ends[at]] for at in places]
 
-    def made(self, recipe: Recipe, others: dict[object, Passage]) -> str:
+    def made(self, recipe: Recipe, others: dict[object, CutText]) -> str:
         """The copy that a recipe says; `others` holds the texts that its foreign pieces are from."""
         if isinstance(recipe, Respaced):
             return self._respaced()
@@ -70,7 +70,7 @@ class Passage:
         words = [others[donor.where].spelled([donor.first])[0] for donor in recipe.donors]
         return self._with(recipe.places, words)
 
-    def _piece(self, piece: Piece, others: dict[object, Passage]) -> str:
+    def _piece(self, piece: Piece, others: dict[object, CutText]) -> str:
         if isinstance(piece, Own):
             return self.cut(piece.first, piece.last)
         if isinstance(piece, Foreign):

@@ -10,8 +10,8 @@ from __future__ import annotations
 import random
 
 from roughly import checks
-from roughly.tools.corpus import Corpus
 from roughly.text.canonical import words
+from roughly.tools.corpus import Corpus
 
 ADDED = ("terms", "text", "document")
 _SAMPLE = 200

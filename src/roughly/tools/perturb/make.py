@@ -14,12 +14,12 @@ from functools import lru_cache
 
 from roughly import checks
 from roughly.errors import InputError
+from roughly.text.canonical import words
 from roughly.tools.corpus import Corpus
 from roughly.tools.perturb.copy_kinds import KINDS
-from roughly.tools.perturb.cut_text import Passage
-from roughly.tools.perturb.recipe import Foreign, Recipe
+from roughly.tools.perturb.cut_text import CutText
 from roughly.tools.perturb.inserted_terms import ADDED, term_list
-from roughly.text.canonical import words
+from roughly.tools.perturb.recipe import Foreign, Recipe
 
 SITES = 500
 """Frames: one is shared by all copies that were put into it."""
@@ -28,7 +28,7 @@ _TRIES = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class PerturbRequest:
     """What copies to make."""
 
     kinds: tuple[str, ...] = ("words",)
@@ -57,7 +57,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Copy:
+class LabelledCopy:
     """A copy and its label."""
 
     doc_id: str
@@ -76,12 +76,12 @@ class Copy:
 class Maker:
     """A corpus to copy from."""
 
-    def __init__(self, corpus: Corpus, asked: Asked) -> None:
+    def __init__(self, corpus: Corpus, asked: PerturbRequest) -> None:
         self.corpus, self.asked = corpus, asked
         self._list = term_list(corpus, asked.added, asked.seed) if "words" in asked.kinds else []
-        self._read = lru_cache(maxsize=256)(lambda place: Passage(corpus.texts[place].as_py()))
+        self._read = lru_cache(maxsize=256)(lambda place: CutText(corpus.texts[place].as_py()))
 
-    def passage(self, place: int) -> Passage:
+    def passage(self, place: int) -> CutText:
         """A document, cut at its tokens."""
         return self._read(place)
 
@@ -98,7 +98,7 @@ class Maker:
             return able
         return sorted(random.Random(self.asked.seed).sample(able, self.asked.documents))
 
-    def copy(self, place: int, kind: str, number: int) -> Copy:
+    def copy(self, place: int, kind: str, number: int) -> LabelledCopy:
         """One copy of a document."""
         asked = self.asked
         name = f"{self.corpus.ids[place]}+{kind}{number}"
@@ -109,7 +109,7 @@ class Maker:
             used |= {"every": asked.every, "added": asked.added}
         if kind == "split":
             used["version"] = spot.version
-        return Copy(name, place, kind, KINDS[kind].same, text, used)
+        return LabelledCopy(name, place, kind, KINDS[kind].same, text, used)
 
 
 class Spot:
@@ -118,7 +118,7 @@ class Spot:
     def __init__(self, maker: Maker, place: int, stream: str) -> None:
         self._maker, self._place, self._stream = maker, place, stream
         self.chance = random.Random(stream)
-        self.passage: Passage = maker.passage(place)
+        self.passage: CutText = maker.passage(place)
         self.alpha, self.every, self.versions = maker.asked.alpha, maker.asked.every, maker.asked.versions
         self.aim = max(_LEAST_AIM, self.alpha / 10)
         self.version = 0
@@ -186,19 +186,19 @@ class Spot:
         return found if len(self._maker.passage(found)) else self._place
 
 
-class _Others(dict[object, Passage]):
+class _Others(dict[object, CutText]):
     """Passages by number, read when asked for."""
 
     def __init__(self, maker: Maker) -> None:
         super().__init__()
         self._maker = maker
 
-    def __missing__(self, place: object) -> Passage:
+    def __missing__(self, place: object) -> CutText:
         assert isinstance(place, int)
         return self._maker.passage(place)
 
 
-def perturb(corpus: Corpus, asked: Asked) -> Iterator[Copy]:
+def perturb(corpus: Corpus, asked: PerturbRequest) -> Iterator[LabelledCopy]:
     """Copies of a corpus, by document, kind and number."""
     maker = Maker(corpus, asked)
     taken = set(corpus.ids)

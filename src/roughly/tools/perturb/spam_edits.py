@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from random import Random
 
+from roughly.tools.perturb.cut_text import CutText
 from roughly.tools.perturb.edits import extra, substituted, swapped
 from roughly.tools.perturb.noise import random_string
-from roughly.tools.perturb.cut_text import Passage
 from roughly.tools.perturb.recipe import Ground, New, Own, Piece, Recipe, Spliced
 
 _MARKS = ("!", "*", "~", "-", "...", "|", "_", "+", "=", "#")
@@ -31,7 +31,7 @@ def insertion(ground: Ground, paragraphs: list[int]) -> Recipe:
 
 def garnished(text: str, chance: Random) -> str:
     """The same tokens with marks put between some of them."""
-    passage = Passage(text)
+    passage = CutText(text)
     parts = [text[: passage.starts[0]]]
     for at in range(len(passage)):
         between = text[passage.ends[at] : passage.starts[at + 1]]

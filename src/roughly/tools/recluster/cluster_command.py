@@ -49,17 +49,17 @@ def cluster(
     threads: Annotated[int, typer.Option("--threads", help="0: one a core.")] = 0,
 ) -> None:
     """Cluster documents by their sketches or signatures, without the texts or with them."""
-    from roughly.cli.progress import compiled
+    from roughly.console.progress import compiled
     from roughly.errors import SettingsError
-    from roughly.tools.recluster.stored_clusters import Asked, cluster_stored, read_stored
-    from roughly.signatures.file import check_output
+    from roughly.signing.signature_file import check_output
     from roughly.sources.part import ReadOptions
+    from roughly.tools.recluster.stored_clusters import ReclusterRequest, cluster_stored, read_stored
 
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
     if output is not None:
         check_output(output, overwrite)
-    asked = Asked(
+    asked = ReclusterRequest(
         threshold=threshold, measure=measure, common=common, cluster=cluster, shingle_size=shingle_size,
         main_text=main_text,
     )  # fmt: skip
@@ -79,7 +79,7 @@ def cluster(
     if output is not None:
         import pyarrow.parquet as pq
 
-        from roughly.lexicon.write import room
+        from roughly.lexicon.writer import room
         from roughly.sources.streams import replacing
 
         with room(output), replacing(output) as target:

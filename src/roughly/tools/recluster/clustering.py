@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly import checks
-from roughly.cluster import held as resolution
-from roughly.cluster.held import Facts, Verdict, resolve_held
+from roughly.cluster import in_memory as resolution
+from roughly.cluster.in_memory import ClusterVerdict, DocumentFacts, resolve_in_memory
 from roughly.errors import DuplicateIds
 from roughly.features.sketch import Ints, Sketch, estimate
 from roughly.methods.method import Judge, Keys
@@ -79,7 +79,7 @@ class Clustering:
 
 
 @dataclass(frozen=True)
-class Collection:
+class InMemoryCollection:
     """Documents as they are held in memory to be clustered."""
 
     ids: pa.Array
@@ -104,13 +104,13 @@ def cluster_sketches(
 ) -> Clustering:
     """Cluster documents by their sketches."""
     check_asked(threshold, measure, common, cluster, pairs)
-    held = Collection(ids, tokens, Keys(sketch.values, sketch.offsets), sketch)
+    held = InMemoryCollection(ids, tokens, Keys(sketch.values, sketch.offsets), sketch)
     judge = Judge("sketch", measure, threshold)  # type: ignore[arg-type]
     return cluster_held(held, judge, common=common, cluster=cluster, pairs=pairs, resources=resources or Resources())
 
 
 def cluster_held(
-    held: Collection,
+    held: InMemoryCollection,
     judge: Judge,
     *,
     common: int,
@@ -128,8 +128,8 @@ def cluster_held(
     else:
         alike = held.sketch if scored is None else scored  # where scores are exact, only equal sets are equivalent
         first = np.arange(len(held.ids)) if alike is None else resolution.equivalent(alike, rank)
-    found = resolve_held(
-        held.keys, judge, Facts(scored, held.tokens, held.days), rank=rank, first=first,
+    found = resolve_in_memory(
+        held.keys, judge, DocumentFacts(scored, held.tokens, held.days), rank=rank, first=first,
         work=resolution.work_of(resources), common=common, linked=cluster == "components",
         every_pair=pairs == "all",
     )  # fmt: skip
@@ -168,7 +168,7 @@ def ranked(tokens: Ints, by_id: Ints) -> Ints:
 
 
 def as_tables(
-    ids: pa.Array, by_id: Ints, found: Verdict, first: Ints, scored: Sketch | None, *, exact: bool, empty: int
+    ids: pa.Array, by_id: Ints, found: ClusterVerdict, first: Ints, scored: Sketch | None, *, exact: bool, empty: int
 ) -> Clustering:
     """What was found as tables; without `scored`, nothing was measured."""
     columns = [ids, ids.take(pa.array(found.root)), pa.array(found.kept), ids.take(pa.array(found.witness))]

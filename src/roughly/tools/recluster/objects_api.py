@@ -14,8 +14,8 @@ from roughly import checks
 from roughly.errors import SettingsError
 from roughly.features.custom import hash_features, read_features
 from roughly.features.sampling import Sampling
-from roughly.tools.recluster.clustering import Clustering, cluster_sketches
 from roughly.methods.shingles import COMMON
+from roughly.tools.recluster.clustering import Clustering, cluster_sketches
 
 
 def cluster_features(

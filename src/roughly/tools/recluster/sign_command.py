@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from roughly.cli.method_options import NAMES, with_method_options
+from roughly.console.method_options import NAMES, with_method_options
 from roughly.settings import MARKUP, MEASURES, Resources, Settings, parse_size
 
 _TOLD = 5  # rejects named one by one
@@ -54,8 +54,8 @@ def sign(
     reading = ReadOptions(
         text_column=text_column, id_column=id_column, date_column=date_column, markup=markup, format=format  # type: ignore[arg-type]
     )  # fmt: skip
-    from roughly.cli.progress import Progress, compiled
-    from roughly.signatures.sign import run_sign
+    from roughly.console.progress import Progress, compiled
+    from roughly.signing.sign_files import run_sign
 
     if not quiet:
         compiled()

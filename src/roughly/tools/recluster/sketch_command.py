@@ -37,11 +37,11 @@ def sketch(
     """Sample the shingles of documents and store them."""
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    from roughly.cli.progress import Progress, compiled
+    from roughly.console.progress import Progress, compiled
     from roughly.features.sampling import Sampling
     from roughly.features.sketch_store import FILE, SketchFacts
-    from roughly.tools.recluster.sketching_api import run_sketch
     from roughly.sources.part import ReadOptions
+    from roughly.tools.recluster.sketching_api import run_sketch
 
     sampling = Sampling.parse(sketch)
     if settings is not None:

@@ -17,7 +17,7 @@ from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling
 from roughly.features.sketch_store import FILE, SketchFacts, SketchWriter
 from roughly.features.sketching import Sketched, sketch_parts
-from roughly.job.folder import Place
+from roughly.job.output_folder import OutputFolder
 from roughly.meter import Listener, Meter
 from roughly.settings import Resources
 from roughly.sources import open_data
@@ -68,7 +68,7 @@ def run_sketch(
     """The same with settings as objects. The folder appears whole or not at all."""
     checks.refuse(checks.shingle_size(facts.shingle_size))
     started = time.perf_counter()
-    with Place(output, overwrite=overwrite, temp=resources.temp) as place:
+    with OutputFolder(output, overwrite=overwrite, temp=resources.temp) as place:
         parts = open_data(data, paths, reading, place.spool)
         done = Sketched(output, facts, notes=sorted({note for part in parts for note in part.notes}))
         with SketchWriter(place.result / FILE, facts) as writer:

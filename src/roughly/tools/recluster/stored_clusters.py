@@ -26,25 +26,25 @@ from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, joined
 from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.features.sketching import Sketched, sketch_parts
-from roughly.tools.recluster.clustering import Clustering, Collection, check_asked, cluster_held
 from roughly.meter import Meter
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import COMMON
 from roughly.settings import MEASURES, Resources, Settings, parse_size
-from roughly.signatures import file as signature_file
-from roughly.signatures.dates import days_of
-from roughly.signatures.file import read_signatures
+from roughly.signing import signature_file
+from roughly.signing.dates import days_of
+from roughly.signing.signature_file import read_signatures
 from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
+from roughly.tools.recluster.clustering import Clustering, InMemoryCollection, check_asked, cluster_held
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredDocuments:
     """What lies in files of sketches or of signatures."""
 
-    held: Collection
+    held: InMemoryCollection
     judge: Judge
     common: int  # a key in more documents forms no pairs; 0: each does
     shingle_size: int
@@ -54,7 +54,7 @@ class Stored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ReclusterRequest:
     """How to cluster; what is None is as the files say."""
 
     threshold: float | None = None
@@ -86,7 +86,7 @@ def recluster(
     Scores are estimates, or none where signatures are judged by the keys that they share. With `texts`, the documents
     as `roughly.dedupe` takes them, what shares a key is scored exactly on all shingles. Everything is held in memory.
     """
-    asked = Asked(
+    asked = ReclusterRequest(
         threshold=threshold, measure=measure, common=common, cluster=cluster, pairs=pairs,
         shingle_size=shingle_size, main_text=main_text,
     )  # fmt: skip
@@ -96,7 +96,7 @@ def recluster(
 
 
 def cluster_stored(
-    stored: Stored, asked: Asked, *, texts: Any = None, resources: Resources, reading: ReadOptions
+    stored: StoredDocuments, asked: ReclusterRequest, *, texts: Any = None, resources: Resources, reading: ReadOptions
 ) -> Clustering:
     """The same with settings as objects."""
     common = stored.common if asked.common is None else asked.common
@@ -119,7 +119,7 @@ def cluster_stored(
     )
 
 
-def _judge(stored: Stored, asked: Asked, with_texts: bool) -> Judge:
+def _judge(stored: StoredDocuments, asked: ReclusterRequest, with_texts: bool) -> Judge:
     """How pairs are judged, with what is at hand."""
     own = stored.judge
     measured = own.measure in MEASURES
@@ -140,7 +140,7 @@ def _judge(stored: Stored, asked: Asked, with_texts: bool) -> Judge:
     return dataclasses.replace(own, on="keys", measure="common", threshold=1) if own.on == "text" else own
 
 
-def read_stored(paths: Paths) -> Stored:
+def read_stored(paths: Paths) -> StoredDocuments:
     """The sketches, or the signatures, of one or several files or folders, which must have been made alike."""
     listed = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     kinds = {path: _kind(path) for path in listed}
@@ -160,7 +160,7 @@ def _kind(path: Path) -> str:
     raise InputError(f"{file} holds neither sketches nor signatures; make them with `roughly sketch` or `roughly sign`")
 
 
-def _sketches(paths: list[Path]) -> Stored:
+def _sketches(paths: list[Path]) -> StoredDocuments:
     read = [read_sketches(path) for path in paths]
     facts = read[0].facts
     for path, other in zip(paths, read, strict=True):
@@ -170,22 +170,22 @@ def _sketches(paths: list[Path]) -> Stored:
                 f"({facts.fingerprint()}); sketch both in the same way"
             )
     sketch = joined([one.sketch for one in read])
-    held = Collection(
+    held = InMemoryCollection(
         pa.concat_arrays([one.ids for one in read]), np.concatenate([one.tokens for one in read]),
         Keys(sketch.values, sketch.offsets), sketch,
     )  # fmt: skip
     judge = Judge("sketch", "resemblance", 0.5)  # the paper's threshold
-    return Stored(held, judge, COMMON, facts.shingle_size, facts.main_text, "sketch", facts.fingerprint())
+    return StoredDocuments(held, judge, COMMON, facts.shingle_size, facts.main_text, "sketch", facts.fingerprint())
 
 
-def _signatures(paths: list[Path]) -> Stored:
+def _signatures(paths: list[Path]) -> StoredDocuments:
     read = read_signatures(paths)
     made = read.made
     ids, days = pa.array(read.ids, pa.string()), days_of(read.dates)
-    held = Collection(ids, read.tokens, read.keys, read.sketch, read.equal, days)
+    held = InMemoryCollection(ids, read.tokens, read.keys, read.sketch, read.equal, days)
     told = made.described
     size = int(told.get("shingle_size", Settings().shingle_size))
-    return Stored(held, made.judge, int(told.get("common", 0)), size, False, made.method, made.fingerprint)
+    return StoredDocuments(held, made.judge, int(told.get("common", 0)), size, False, made.method, made.fingerprint)
 
 
 def full_sets(texts: Any, ids: pa.Array, facts: SketchFacts, resources: Resources, reading: ReadOptions) -> Sketch:

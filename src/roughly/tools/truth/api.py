@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 
 from roughly.errors import OutputExists, SettingsError
 from roughly.job.session import check_memory
-from roughly.tools.truth.request import PAIRS_LIMIT, Asked
-from roughly.tools.truth.find import Found, find_pairs
 from roughly.lexicon import Lexicon
 from roughly.meter import Listener, Meter
 from roughly.model import Reject
 from roughly.settings import Resources, parse_size
 from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
+from roughly.tools.truth.find import FoundPairs, find_pairs
+from roughly.tools.truth.request import PAIRS_LIMIT, TruthRequest
 
 ENDINGS = (".parquet", ".csv")
 
@@ -47,7 +47,7 @@ def truth(
     memory: str | int = "4GB",
     temp: str | os.PathLike[str] | None = None,
     **reading: Any,
-) -> Truth:
+) -> TruthResult:
     """Every pair of documents whose resemblance, containment or cosine reaches the threshold.
 
     `data` and `paths` are those of `roughly.dedupe`; `reading` are the columns and the format. The pairs are in
@@ -58,7 +58,7 @@ def truth(
     if isinstance(data, str | os.PathLike):
         data, paths = None, [data]
     held = Lexicon.open(lexicon) if isinstance(lexicon, str | os.PathLike) else lexicon
-    asked = Asked(
+    asked = TruthRequest(
         measure=measure, threshold=threshold, shingle_size=shingle_size, weights=weights, lexicon=held,
         main_text=main_text, empty=empty, pairs_limit=pairs_limit,
     )  # fmt: skip
@@ -75,14 +75,14 @@ def truth(
 def run_truth(
     data: Any,
     paths: Sequence[str | os.PathLike[str]] | None,
-    asked: Asked,
+    asked: TruthRequest,
     *,
     resources: Resources,
     reading: ReadOptions,
     output: Path | None = None,
     overwrite: bool = False,
     listener: Listener | None = None,
-) -> Truth:
+) -> TruthResult:
     """The same with settings as objects. The file appears whole or not at all."""
     check_memory(resources)
     if output is not None:
@@ -95,7 +95,7 @@ def run_truth(
             found = find_pairs(
                 parts, asked, resources=resources, scratch=folder, meter=Meter(listener), take=writer.take
             )
-        done = Truth(found, written if output is None else output)
+        done = TruthResult(found, written if output is None else output)
         if output is None:
             weakref.finalize(done, shutil.rmtree, folder, ignore_errors=True)
         else:
@@ -106,10 +106,10 @@ def run_truth(
     return done
 
 
-class Truth:
+class TruthResult:
     """The outcome of `roughly.truth`: the pairs, and what it took to find them."""
 
-    def __init__(self, found: Found, path: Path) -> None:
+    def __init__(self, found: FoundPairs, path: Path) -> None:
         self._found, self._path = found, path
 
     @cached_property

@@ -47,17 +47,17 @@ def truth(
     """Find every pair of documents at or above a threshold, exactly."""
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    from roughly.cli.progress import Progress, compiled
-    from roughly.tools.truth.api import run_truth
-    from roughly.tools.truth.request import Asked
+    from roughly.console.progress import Progress, compiled
     from roughly.sources.part import ReadOptions
+    from roughly.tools.truth.api import run_truth
+    from roughly.tools.truth.request import TruthRequest
 
     held = None
     if lexicon is not None:
         from roughly.lexicon import Lexicon
 
         held = Lexicon.open(lexicon)
-    asked = Asked(
+    asked = TruthRequest(
         measure=measure, threshold=threshold, shingle_size=shingle_size, weights=weights, lexicon=held,
         main_text=main_text, empty=empty, pairs_limit=pairs_limit,
     )  # fmt: skip

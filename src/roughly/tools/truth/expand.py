@@ -121,10 +121,12 @@ def _within(order: Ints, starts: Ints, families: Ints) -> tuple[Ints, Ints]:
     return np.concatenate(left), np.concatenate(right)
 
 
-class Pairs:
+class DocumentPairs:
     """Pairs of documents in the order of their ids, named and scored a slice at a time, since there may be millions."""
 
-    def __init__(self, ids: pa.Array, by_id: Ints, families: Families, left: Ints, right: Ints, scores: Scores) -> None:
+    def __init__(
+        self, ids: pa.Array, by_id: Ints, families: Families, left: Ints, right: Ints, scores: PairScorer
+    ) -> None:
         self._named, self._scores = ids.take(pa.array(by_id)), scores
         place = np.empty(len(by_id), np.uint32)
         place[by_id] = np.arange(len(by_id), dtype=np.uint32)
@@ -150,7 +152,7 @@ class Pairs:
             )
 
 
-class Scores(Protocol):
+class PairScorer(Protocol):
     """What pairs of leaders have in common, by row; −1 stands for equal documents."""
 
     schema: pa.Schema

@@ -23,7 +23,7 @@ Hashes = npt.NDArray[np.uint64]
 Prints = npt.NDArray[np.uint64]
 
 
-class Column:
+class NumberFile:
     """Numbers in a file without a name, which goes when it is closed; or in memory, once they are wanted there."""
 
     def __init__(self, folder: Path | None, dtype: npt.DTypeLike) -> None:
@@ -66,12 +66,12 @@ class Column:
         self._file.close()
 
 
-class Collection:
+class FeatureFiles:
     """The features of each document: sorted, distinct hashes; with `weighted`, a weight for each."""
 
     def __init__(self, folder: Path | None, weighted: bool = False) -> None:
-        self.values = Column(folder, np.uint64)
-        self.weights = Column(folder, np.float64) if weighted else None
+        self.values = NumberFile(folder, np.uint64)
+        self.weights = NumberFile(folder, np.float64) if weighted else None
         self._sizes: list[Ints] = []
         self._prints: list[Prints] = []
 
@@ -154,7 +154,7 @@ class LeaderSets:
 
     complete = True
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: FeatureFiles) -> None:
         self._collection = collection
         self._weight = 8 * collection.leader_sizes + 24
 

@@ -13,18 +13,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.cluster.candidates import Ints
-from roughly.cluster.scoring import Work
+from roughly.cluster.scoring import ResolveBudget
 from roughly.errors import DuplicateIds, InputMissing
-from roughly.tools.truth.request import Asked, Counted
-from roughly.tools.truth.feature_files import Collection
-from roughly.tools.truth.expand import CosineScores, Families, Pairs, Scores, SetScores
-from roughly.tools.truth.set_join import join_sets
-from roughly.tools.truth.vector_join import join_vectors, vectors_of
 from roughly.meter import Meter
 from roughly.model import Reject
 from roughly.settings import Resources
 from roughly.sources.part import Chunk, Part
-from roughly.threads import in_order
+from roughly.threads import map_in_order
+from roughly.tools.truth.expand import CosineScores, DocumentPairs, Families, PairScorer, SetScores
+from roughly.tools.truth.feature_files import FeatureFiles
+from roughly.tools.truth.request import CountedRequest, TruthRequest
+from roughly.tools.truth.set_join import join_sets
+from roughly.tools.truth.vector_join import join_vectors, vectors_of
 
 Features = tuple[npt.NDArray[np.uint64], Ints, "npt.NDArray[np.float64] | None", npt.NDArray[np.uint64]]
 
@@ -33,11 +33,11 @@ _OURS = 360 << 20
 
 
 @dataclass
-class Found:
+class FoundPairs:
     """Every pair, and what it took to find them."""
 
-    asked: Asked
-    counted: Counted
+    asked: TruthRequest
+    counted: CountedRequest
     ids: pa.Array  # in the order of reading
     titles: pa.Array
     part: npt.NDArray[np.int32]  # where each document stands: the part and its row there
@@ -63,7 +63,7 @@ class Found:
 
 def find_pairs(
     parts: Sequence[Part],
-    asked: Asked,
+    asked: TruthRequest,
     *,
     resources: Resources,
     scratch: Path,
@@ -71,7 +71,7 @@ def find_pairs(
     take: Callable[[pa.Table], None],
     sides: Sequence[bool] | None = None,
     prefixes: tuple[str, str] = ("", ""),
-) -> Found:
+) -> FoundPairs:
     """Every pair of documents at or above the threshold; with the side of each part, only pairs across, and ids begin
     with the prefix of their side.
 
@@ -79,9 +79,9 @@ def find_pairs(
     """
     weighted = asked.measure == "cosine"
     memory = max(64 << 20, 9 * resources.memory // 10 - _OURS)
-    counted, rejects = Counted(), []
+    counted, rejects = CountedRequest(), []
     ids, titles, part_of, row_of = [], [], [], []
-    with Collection(scratch, weighted) as collection:
+    with FeatureFiles(scratch, weighted) as collection:
         for part, batch, features, refused in _read(parts, asked, resources.threads, meter):
             collection.add(*features)
             names = batch.column("doc_id").cast(pa.string())
@@ -107,24 +107,30 @@ def find_pairs(
         )  # fmt: skip
         with meter.stage("join", len(collection.leaders), "documents") as stage:
             left = memory - (collection.nbytes if collection.in_memory else 0)
-            work = Work(left, resources.threads, scratch, lambda done: meter.advance(stage, done))
+            work = ResolveBudget(left, resources.threads, scratch, lambda done: meter.advance(stage, done))
             pairs = _joined(collection, asked, work, counted, families, names, by_id)
     with meter.stage("write", len(pairs), "pairs") as stage:
         for table in pairs.tables():
             take(table)
             meter.advance(stage, stage.done + len(table))
     counted.pairs = families.pairs
-    return Found(
+    return FoundPairs(
         asked, counted, names, pa.concat_arrays(titles), np.concatenate(part_of), np.concatenate(row_of), rejects,
         sorted({note for part in parts for note in part.notes}), meter,
     )  # fmt: skip
 
 
 def _joined(
-    collection: Collection, asked: Asked, work: Work, counted: Counted, families: Families, names: pa.Array, by_id: Ints
-) -> Pairs:
+    collection: FeatureFiles,
+    asked: TruthRequest,
+    work: ResolveBudget,
+    counted: CountedRequest,
+    families: Families,
+    names: pa.Array,
+    by_id: Ints,
+) -> DocumentPairs:
     left, right = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    scores: Scores
+    scores: PairScorer
     if asked.measure == "cosine":
         cosines = [np.empty(0)]
         for one, other, cosine in join_vectors(collection, asked, work, counted):
@@ -142,11 +148,11 @@ def _joined(
             right.append(other)
             counts.append(rows[:, 2:])
         scores = SetScores(np.concatenate(counts))
-    return Pairs(names, by_id, families, np.concatenate(left), np.concatenate(right), scores)
+    return DocumentPairs(names, by_id, families, np.concatenate(left), np.concatenate(right), scores)
 
 
 def _read(
-    parts: Sequence[Part], asked: Asked, threads: int, meter: Meter
+    parts: Sequence[Part], asked: TruthRequest, threads: int, meter: Meter
 ) -> Iterator[tuple[int, pa.RecordBatch, Features, list[Reject]]]:
     """(part, documents without their texts, features, rejects) of each chunk of documents, in order."""
     from roughly.text.canonical import tokenise
@@ -161,13 +167,13 @@ def _read(
 
     items = ((number, part, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
     with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
-        for number, facts, features, rejects, nbytes in in_order(make, items, threads):
+        for number, facts, features, rejects, nbytes in map_in_order(make, items, threads):
             stage.bytes += nbytes
             meter.advance(stage, stage.bytes)
             yield number, facts, features, rejects
 
 
-def features_of(tokens: Any, asked: Asked) -> Features:
+def features_of(tokens: Any, asked: TruthRequest) -> Features:
     """(values, offsets, weights, fingerprints) of a batch of documents."""
     from roughly.features.shingles import shingle_sets
     from roughly.kernels.hashing import hash_sequences

@@ -16,7 +16,7 @@ PAIRS_LIMIT = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class TruthRequest:
     """The measure and from where on two documents count."""
 
     measure: str = "resemblance"
@@ -46,7 +46,7 @@ class Asked:
 
 
 @dataclass
-class Counted:
+class CountedRequest:
     """What the join did."""
 
     documents: int = 0

@@ -19,13 +19,13 @@ import numpy.typing as npt
 
 from roughly.cluster.candidates import Candidates, Ints
 from roughly.cluster.grouping import group
-from roughly.cluster.scoring import NO_ROWS, Rows, Scorer, Work, held_of
-from roughly.cluster.spool import Spool
+from roughly.cluster.row_spool import RowSpool
+from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs, Scorer, held_of
 from roughly.errors import MemoryTooSmall
 from roughly.features.shingles import Sets
-from roughly.tools.truth.request import Asked, Counted
-from roughly.tools.truth.feature_files import Collection, LeaderSets
-from roughly.threads import in_order
+from roughly.threads import map_in_order
+from roughly.tools.truth.feature_files import FeatureFiles, LeaderSets
+from roughly.tools.truth.request import CountedRequest, TruthRequest
 
 _WORDS = 16
 """Of a bitmap: 1,024 bits."""
@@ -38,19 +38,19 @@ _AT_ONCE = 4_000_000
 
 
 def join_sets(
-    collection: Collection,
-    asked: Asked,
-    work: Work,
-    counted: Counted,
+    collection: FeatureFiles,
+    asked: TruthRequest,
+    work: ResolveBudget,
+    counted: CountedRequest,
     useful: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]],
-) -> Iterator[Rows]:
+) -> Iterator[ScoredPairs]:
     """Rows (d, k, c, m, n) of leaders at or above the threshold, batch by batch; only pairs that are `useful`."""
     from roughly.kernels import resolve
     from roughly.kernels.judging import MEASURES
 
     maps = np.zeros((len(collection.leaders), _WORDS), np.uint64)
     rule = resolve.Rule(MEASURES[asked.measure], asked.threshold, 0, 0.0)
-    with Spool(work.scratch) as rows:
+    with RowSpool(work.scratch) as rows:
         _spool(rows, maps, collection, asked, work)
         met = (pairs[useful(pairs)] for pairs in _met(rows, collection, maps, asked, work, counted))
         if collection.in_memory:
@@ -67,7 +67,7 @@ def join_sets(
 class _Share:
     """The rows whose values end in these bits."""
 
-    rows: Spool
+    rows: RowSpool
     number: int = 0
     bits: int = 0
 
@@ -90,7 +90,12 @@ class _Share:
 
 
 def _met(
-    rows: Spool, collection: Collection, maps: npt.NDArray[np.uint64], asked: Asked, work: Work, counted: Counted
+    rows: RowSpool,
+    collection: FeatureFiles,
+    maps: npt.NDArray[np.uint64],
+    asked: TruthRequest,
+    work: ResolveBudget,
+    counted: CountedRequest,
 ) -> Iterator[npt.NDArray[np.int32]]:
     """Pairs that no filter rules out, each once. Where the documents that share values do not fit into memory, half of
     the
@@ -121,16 +126,18 @@ def _met(
     yield from _meet(candidates, collection, maps, asked, work, counted)
 
 
-def _grouped(share: _Share, collection: Collection, work: Work) -> Candidates:
+def _grouped(share: _Share, collection: FeatureFiles, work: ResolveBudget) -> Candidates:
     found = group([share], budget=4 * work.budget // 5, threads=work.threads, asking=True)
     return Candidates.from_buckets(*found.rows(), len(collection.leaders))
 
 
-def _blocks(collection: Collection, work: Work) -> Iterator[tuple[Ints, Sets]]:
+def _blocks(collection: FeatureFiles, work: ResolveBudget) -> Iterator[tuple[Ints, Sets]]:
     return collection.scan(max(1 << 20, min(64 << 20, work.budget // (8 * work.threads))))
 
 
-def _spool(rows: Spool, maps: npt.NDArray[np.uint64], collection: Collection, asked: Asked, work: Work) -> None:
+def _spool(
+    rows: RowSpool, maps: npt.NDArray[np.uint64], collection: FeatureFiles, asked: TruthRequest, work: ResolveBudget
+) -> None:
     """Rows (value, document and whether the value answers, or asks) of what the prefixes hold."""
     from roughly.kernels.bitmaps import draw
     from roughly.kernels.grouping import filter_words, mark, present
@@ -149,7 +156,7 @@ def _spool(rows: Spool, maps: npt.NDArray[np.uint64], collection: Collection, as
         return docs, sets, prefix_flags(sets.values, sets.offsets, counts, MEASURES[asked.measure], asked.threshold)
 
     containment = asked.measure == "containment"
-    for docs, sets, flags in in_order(prefixes, _blocks(collection, work), work.threads):
+    for docs, sets, flags in map_in_order(prefixes, _blocks(collection, work), work.threads):
         drawn = np.zeros((len(docs), _WORDS), np.uint64)
         draw(sets.values, sets.offsets, drawn, 0)
         maps[docs] = drawn
@@ -161,7 +168,7 @@ def _spool(rows: Spool, maps: npt.NDArray[np.uint64], collection: Collection, as
     marks = np.zeros(filter_words(rows.count), np.uint64)
     for keys, askers in rows:
         mark(keys, askers, 0, 0, marks, np.zeros_like(marks))
-    for docs, sets, flags in in_order(prefixes, _blocks(collection, work), work.threads):
+    for docs, sets, flags in map_in_order(prefixes, _blocks(collection, work), work.threads):
         use = present(sets.values, marks) & (flags == 0)
         owners = np.repeat(docs, np.diff(sets.offsets))[use]
         rows.add(sets.values[use], (owners << 1).astype(np.uint32))
@@ -169,11 +176,11 @@ def _spool(rows: Spool, maps: npt.NDArray[np.uint64], collection: Collection, as
 
 def _meet(
     candidates: Candidates,
-    collection: Collection,
+    collection: FeatureFiles,
     maps: npt.NDArray[np.uint64],
-    asked: Asked,
-    work: Work,
-    counted: Counted,
+    asked: TruthRequest,
+    work: ResolveBudget,
+    counted: CountedRequest,
 ) -> Iterator[npt.NDArray[np.int32]]:
     """Pairs (d, k) that no filter rules out, a range of d at a time, in order."""
     from roughly.kernels.joining import meet_larger, meet_smaller
@@ -196,7 +203,7 @@ def _meet(
             )
         return meet_smaller(*between, offsets, buckets, starts, docs, flags, sizes, maps, asked.threshold, stamp)
 
-    for (_, stop), (pairs, met) in zip(ranges, in_order(meet, ranges, work.threads), strict=True):
+    for (_, stop), (pairs, met) in zip(ranges, map_in_order(meet, ranges, work.threads), strict=True):
         counted.met += met
         work.advance(stop)
         yield pairs
@@ -204,22 +211,22 @@ def _meet(
 
 def _compared_in_memory(
     met: Iterator[npt.NDArray[np.int32]],
-    collection: Collection,
+    collection: FeatureFiles,
     rule: object,
-    asked: Asked,
-    work: Work,
-    counted: Counted,
-) -> Iterator[Rows]:
+    asked: TruthRequest,
+    work: ResolveBudget,
+    counted: CountedRequest,
+) -> Iterator[ScoredPairs]:
     from roughly.kernels.resolve import score_pairs
 
     held = held_of(Sets(collection.values.held, collection.offsets))  # type: ignore[arg-type]
     leaders = collection.leaders
 
-    def compare(pairs: npt.NDArray[np.int32]) -> tuple[Rows, int]:
+    def compare(pairs: npt.NDArray[np.int32]) -> tuple[ScoredPairs, int]:
         left, right = leaders[pairs[:, 0]], leaders[pairs[:, 1]]
         return score_pairs(pairs, left, right, held, rule, asked.threshold), len(pairs)  # type: ignore[arg-type]
 
-    for rows, compared in in_order(compare, met, work.threads):
+    for rows, compared in map_in_order(compare, met, work.threads):
         counted.compared += compared
         yield rows
 
@@ -232,4 +239,4 @@ def _gathered(met: Iterator[npt.NDArray[np.int32]]) -> Iterator[npt.NDArray[np.i
         if sum(map(len, waiting)) >= _AT_ONCE:
             yield np.concatenate(waiting)
             waiting = []
-    yield np.concatenate([NO_ROWS[:, :2], *waiting])
+    yield np.concatenate([NO_PAIRS[:, :2], *waiting])

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
-from roughly.cluster.scoring import Work, blocks
-from roughly.tools.truth.request import Asked, Counted
-from roughly.tools.truth.feature_files import Collection, Column
+from roughly.cluster.scoring import ResolveBudget, blocks
 from roughly.lexicon import Lexicon
 from roughly.text.canonical import Tokens
-from roughly.threads import in_order
+from roughly.threads import map_in_order
+from roughly.tools.truth.feature_files import FeatureFiles, NumberFile
+from roughly.tools.truth.request import CountedRequest, TruthRequest
 
 if TYPE_CHECKING:
     from roughly.kernels.cosine import Postings, Units
@@ -40,7 +40,7 @@ _ROW = 160
 _MERGE = 1 << 24
 
 
-def vectors_of(tokens: Tokens, asked: Asked) -> tuple[Hashes, Ints, Floats]:
+def vectors_of(tokens: Tokens, asked: TruthRequest) -> tuple[Hashes, Ints, Floats]:
     """(terms in order of hash, offsets, weights) of each document; terms that weigh nothing are left out."""
     from roughly.kernels.cosine import term_counts
 
@@ -71,7 +71,9 @@ class Vectors:
     units: Units
 
 
-def join_vectors(collection: Collection, asked: Asked, work: Work, counted: Counted) -> Iterator[Found]:
+def join_vectors(
+    collection: FeatureFiles, asked: TruthRequest, work: ResolveBudget, counted: CountedRequest
+) -> Iterator[Found]:
     """Pairs of leaders at or above the threshold, batch by batch."""
     store = _Store(collection, work)
     try:
@@ -93,13 +95,13 @@ def join_vectors(collection: Collection, asked: Asked, work: Work, counted: Coun
 class _Store:
     """Leaders with their terms numbered from common to rare, in the order of leaders."""
 
-    def __init__(self, collection: Collection, work: Work) -> None:
+    def __init__(self, collection: FeatureFiles, work: ResolveBudget) -> None:
         names, frequencies = _vocabulary(collection)
         order = np.lexsort((names, -frequencies))
         number = np.empty(len(names), np.uint32)
         number[order] = np.arange(len(names), dtype=np.uint32)
         self.terms = len(names)
-        self._terms, self._weights = Column(work.scratch, np.uint32), Column(work.scratch, np.float64)
+        self._terms, self._weights = NumberFile(work.scratch, np.uint32), NumberFile(work.scratch, np.float64)
         assert collection.weights is not None
         sizes = collection.leader_sizes
         self._offsets = np.r_[0, np.cumsum(sizes)]
@@ -153,8 +155,8 @@ def _ask(
     asking: Vectors,
     asking_first: int,
     threshold: float,
-    work: Work,
-    counted: Counted,
+    work: ResolveBudget,
+    counted: CountedRequest,
 ) -> Iterator[Found]:
     """Pairs of the asking vectors with indexed ones before them."""
     from roughly.kernels.cosine import candidates, cosines
@@ -169,14 +171,14 @@ def _ask(
             held.offsets, held.norms,
         ), met  # fmt: skip
 
-    for pairs, scores, met in in_order(ask, pairwise(cuts), work.threads):
+    for pairs, scores, met in map_in_order(ask, pairwise(cuts), work.threads):
         counted.met += met
         counted.compared += len(pairs)
         use = scores >= threshold
         yield pairs[use, 0] + asking_first, pairs[use, 1] + first, scores[use]
 
 
-def _vocabulary(collection: Collection) -> tuple[Hashes, Ints]:
+def _vocabulary(collection: FeatureFiles) -> tuple[Hashes, Ints]:
     """All terms of the leaders in order of hash, and in how many leaders each is."""
     names, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
     waiting: list[Hashes] = []

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Candidates
-from roughly.cluster.held import candidates_of, equivalent, longest_first, work_of
+from roughly.cluster.in_memory import candidates_of, equivalent, longest_first, work_of
 from roughly.cluster.scoring import slice_of
 from roughly.errors import InputError
 from roughly.features.sampling import Groups, Sampling
@@ -132,7 +132,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Checked:
+class SamplingCheck:
     """Precision and recall of one sampling as it runs: one sample, pairs compared at the smaller limit."""
 
     precision: Floats  # by group, NaN where nothing was found
@@ -143,7 +143,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Sample:
+class StudySample:
     """The documents of a study: full sets, lengths and pairs, exact duplicates collapsed."""
 
     sets: Sketch
@@ -153,7 +153,7 @@ class Sample:
     collapsed: int
 
     @classmethod
-    def of(cls, sets: Sketch, tokens: Ints, common: int) -> Sample:
+    def of(cls, sets: Sketch, tokens: Ints, common: int) -> StudySample:
         """From full shingle sets, one a document."""
         if len(tokens) < 2:
             raise InputError("a sample of fewer than two documents has no pairs to learn from; give more documents")
@@ -175,7 +175,7 @@ class Sample:
 
 
 def study(
-    sample: Sample, bounds: Sequence[int], thresholds: Sequence[float] = THRESHOLDS, levels: int = LEVELS
+    sample: StudySample, bounds: Sequence[int], thresholds: Sequence[float] = THRESHOLDS, levels: int = LEVELS
 ) -> Study:
     """Sampled against unsampled detection on the pairs of a sample."""
     from roughly.kernels.windows import tally
@@ -200,7 +200,7 @@ def study(
     )  # fmt: skip
 
 
-def check(sample: Sample, sampling: Sampling, bounds: Sequence[int], threshold: float) -> Checked:
+def check(sample: StudySample, sampling: Sampling, bounds: Sequence[int], threshold: float) -> SamplingCheck:
     """What a sampling does on the sample, as `shingles` would run it."""
     from roughly.kernels.sets import intersections
 
@@ -218,7 +218,7 @@ def check(sample: Sample, sampling: Sampling, bounds: Sequence[int], threshold: 
         found += np.bincount(group, weights=guess, minlength=groups).astype(np.int64)
         true += np.bincount(group, weights=is_true, minlength=groups).astype(np.int64)
     whole = max(len(sample.sets.values), 1)
-    return Checked(
+    return SamplingCheck(
         _share(right, found), _share(right, true),
         float(_share(right.sum(), found.sum())), float(_share(right.sum(), true.sum())),
         len(cut.values) / whole,

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from roughly.errors import SettingsError
-from roughly.tools.tune.choose import Asked, Chosen, choose
-from roughly.tools.tune.frontier import Goal
-from roughly.tools.tune.grid import trials
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
+from roughly.tools.tune.choose import TuneRequest, TuneResult, choose
+from roughly.tools.tune.frontier import Goal
+from roughly.tools.tune.grid import trials
 
 
 def tune(
@@ -38,7 +38,7 @@ def tune(
     main_text: bool = False,
     threads: int = 0,
     **reading: Any,
-) -> Chosen:
+) -> TuneResult:
     """Try methods and settings on a sample, against labels or, without them, the exact truth at a threshold.
 
     `data`, `paths` and `reading` are those of `roughly.dedupe`; `values` puts other values of settings in the place of
@@ -49,7 +49,7 @@ def tune(
     if isinstance(data, str | os.PathLike):
         data, paths = None, [data]
     known: dict[str, Any] = {} if labels is not None else {"threshold": threshold, "shingle_size": shingle_size}
-    asked = Asked(
+    asked = TuneRequest(
         trials=trials(methods, values, **known), goal=Goal(precision=precision, recall=recall, slack=slack),
         labels=None if labels is None else Path(labels), unlisted=unlisted, label_columns=label_columns,
         same_column=same_column, ignore_unknown=ignore_unknown, threshold=threshold, shingle_size=shingle_size,

@@ -12,30 +12,30 @@ import numpy as np
 
 from roughly import checks
 from roughly.errors import InputError
-from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest, recommend
-from roughly.tools.tune.grid import Trial
-from roughly.tools.tune.labelled_sample import Labels
-from roughly.tools.tune.draw import Sample, draw
-from roughly.tools.tune.trial import Bench
-from roughly.tools.tune.reference import ExactPairs, LabelledPairs, TrueSets, Truth, exact_pairs, intervals, score
-from roughly.tools.evaluate.api import UNLISTED
-from roughly.tools.metrics.intervals import Interval
 from roughly.meter import Listener, Meter
 from roughly.settings import Resources
 from roughly.sources.part import ReadOptions
+from roughly.tools.evaluate.api import UNLISTED
+from roughly.tools.metrics.intervals import Interval
+from roughly.tools.tune.draw import DrawnSample, draw
+from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest, recommend
+from roughly.tools.tune.grid import Trial
+from roughly.tools.tune.labelled_sample import SampleLabels
+from roughly.tools.tune.reference import ExactPairs, LabelledPairs, Reference, TrueSets, exact_pairs, intervals, score
+from roughly.tools.tune.trial import TrialBench
 
 FEW = 30
 """Fewer true pairs than these make figures that mean little."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class TuneRequest:
     """What is asked for."""
 
     trials: Sequence[Trial]
     goal: Goal = field(default_factory=Goal)
     labels: Path | None = None
-    unlisted: str | None = None  # what labels do not list: different, or ignored; None: as `Labels` says
+    unlisted: str | None = None  # what labels do not list: different, or ignored; None: as `SampleLabels` says
     label_columns: Sequence[str] = ()
     same_column: str | None = None
     ignore_unknown: bool = False  # labels of documents that are not in the input
@@ -65,10 +65,10 @@ class Asked:
 
 
 @dataclass
-class Chosen:
+class TuneResult:
     """What was tried, how it did, and what is recommended."""
 
-    asked: Asked
+    asked: TuneRequest
     documents: int  # of the input
     sampled: int
     share: float  # of all sets that were drawn
@@ -131,17 +131,17 @@ class Chosen:
 def choose(
     data: Any,
     paths: Sequence[Any] | None,
-    asked: Asked,
+    asked: TuneRequest,
     *,
     resources: Resources,
     reading: ReadOptions,
     listener: Listener | None = None,
-) -> Chosen:
+) -> TuneResult:
     """Try everything that is asked for on a sample, and recommend."""
     labels = (
         None
         if asked.labels is None
-        else Labels.read(asked.labels, asked.unlisted, asked.label_columns, asked.same_column)
+        else SampleLabels.read(asked.labels, asked.unlisted, asked.label_columns, asked.same_column)
     )
     meter = Meter(listener)
     sample = draw(
@@ -151,7 +151,7 @@ def choose(
     unknown = 0 if labels is None else labels.check_seen(asked.ignore_unknown)
     if len(sample) < 2:
         raise InputError("a sample of fewer than two documents has no pairs to learn from; give more documents")
-    bench = Bench(sample, resources)
+    bench = TrialBench(sample, resources)
     _warm_up(asked.trials, resources)
     with meter.stage("truth"):
         truth = _truth(sample, labels, asked, resources)
@@ -159,7 +159,7 @@ def choose(
     best = recommend(tried, asked.goal)
     rows = truth.unseen if truth.unseen.any() else np.ones(len(truth.unseen), np.bool_)
     found = {} if best is None else intervals(truth, tried[best].columns, rows, asked.seed)
-    chosen = Chosen(
+    chosen = TuneResult(
         asked, sample.documents, len(sample), sample.share, truth.kind, truth.count(), tried, best, found, left_out,
         [], sample.rejects, sample.notes,
     )  # fmt: skip
@@ -167,7 +167,9 @@ def choose(
     return chosen
 
 
-def _try(bench: Bench, truth: Truth, sample: Sample, asked: Asked, meter: Meter) -> tuple[list[Tried], list[Trial]]:
+def _try(
+    bench: TrialBench, truth: Reference, sample: DrawnSample, asked: TuneRequest, meter: Meter
+) -> tuple[list[Tried], list[Trial]]:
     """Every trial in the order of the grid; after the budget of time none begins, but one is always made."""
     end = time.monotonic() + asked.budget
     tried: list[Tried] = []
@@ -188,7 +190,7 @@ def _try(bench: Bench, truth: Truth, sample: Sample, asked: Asked, meter: Meter)
     return tried, []
 
 
-def _truth(sample: Sample, labels: Labels | None, asked: Asked, resources: Resources) -> Truth:
+def _truth(sample: DrawnSample, labels: SampleLabels | None, asked: TuneRequest, resources: Resources) -> Reference:
     if labels is None:
         return ExactPairs(len(sample), exact_pairs(sample, asked.threshold, asked.shingle_size, resources))
     if labels.pairs is not None:
@@ -206,12 +208,12 @@ def _warm_up(trials: Sequence[Trial], resources: Resources) -> None:
 
     words = " ".join(f"word{i}" for i in range(80))
     texts = pa.array([words, f"{words} more", "something else"], pa.large_string())
-    bench = Bench(Sample(["a", "b", "c"], texts, [None] * 3, ["a", "b", "c"], 1.0, 3), resources)
+    bench = TrialBench(DrawnSample(["a", "b", "c"], texts, [None] * 3, ["a", "b", "c"], 1.0, 3), resources)
     for settings in {str(trial.values["method"]): trial.settings for trial in trials}.values():
         bench.run(settings)
 
 
-def _warnings(chosen: Chosen, labels: Labels | None, sample: Sample, unknown: int) -> list[str]:
+def _warnings(chosen: TuneResult, labels: SampleLabels | None, sample: DrawnSample, unknown: int) -> list[str]:
     told = []
     if unknown:
         told.append(f"{unknown:,} documents of the labels are not in the input, and left out")

@@ -93,7 +93,7 @@ def tune(
     """Find the method and the settings that do best on your documents, and write them to a file."""
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    from roughly.cli.progress import compiled
+    from roughly.console.progress import compiled
     from roughly.sources.part import ReadOptions
 
     if output is not None and output.exists() and not overwrite:
@@ -132,10 +132,10 @@ class _Run:
 
     def choose(self, asked: Any, everything: bool) -> None:
         """Try methods and settings."""
-        from roughly.cli.progress import Progress
+        from roughly.console.progress import Progress
+        from roughly.job.settings_file import write_settings
         from roughly.tools.tune.choose import choose
         from roughly.tools.tune.show import draw, lines, recommended_lines, unseen_lines
-        from roughly.job.settings_file import write_settings
 
         with Progress(self.quiet) as progress:
             chosen = choose(None, self.inputs, asked, resources=self.resources, reading=self.reading, listener=progress)
@@ -164,9 +164,9 @@ class _Run:
 
     def ratios(self, asked: Any, everything: bool) -> None:
         """Find sampling ratios by length."""
-        from roughly.cli.progress import Progress
-        from roughly.tools.tune.sampling_ratios import table, tune
+        from roughly.console.progress import Progress
         from roughly.job.settings_file import write_settings
+        from roughly.tools.tune.sampling_ratios import table, tune
 
         threshold = asked.threshold
         with Progress(self.quiet) as progress:
@@ -230,16 +230,16 @@ def _check(given: dict[str, Any], sampling: bool) -> None:
 
 
 def _sampling(given: dict[str, Any], main_text: bool) -> Any:
-    from roughly.tools.tune.sampling_ratios import Asked
+    from roughly.tools.tune.sampling_ratios import SamplingRequest
 
     values = {name: given[name] for name in ("precision", "recall", "threshold", "common") if given[name] is not None}
     if given["shingle-size"] is not None:
         values["shingle_size"] = given["shingle-size"]
-    return Asked(**values, bounds=_bounds(given["groups"] or ""), main_text=main_text)
+    return SamplingRequest(**values, bounds=_bounds(given["groups"] or ""), main_text=main_text)
 
 
 def _choosing(given: dict[str, Any], main_text: bool) -> Any:
-    from roughly.tools.tune.choose import Asked
+    from roughly.tools.tune.choose import TuneRequest
     from roughly.tools.tune.frontier import Goal
     from roughly.tools.tune.grid import parse_others, trials
 
@@ -248,10 +248,10 @@ def _choosing(given: dict[str, Any], main_text: bool) -> Any:
     values = {name.replace("-", "_"): given[name] for name in names if given[name] is not None}
     columns = [name.strip() for name in (given["label-columns"] or "").split(",") if name.strip()]
     listed = [name.strip() for name in (given["methods"] or "").split(",") if name.strip()]
-    known = {name: values.get(name, getattr(Asked, name)) for name in ("threshold", "shingle_size")}
+    known = {name: values.get(name, getattr(TuneRequest, name)) for name in ("threshold", "shingle_size")}
     goal = Goal(precision=given["precision"], recall=given["recall"], slack=given["slack"] or 0.0)
     found = trials(listed, parse_others(given["try"] or ()), **({} if given["labels"] is not None else known))
-    return Asked(trials=found, goal=goal, main_text=main_text, label_columns=columns, **values)
+    return TuneRequest(trials=found, goal=goal, main_text=main_text, label_columns=columns, **values)
 
 
 def _bounds(groups: str) -> tuple[int, ...]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from roughly.tools.tune.adaptive import LEAST, Study
 from roughly.report.scale import linear
 from roughly.report.svg import Frame, element, text
+from roughly.tools.tune.adaptive import LEAST, Study
 
 FRAME = Frame(680, 360, right=170)
 PRECISIONS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99)

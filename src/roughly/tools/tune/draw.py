@@ -28,14 +28,14 @@ from roughly.model import Reject
 from roughly.settings import Resources
 from roughly.sources import open_data
 from roughly.sources.part import Chunk, Part, ReadOptions
-from roughly.threads import in_order
+from roughly.threads import map_in_order
 
 Ints = npt.NDArray[np.int64]
 _SLACK = 4096
 
 
 @dataclass
-class Sample:
+class DrawnSample:
     """Documents in the order of their ids."""
 
     ids: list[str]
@@ -116,7 +116,7 @@ def draw(
     reading: ReadOptions,
     main_text: bool = False,
     meter: Meter | None = None,
-) -> Sample:
+) -> DrawnSample:
     """Read an input once and draw from it. `set_of` names the set of a document; None leaves it out."""
     drawn, documents, rejects = Draw(size, seed), 0, []
     meter = meter or Meter()
@@ -139,7 +139,7 @@ def draw(
         twice = next(a for a, b in pairwise(ids) if a == b)
         raise InputError(f"two documents have the id {twice!r}; name another column with --id-column")
     chosen = len({row[0] for row in rows})
-    return Sample(
+    return DrawnSample(
         ids, pa.array([row[2] for row in rows], pa.large_string()), [row[3] for row in rows], [row[4] for row in rows],
         chosen / max(drawn.sets, 1), documents, rejects,
         sorted({note for part in parts for note in part.notes}),
@@ -160,7 +160,7 @@ def _read(
 
     items = ((part, chunk) for part in parts for chunk in part.chunks())
     with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
-        for columns, rejects, nbytes in in_order(make, items, threads):
+        for columns, rejects, nbytes in map_in_order(make, items, threads):
             stage.bytes += nbytes
             meter.advance(stage, stage.bytes)
             yield columns, rejects

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from roughly.errors import InputError
-from roughly.tools.labels import Pairs, read_labels, refuse_unknown
+from roughly.tools.labels import LabelPairs, read_labels, refuse_unknown
 from roughly.tools.metrics.overlap import components_of
 
 
 @dataclass(frozen=True)
-class Labels:
+class SampleLabels:
     """`sets` names the set of each document listed; with pairs, what a chain of pairs joins, so that no document
     stands in two sets."""
 
@@ -35,10 +35,10 @@ class Labels:
     @classmethod
     def read(
         cls, path: Path, unlisted: str | None = None, columns: Sequence[str] = (), same_column: str | None = None
-    ) -> Labels:
+    ) -> SampleLabels:
         """The labels in a file."""
         given = read_labels(path, columns=columns, same_column=same_column)
-        if not isinstance(given, Pairs):
+        if not isinstance(given, LabelPairs):
             found = dict(zip(given.ids.to_pylist(), given.cluster.to_pylist(), strict=True))
             return cls(path, found, unlisted or "different")
         left, right = given.left.to_pylist(), given.right.to_pylist()

@@ -25,18 +25,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.tools.tune.labelled_sample import Labels
-from roughly.tools.tune.draw import Ints, Sample, place_of
-from roughly.tools.tune.trial import Outcome
-from roughly.tools.metrics.intervals import Interval, bootstrap, f1_of, ratio
-from roughly.tools.metrics.overlap import Flags, Overlap, components_of, numbered
-from roughly.tools.metrics.pair_scores import harmonic
-from roughly.tools.truth.request import Asked
-from roughly.tools.truth.find import find_pairs
 from roughly.meter import Meter
 from roughly.settings import Resources
 from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
+from roughly.tools.metrics.intervals import Interval, bootstrap, f1_of, ratio
+from roughly.tools.metrics.overlap import Flags, Overlap, components_of, numbered
+from roughly.tools.metrics.pair_scores import harmonic
+from roughly.tools.truth.find import find_pairs
+from roughly.tools.truth.request import TruthRequest
+from roughly.tools.tune.draw import DrawnSample, Ints, place_of
+from roughly.tools.tune.labelled_sample import SampleLabels
+from roughly.tools.tune.trial import TrialOutcome
 
 Floats = npt.NDArray[np.float64]
 
@@ -69,14 +69,14 @@ class Score:
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
 
 
-class Truth(Protocol):
+class Reference(Protocol):
     """What is true of a sample."""
 
     kind: str
     sets: Ints  # of each row, numbered from 0
     unseen: Flags  # of each row
 
-    def columns(self, outcome: Outcome) -> Floats:
+    def columns(self, outcome: TrialOutcome) -> Floats:
         """(both, found, true) of each row."""
         ...
 
@@ -90,12 +90,12 @@ class TrueSets:
 
     kind = "sets"
 
-    def __init__(self, sample: Sample, share: float, seed: int) -> None:
+    def __init__(self, sample: DrawnSample, share: float, seed: int) -> None:
         self.sets = numbered(np.array(sample.sets, dtype=object))
         self._weight = 1.0 / sample.share
         self.unseen = _parted(sample.sets, share, seed)[self.sets]
 
-    def columns(self, outcome: Outcome) -> Floats:
+    def columns(self, outcome: TrialOutcome) -> Floats:
         """Partners of each document."""
         overlap = Overlap.of_groups(outcome.group, self.sets)
         wrong = (overlap.found - overlap.both) * self._weight
@@ -112,7 +112,7 @@ class LabelledPairs:
 
     kind = "pairs"
 
-    def __init__(self, sample: Sample, labels: Labels, share: float, seed: int) -> None:
+    def __init__(self, sample: DrawnSample, labels: SampleLabels, share: float, seed: int) -> None:
         number = {name: at for at, name in enumerate(sample.ids)}
         listed = [(number[a], number[b], same) for a, b, same in labels.pairs or () if a in number and b in number]
         rows = np.array(listed, np.int64).reshape(-1, 3)
@@ -123,7 +123,7 @@ class LabelledPairs:
         self.sets = names if self._complete else numbered(names[self._pairs[:, 0]])
         self.unseen = held[names] if self._complete else held[names[self._pairs[:, 0]]]
 
-    def columns(self, outcome: Outcome) -> Floats:
+    def columns(self, outcome: TrialOutcome) -> Floats:
         """Partners of each document, or whether each pair was found and is true."""
         if self._complete:
             overlap = Overlap.of_groups_and_pairs(outcome.group, self._pairs[self._same])
@@ -148,7 +148,7 @@ class ExactPairs:
         self.sets = components_of(documents, pairs)
         self.unseen = np.zeros(documents, np.bool_)
 
-    def columns(self, outcome: Outcome) -> Floats:
+    def columns(self, outcome: TrialOutcome) -> Floats:
         """Partners of each document."""
         assert outcome.pairs is not None
         overlap = Overlap.of_pairs(self._documents, outcome.pairs, self.pairs, self.sets)
@@ -159,7 +159,7 @@ class ExactPairs:
         return f"{len(self.pairs):,} pairs, by the exact join"
 
 
-def exact_pairs(sample: Sample, threshold: float, shingle_size: int, resources: Resources) -> Ints:
+def exact_pairs(sample: DrawnSample, threshold: float, shingle_size: int, resources: Resources) -> Ints:
     """Every pair (n, 2) of the sample's documents whose resemblance reaches the threshold."""
     found = [np.empty((0, 2), np.int64)]
     ids = pa.array([f"{number:010}" for number in range(len(sample))])
@@ -172,9 +172,13 @@ def exact_pairs(sample: Sample, threshold: float, shingle_size: int, resources: 
         options = ReadOptions(text_column="text", id_column="id", markup="none")
         parts = open_data(pa.table({"id": ids, "text": sample.texts}), None, options, Path(name))
         find_pairs(
-            parts, Asked(threshold=threshold, shingle_size=shingle_size), resources=resources, scratch=Path(name),
-            meter=Meter(), take=take,
-        )  # fmt: skip
+            parts,
+            TruthRequest(threshold=threshold, shingle_size=shingle_size),
+            resources=resources,
+            scratch=Path(name),
+            meter=Meter(),
+            take=take,
+        )
     return np.concatenate(found)
 
 
@@ -184,7 +188,7 @@ def score(columns: Floats, rows: Flags) -> Score:
     return Score(both, found, true)
 
 
-def intervals(truth: Truth, columns: Floats, rows: Flags, seed: int) -> dict[str, Interval | None]:
+def intervals(truth: Reference, columns: Floats, rows: Flags, seed: int) -> dict[str, Interval | None]:
     """95 % intervals of precision, recall and F1 over some rows, by bootstrap over sets."""
     precision, recall = ratio(0, 1), ratio(0, 2)
     if not rows.any():

@@ -17,17 +17,26 @@ from roughly.features.sampling import Sampling
 from roughly.features.sketch import joined
 from roughly.features.sketch_store import SketchFacts
 from roughly.features.sketching import Sketched, sketch_parts
-from roughly.tools.tune.adaptive import LEAST, THRESHOLDS, Checked, Sample, Study, check, default_bounds, study
 from roughly.meter import Listener, Meter
 from roughly.methods.shingles import COMMON
 from roughly.model import Reject
 from roughly.settings import Resources
 from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
+from roughly.tools.tune.adaptive import (
+    LEAST,
+    THRESHOLDS,
+    SamplingCheck,
+    Study,
+    StudySample,
+    check,
+    default_bounds,
+    study,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SamplingRequest:
     """What is asked of the sampling."""
 
     precision: float = 0.95
@@ -52,14 +61,14 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class SamplingChoice:
     """What was measured and what follows from it."""
 
-    asked: Asked
+    asked: SamplingRequest
     study: Study
     levels: list[int]  # of each group
     uniform: int
-    checked: Checked  # the ratios chosen, as they run
+    checked: SamplingCheck  # the ratios chosen, as they run
     rejects: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -109,12 +118,12 @@ class Tuned:
 def tune(
     data: Any,
     paths: Sequence[str | os.PathLike[str]] | None,
-    asked: Asked,
+    asked: SamplingRequest,
     *,
     resources: Resources,
     reading: ReadOptions,
     listener: Listener | None = None,
-) -> Tuned:
+) -> SamplingChoice:
     """Measure a sample, which is held in memory, and choose the ratios."""
     facts = SketchFacts(Sampling("all"), asked.shingle_size, asked.main_text)
     done = Sketched(Path(), facts)
@@ -130,18 +139,18 @@ def tune(
     sets = joined([batch[2] for batch in batches])
     bounds = asked.bounds or default_bounds(tokens)
     with meter.stage("tune"):
-        sample = Sample.of(sets, tokens, asked.common)
+        sample = StudySample.of(sets, tokens, asked.common)
         found = study(sample, bounds, tuple(sorted({*THRESHOLDS, asked.threshold})))
         levels = found.choose(asked.threshold, asked.precision, asked.recall)
         sampling = Sampling("adaptive", 0, found.groups(levels))
         checked = check(sample, sampling, bounds, asked.threshold)
     uniform = found.uniform(asked.threshold, asked.precision, asked.recall)
-    return Tuned(
+    return SamplingChoice(
         asked, found, levels, uniform, checked, done.rejects, sorted({note for part in parts for note in part.notes})
     )
 
 
-def table(tuned: Tuned) -> list[str]:
+def table(tuned: SamplingChoice) -> list[str]:
     """Precision and recall of each group by ratio, the one chosen in brackets, as lines for a screen."""
     found, at = tuned.study, tuned.study.at(tuned.asked.threshold)
     width = max(12, *(len(name) for name in found.names))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from roughly.tools.tune.choose import Chosen
-from roughly.tools.tune.frontier import Tried, frontier
 from roughly.report.scale import linear
 from roughly.report.svg import Frame, element, text
+from roughly.tools.tune.choose import TuneResult
+from roughly.tools.tune.frontier import Tried, frontier
 
 _FRAME = Frame(720, 420, right=24)
 _STYLE = """
@@ -21,7 +21,7 @@ _STYLE = """
 _HEAD = f"{'precision':>9} {'recall':>7} {'F1':>7} {'bytes/doc':>10} {'CPU s/MB':>9}"
 
 
-def lines(chosen: Chosen, everything: bool = False) -> list[str]:
+def lines(chosen: TuneResult, everything: bool = False) -> list[str]:
     """The frontier, or all that was tried, the highest F1 first; * is on the frontier, > is recommended."""
     on = frontier(chosen.tried)
     shown = [n for n in range(len(chosen.tried)) if everything or on[n] or n == chosen.best]
@@ -35,7 +35,7 @@ def lines(chosen: Chosen, everything: bool = False) -> list[str]:
     return found
 
 
-def unseen_lines(chosen: Chosen) -> list[str]:
+def unseen_lines(chosen: TuneResult) -> list[str]:
     """How the recommended settings and every preset did on labels that nothing was chosen on."""
     rows = [one for one in chosen.tried if one is chosen.recommended or one.trial.preset is not None]
     rows.sort(key=lambda one: -one.unseen.f1)
@@ -49,7 +49,7 @@ def unseen_lines(chosen: Chosen) -> list[str]:
     return found
 
 
-def recommended_lines(chosen: Chosen) -> list[str]:
+def recommended_lines(chosen: TuneResult) -> list[str]:
     """What is recommended and how well it did, or that nothing is."""
     best = chosen.recommended
     if best is None:
@@ -68,7 +68,7 @@ def recommended_lines(chosen: Chosen) -> list[str]:
     return [f"recommended {best.trial.name}: {chosen.asked.goal}", f"{where:<11} {', '.join(parts)}"]
 
 
-def draw(chosen: Chosen, folder: Path) -> list[Path]:
+def draw(chosen: TuneResult, folder: Path) -> list[Path]:
     """Write precision over recall, and F1 over cost, as pictures that stand by themselves; the files."""
     folder.mkdir(parents=True, exist_ok=True)
     by_cost = max((one.cpu for one in chosen.tried), default=1.0)
@@ -88,7 +88,7 @@ def draw(chosen: Chosen, folder: Path) -> list[Path]:
 
 
 def _picture(
-    chosen: Chosen, title: str, x_label: str, y_label: str, x_most: float, points: list[tuple[float, float]]
+    chosen: TuneResult, title: str, x_label: str, y_label: str, x_most: float, points: list[tuple[float, float]]
 ) -> str:
     x, y = linear(0, max(x_most, 1e-6), _FRAME.left, _FRAME.x_end), linear(0, 1, _FRAME.y_end, _FRAME.top)
     parts = [

@@ -18,22 +18,22 @@ import numpy as np
 import pyarrow as pa
 
 from roughly import methods
-from roughly.cluster.held import Facts, Verdict, candidates_of, first_of, resolve_held, work_of
+from roughly.cluster.in_memory import ClusterVerdict, DocumentFacts, candidates_of, first_of, resolve_in_memory, work_of
 from roughly.features.shingles import Sets, shingle_sets
-from roughly.tools.tune.leader_pairs import expanded
-from roughly.tools.tune.draw import Ints, Sample
 from roughly.lexicon import Lexicon, build
 from roughly.methods.method import Keys, Method
 from roughly.settings import Resources, Settings
-from roughly.signatures.dates import days_of
+from roughly.signing.dates import days_of
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
+from roughly.tools.tune.draw import DrawnSample, Ints
+from roughly.tools.tune.leader_pairs import expanded
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What one setting found."""
 
     group: Ints  # of each document, the number of the best document of its cluster
@@ -42,17 +42,17 @@ class Outcome:
     bytes: float  # a document
 
 
-class Bench:
+class TrialBench:
     """The sample, with what several trials need of it."""
 
-    def __init__(self, sample: Sample, resources: Resources) -> None:
+    def __init__(self, sample: DrawnSample, resources: Resources) -> None:
         self.texts = sample.texts
         self._sizes = sample.sizes
         self._days = days_of(sample.dates)
         self._work = work_of(resources)
         self._made: dict[object, tuple[object, float]] = {}
 
-    def run(self, settings: Settings, *, every_pair: bool = False) -> Outcome:
+    def run(self, settings: Settings, *, every_pair: bool = False) -> TrialOutcome:
         """Find duplicates; with `every_pair`, all pairs that are judged the same and not only clusters."""
         method, cpu = self._method(settings)
         plain, spent = self._tokens(Filters())
@@ -61,7 +61,7 @@ class Bench:
         equal, more = self._equal(method.collapse, rank)
         cpu += spent + more
         if method.equality:
-            return Outcome(equal, expanded(np.empty((0, 2), np.int64), equal) if every_pair else None, cpu, 16.0)
+            return TrialOutcome(equal, expanded(np.empty((0, 2), np.int64), equal) if every_pair else None, cpu, 16.0)
         tokens, more = self._tokens(method.filters or Filters())
         cpu += more if method.filters else 0.0
         start = time.process_time()
@@ -74,13 +74,20 @@ class Bench:
             sets, more = self._sets(settings.shingle_size)
             cpu += more
         start = time.process_time()
-        verdict = resolve_held(
-            keys, judge, Facts(sets, np.diff(tokens.offsets), self._days), rank=rank, work=self._work, first=equal,
-            common=method.common, linked=settings.cluster == "components", every_pair=every_pair,
-        )  # fmt: skip
+        verdict = resolve_in_memory(
+            keys,
+            judge,
+            DocumentFacts(sets, np.diff(tokens.offsets), self._days),
+            rank=rank,
+            work=self._work,
+            first=equal,
+            common=method.common,
+            linked=settings.cluster == "components",
+            every_pair=every_pair,
+        )
         cpu += time.process_time() - start
         held = self._bytes(keys, sets, lengths, rank, equal, on_text=judge.on == "text")
-        return Outcome(verdict.root, _pairs(verdict, equal) if every_pair else None, cpu, held)
+        return TrialOutcome(verdict.root, _pairs(verdict, equal) if every_pair else None, cpu, held)
 
     def _method(self, settings: Settings) -> tuple[Method, float]:
         if not methods.needs_count(settings):
@@ -131,5 +138,5 @@ class Bench:
         return 16.0 + total / max(len(lengths), 1)
 
 
-def _pairs(verdict: Verdict, equal: Ints) -> Ints:
+def _pairs(verdict: ClusterVerdict, equal: Ints) -> Ints:
     return expanded(np.ascontiguousarray(verdict.pairs[:, :2]), equal)

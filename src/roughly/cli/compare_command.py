@@ -1,0 +1,152 @@
+"""`roughly compare A B`: two documents side by side.
+
+Scores, kind, shared passages and a word diff on standard output, for people or with `--json` for programs. Document
+text comes from strangers, so on a screen everything in it that would act unseen is shown as a sign for it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from roughly.errors import InputError, InputMissing, SettingsError
+from roughly.settings import MARKUP
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from roughly.verify.comparison import Comparison
+    from roughly.verify.diff import Segment
+
+_HTML = (".html", ".htm", ".xhtml")
+_CONTEXT = 10  # words around a change, on a screen
+_LISTED = 5  # passages named one by one
+_MARKS = {"equal": ("", ""), "delete": ("[-", "-]"), "insert": ("{+", "+}"), "gap": ("[… ", " …]")}
+_STYLES = {"equal": "", "delete": "red", "insert": "green", "gap": "dim"}
+_MEANS = {
+    "exact": "A and B have the same words in the same order",
+    "excerpt": "A is a part of B",
+    "elaboration": "A is B with more before or after it",
+    "insertion": "A and B differ in what one of them has put in",
+    "rewrite": "much of it is worded or ordered differently",
+    "revision": "the same text with edits here and there",
+    None: "A and B have next to nothing in common",
+}
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(help="A file of text or HTML, or - for standard input.", metavar="A")],
+    b: Annotated[Path, typer.Argument(help="The file to compare it with, or -.", metavar="B")],
+    context: Annotated[
+        int | None,
+        typer.Option(help="Words to show around each change; 10 on a screen, everything with --json.", min=0),
+    ] = None,
+    shingle_size: Annotated[int, typer.Option(help="Words in a shingle.")] = 5,
+    markup: Annotated[str, typer.Option(help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare two documents: how much they share, in what way they differ, and where."""
+    if markup not in MARKUP:
+        raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
+    if str(a) == "-" and str(b) == "-":
+        raise typer.BadParameter("only one of the two can be - (standard input); name a file for the other")
+    left, right = _read(a, markup), _read(b, markup)
+
+    from roughly.console.progress import compiled
+    from roughly.verify import comparison
+
+    compiled()
+    result = comparison.compare(left, right, shingle_size=shingle_size)
+    if as_json:
+        _print_json(result, a, b, context)
+    else:
+        _print_screen(result, _CONTEXT if context is None else context)
+
+
+def _read(path: Path, markup: str) -> str:
+    """The text of a file, stripped of markup where it is markup."""
+    from roughly.sources.encoding import decode_text
+
+    name = "standard input" if str(path) == "-" else str(path)
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except FileNotFoundError as problem:
+        raise InputMissing(f"no such file: {name}; check the path, or write - for standard input") from problem
+    except IsADirectoryError as problem:
+        raise InputError(f"{name} is a folder; name a file in it, or use `roughly dedupe` for all of it") from problem
+    except OSError as problem:
+        raise InputError(f"cannot read {name}: {problem.strerror or problem}; check its permissions") from problem
+    text = decode_text(data)
+    if markup == "html" or (markup == "auto" and path.suffix.lower() in _HTML):
+        from roughly.text.markup import strip
+
+        text = strip(text)
+    return text
+
+
+def _print_json(result: Comparison, a: Path, b: Path, context: int | None) -> None:
+    import orjson
+
+    value: dict[str, Any] = {"left": str(a), "right": str(b)} | result.to_dict(context)
+    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+
+
+def _print_screen(result: Comparison, context: int) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    scores = result.scores
+    union = scores.left_size + scores.right_size - scores.shared
+    words = f"{result.shingle_size} word{'s' if result.shingle_size > 1 else ''}"
+    console.print(
+        f"resemblance   {scores.resemblance:.4f}  {scores.shared:,} of {union:,} shingles of {words} in common"
+    )
+    console.print(f"containment   {scores.containment:.4f}  share of A that B holds")
+    console.print(f"contained in  {scores.contained_in:.4f}  share of B that A holds")
+    console.print(f"kind          {result.kind or 'none'}: {_MEANS[result.kind]}")
+    for line in _passage_lines(result):
+        console.print(line)
+    console.print()
+    console.print(_marked(result.diff(context)))
+
+
+def _passage_lines(result: Comparison) -> list[str]:
+    passages = sorted(result.passages, key=lambda passage: -passage.words)
+    if not passages:
+        return ["passages      none"]
+    words = sum(passage.words for passage in passages)
+    lines = [f"passages      {len(passages):,} in common, {words:,} words; characters in A and in B:"]
+    for passage in passages[:_LISTED]:
+        here = f"{passage.left_start:,}–{passage.left_end:,}"
+        there = f"{passage.right_start:,}–{passage.right_end:,}"
+        lines.append(f"              {here:>20} {there:>20} {passage.words:>9,} words")
+    if len(passages) > _LISTED:
+        lines.append(f"              and {len(passages) - _LISTED:,} shorter ones")
+    return lines
+
+
+def _marked(segments: list[Segment]) -> Text:
+    """The diff as one text: coloured, and readable without colour. Spaces at the ends stay outside the marks."""
+    from rich.text import Text
+
+    from roughly.report.visible import reveal
+
+    shown = Text()
+    spaced = True  # whether the text so far ends in white space
+    for segment in segments:
+        text = reveal(segment.text.replace("\r\n", "\n").replace("\r", "\n"))
+        body = text.strip()
+        if segment.kind == "equal" or not body:
+            shown.append(text)
+            spaced = text[-1:].isspace()
+            continue
+        begins, ends = _MARKS[segment.kind]
+        shown.append("" if spaced else " ")
+        shown.append(begins + body + ends, style=_STYLES[segment.kind])
+        shown.append(text[len(text.rstrip()) :] or " ")
+        spaced = True
+    shown.rstrip()
+    return shown

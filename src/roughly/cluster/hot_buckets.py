@@ -1,0 +1,122 @@
+"""Crowded buckets dissolved: their documents joined by their rarest shingles instead.
+
+Two sets at or above the threshold must share one of the rarest 1 − threshold of their shingles, whatever "rare"
+means, as long as it means the same for both (the prefix-filter principle). Boilerplate shingles are common, so they
+no longer join anything. The filter is exact: no pair at or above the threshold is lost.
+
+With containment it is the smaller document that must have one of its rarest shingles in the larger, which answers
+with any of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.cluster.candidates import NO_ASKS, Candidates, Ints, SetLoader
+from roughly.cluster.grouping import group
+from roughly.cluster.row_spool import RowSpool
+from roughly.cluster.scoring import ResolveBudget, blocks
+from roughly.features.shingles import Sets
+
+_MOST_SLOTS = 1 << 22
+
+
+def split_hot_buckets(
+    candidates: Candidates,
+    crowded: npt.NDArray[np.bool_],
+    sets: SetLoader,
+    measure: str,
+    threshold: float,
+    work: ResolveBudget,
+) -> Candidates:
+    """The candidates with crowded buckets dissolved; those that join their documents by rare shingles come last."""
+    starts, docs, asks = candidates.by_bucket()
+    sizes = np.diff(starts)
+    inside = np.repeat(crowded, sizes)
+    asking = np.ones(candidates.documents, np.bool_)
+    if len(asks):
+        asking[:] = False
+        asking[docs[inside & asks]] = True
+    new = [
+        _joined(members, asking, sets, measure, threshold, work) for members in _crowds(docs[inside], sizes[crowded])
+    ]
+    return Candidates.from_buckets(
+        np.concatenate((sizes[~crowded].astype(np.uint32), *(found[0] for found in new))),
+        np.concatenate((docs[~inside], *(found[1] for found in new))),
+        np.concatenate((asks[~inside], *(found[2] for found in new))) if len(asks) else NO_ASKS,
+        candidates.documents,
+    )
+
+
+def _crowds(docs: npt.NDArray[np.uint32], sizes: Ints) -> list[Ints]:
+    """The documents of crowded buckets, those together that a chain of such buckets joins.
+
+    Crowds that have no document in common are dissolved each for itself: what one is like makes no difference to the
+    other, so the answer for a document depends on nothing but those it hangs together with.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    members, places = np.unique(docs, return_inverse=True)
+    firsts = np.repeat(places[np.cumsum(sizes) - sizes], sizes)
+    graph = coo_matrix((np.ones(len(docs), np.bool_), (firsts, places)), shape=(len(members), len(members)))
+    count, label = connected_components(graph, directed=False)
+    order = np.argsort(label, kind="stable")
+    cuts = np.cumsum(np.bincount(label, minlength=count))[:-1]
+    return [part.astype(np.int64) for part in np.split(members[order], cuts)]
+
+
+def _joined(
+    members: Ints, asking: npt.NDArray[np.bool_], sets: SetLoader, measure: str, threshold: float, work: ResolveBudget
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
+    """(size of each bucket, their documents, whether each asks): one crowd, joined by rare shingles."""
+    with RowSpool(work.scratch) as rows:
+        _spool(rows, members, asking, sets, measure, threshold, work)
+        found = group([rows], budget=work.budget, threads=work.threads, asking=True)
+    sizes, docs, asks = found.rows()
+    pairs = (sizes.astype(np.float64) * (sizes - 1.0)).sum()
+    if pairs > float(len(members)) * (len(members) - 1):
+        # nearly alike, all of them: their rare shingles are shared as well, and one bucket of all is cheaper
+        return np.full(1, len(members), np.uint32), members.astype(np.uint32), asking[members]
+    return sizes, docs, asks
+
+
+def _spool(
+    rows: RowSpool,
+    members: Ints,
+    asking: npt.NDArray[np.bool_],
+    sets: SetLoader,
+    measure: str,
+    threshold: float,
+    work: ResolveBudget,
+) -> None:
+    """Rows (shingle, document and whether it asks) of the documents' rarest shingles."""
+    from roughly.kernels.grouping import filter_words, mark, present
+    from roughly.kernels.judging import MEASURES
+    from roughly.kernels.prefixes import count_hashed, prefix_keys
+
+    def loaded() -> Iterator[tuple[Ints, Sets]]:
+        weight = sets.weight()[members]
+        for lo, hi in blocks(weight, max(1, work.budget // 4)):
+            yield members[lo:hi], sets.load(members[lo:hi])
+
+    values = int(sets.weight()[members].sum()) // 8
+    counts = np.zeros(min(_MOST_SLOTS, 1 << max(10, (4 * values).bit_length())), np.uint32)
+    for _, some in loaded():
+        count_hashed(some.values, counts)
+    for block, some in loaded():
+        keys, owners = prefix_keys(some.values, some.offsets, counts, MEASURES[measure], threshold)
+        use = asking[block[owners]]
+        rows.add(keys[use], (block[owners[use]] << 1 | 1).astype(np.uint32))
+    if measure != "containment":
+        return
+    marks = np.zeros(filter_words(rows.count), np.uint64)
+    for keys, askers in rows:
+        mark(keys, askers, 0, 0, marks, np.zeros(len(marks), np.uint64))
+    for block, some in loaded():
+        use = present(some.values, marks)
+        owners = np.repeat(block, np.diff(some.offsets))[use]
+        rows.add(some.values[use], (owners << 1).astype(np.uint32))

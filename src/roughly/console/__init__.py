@@ -1,0 +1,1 @@
+"""What every command of the terminal shares: options, progress, and a process that starts quickly."""

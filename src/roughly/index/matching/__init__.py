@@ -1,0 +1,1 @@
+"""Which documents of an index match a query, and with which scores."""

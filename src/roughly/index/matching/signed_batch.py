@@ -1,0 +1,158 @@
+"""A batch of documents, signed by the method of an index: with the kernels, and in the order, of a batch run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from roughly.errors import InputError
+from roughly.features.shingles import Sets
+from roughly.methods import Keys, Method
+from roughly.settings import Settings
+from roughly.signing.dates import days_of
+from roughly.text.canonical import Tokens
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+LONGEST_ID = 2_000
+"""Bytes of a doc_id: what a tree of PostgreSQL takes."""
+_FEW = 8
+
+
+@dataclass(frozen=True)
+class KeyRows:
+    """Keys one by one: `owners[i]` has `keys[i]`, and asks for it or only answers. Sorted by owner, none twice."""
+
+    owners: Ints
+    keys: Ints  # the 64 bits of the hash, as SQL has them
+    asks: Flags
+
+    def of(self, chosen: Flags) -> KeyRows:
+        """Those of chosen owners, by a mask over the owners."""
+        use = chosen[self.owners]
+        return KeyRows(self.owners[use], self.keys[use], self.asks[use])
+
+
+@dataclass(frozen=True)
+class SignedBatch:
+    """Documents with all that an index wants to know of them."""
+
+    batch: pa.RecordBatch
+    text: pa.Array  # without markup, unless raw bytes are what is compared
+    tokens: Tokens
+    hi: Ints  # the digest of what makes documents equal
+    lo: Ints
+    lengths: Ints  # in tokens
+    bytes: Ints
+    days: npt.NDArray[np.int32]
+    keys: KeyRows
+    sketch: Sets | None
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    def column(self, name: str) -> list[str | None]:
+        """A column of the batch."""
+        values: list[str | None] = self.batch.column(name).to_pylist()
+        return values
+
+
+def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> SignedBatch:
+    """Tokens, digest, keys and sketch of each document."""
+    from roughly.kernels.hashing import hash_bytes, hash_sequences
+    from roughly.text.canonical import buffers, tokenise
+    from roughly.text.markup import strip_column
+
+    batch = storable(batch)
+    data, offsets = buffers(batch.column("text"))
+    text = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
+    tokens = tokenise(text)
+    raw = method.collapse == "identical"
+    digest = hash_bytes(data, offsets) if raw else hash_sequences(tokens.hashes, tokens.offsets)
+    keys, sketch = sign_text(text, tokens, method)
+    return SignedBatch(
+        batch,
+        batch.column("text") if raw else text,
+        tokens,
+        signed64(digest[:, 0]),
+        signed64(digest[:, 1]),
+        np.diff(tokens.offsets),
+        np.diff(offsets),
+        days_of(batch.column("date").to_pylist()),
+        keys,
+        sketch,
+    )
+
+
+def storable(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch as every database takes it: no NUL in what is said of documents, and ids of a bounded length."""
+    ids = batch.column("doc_id")
+    if batch.num_rows <= _FEW and _plain(batch):  # a kernel of Arrow takes longer than a look at one document
+        return batch
+    if pc.any(pc.match_substring(ids, "\0")).as_py():
+        raise InputError("a doc_id holds the character NUL, which no database stores; give it another id")
+    if (pc.max(pc.binary_length(ids)).as_py() or 0) > LONGEST_ID:
+        long = ids.filter(pc.greater(pc.binary_length(ids), LONGEST_ID))[0].as_py()
+        raise InputError(f"the doc_id {long[:40]!r}… has more than {LONGEST_ID:,} bytes; give it a shorter one")
+    for name in ("title", "url", "date", "source"):
+        column = batch.column(name)
+        if pc.any(pc.match_substring(column, "\0")).as_py():
+            place = batch.schema.get_field_index(name)
+            batch = batch.set_column(place, batch.schema.field(name), pc.replace_substring(column, "\0", "\ufffd"))
+    return batch
+
+
+def _plain(batch: pa.RecordBatch) -> bool:
+    told = [batch.column(name).to_pylist() for name in ("doc_id", "title", "url", "date", "source")]
+    short = all(4 * len(doc_id) <= LONGEST_ID for doc_id in told[0])
+    return short and not any("\0" in value for values in told for value in values if value)
+
+
+def sign_text(text: pa.Array, tokens: Tokens, method: Method) -> tuple[KeyRows, Sets | None]:
+    """Keys and sketch of texts without markup. Documents without a token have no key, as in a batch run."""
+    terms = method.filters.apply(text) if method.filters else tokens
+    return key_rows(method.keys(terms), np.diff(tokens.offsets) > 0), method.sketch(terms)
+
+
+def key_rows(keys: Keys | None, has_tokens: Flags) -> KeyRows:
+    """Keys one by one. A key counts within its band, so the band is mixed into it."""
+    if keys is None:
+        return KeyRows(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
+    if keys.offsets is None:
+        count, bands = keys.values.shape
+        owners = np.repeat(np.arange(count), bands)
+        values = (keys.values ^ band_masks(bands)).ravel()
+        use = (keys.values != 0).ravel() & has_tokens[owners]
+        asks = np.ones(len(values), np.bool_)
+    else:
+        owners = np.repeat(np.arange(len(keys.offsets) - 1), np.diff(keys.offsets))
+        values = keys.values[keys.offsets[0] : keys.offsets[-1]]
+        asks = np.ones(len(values), np.bool_)
+        if keys.probes is not None:
+            asks = keys.probes[keys.offsets[0] : keys.offsets[-1]]
+        use = has_tokens[owners]
+    owners, signed, asks = owners[use], signed64(values[use]), asks[use]
+    order = np.lexsort((~asks, signed, owners))
+    owners, signed, asks = owners[order], signed[order], asks[order]
+    new = np.ones(len(owners), np.bool_)
+    new[1:] = (owners[1:] != owners[:-1]) | (signed[1:] != signed[:-1])
+    return KeyRows(owners[new], signed[new], asks[new])
+
+
+def band_masks(bands: int) -> npt.NDArray[np.uint64]:
+    """A word for each band (SplitMix64 of its number), which sets its keys apart from those of the others."""
+    with np.errstate(over="ignore"):
+        z = np.arange(1, bands + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def signed64(values: npt.NDArray[np.uint64]) -> Ints:
+    """The same 64 bits, as SQL has them."""
+    return np.ascontiguousarray(values).view(np.int64)

@@ -1,0 +1,1 @@
+"""Tables, transactions and rows of an index. Nothing here calls a room above."""

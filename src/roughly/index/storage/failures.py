@@ -1,0 +1,102 @@
+"""Errors of databases, told as our own; and what is worth another try.
+
+A lock that another writer holds, a connection that broke, a server that starts up again: these pass, so the same
+transaction is tried a bounded number of times. Nothing of a failed transaction stays, and adding is idempotent, so
+trying again never does anything twice. Everything else is told at once.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from roughly.errors import DiskFull, IndexAway, IndexDamaged, IndexRefused, OutputError, RoughlyError
+from roughly.index.storage.store import BUSY_SECONDS
+
+T = TypeVar("T")
+
+TRIES = 6
+_FIRST_WAIT = 0.2
+_PASSING = ("40001", "40P01", "57P01", "57P02", "57P03", "53300", "08")
+"""SQLSTATEs: serialisation, deadlock, shutdown, crash, starting up, too many connections, connection."""
+
+
+def attempt(name: str, work: Callable[[], T], tries: int = TRIES) -> T:
+    """What `work` returns; where the database is away or busy, it is tried again, later and later."""
+    for number in range(1, tries + 1):
+        try:
+            return work()
+        except DBAPIError as problem:
+            if not passes(problem):
+                raise told(name, problem) from problem
+            if number == tries:
+                raise away(name, problem) from problem
+            time.sleep(_FIRST_WAIT * 2 ** (number - 1) * random.uniform(0.5, 1.5))
+    raise AssertionError("unreachable")
+
+
+@contextmanager
+def plainly(name: str) -> Iterator[None]:
+    """Errors of the database in our own words, without another try."""
+    try:
+        yield
+    except DBAPIError as problem:
+        raise (away if passes(problem) else told)(name, problem) from problem
+
+
+def passes(problem: DBAPIError) -> bool:
+    """Whether it may be over in a moment."""
+    message = str(problem.orig).lower()
+    state = str(getattr(problem.orig, "sqlstate", None) or "")
+    if "password authentication failed" in message or "does not exist" in message:
+        return False
+    if problem.connection_invalidated or state.startswith(_PASSING):
+        return True
+    if "database is locked" in message or "database table is locked" in message:
+        return True
+    return isinstance(problem, OperationalError | InterfaceError) and any(
+        words in message
+        for words in ("connection refused", "could not connect", "connection failed", "server closed", "is starting up",
+                      "connection timeout", "no such file or directory", "the connection is lost")
+    )  # fmt: skip
+
+
+def away(name: str, problem: DBAPIError) -> RoughlyError:
+    """It was tried often enough."""
+    message = _first_line(problem)
+    if "locked" in message:
+        return IndexAway(f"{name}: another process has been writing for {BUSY_SECONDS} s; try again when it is done")
+    return IndexAway(f"{name} cannot be reached: {message}; nothing was written, try again when it is back")
+
+
+def told(name: str, problem: Any) -> RoughlyError:
+    """What is wrong, and what to do about it."""
+    message = _first_line(problem)
+    low = message.lower()
+    if "disk is full" in low or "no space left" in low or str(getattr(problem.orig, "sqlstate", "")) == "53100":
+        return DiskFull(f"no room left for {name}: what was acknowledged is safe; make room and repeat the command")
+    if "readonly" in low or "read-only" in low:
+        return OutputError(f"cannot write to {name}: it is read-only; ask for the right to write, or copy it elsewhere")
+    if "unable to open database file" in low:
+        return OutputError(f"cannot open {name}: its folder must exist and be writable, for SQLite's own files")
+    if "not a database" in low:
+        return IndexRefused(f"{name} is not an index of roughly; make one with `roughly index create`")
+    if "malformed" in low or "disk i/o error" in low or "checksum" in low:
+        return IndexDamaged(f"{name} is damaged ({message}); restore it from a copy, or import it again")
+    if "no such table" in low or "undefinedtable" in type(problem.orig).__name__.lower():
+        return IndexRefused(f"{name} holds no index of roughly; make one with `roughly index create`")
+    if "password authentication failed" in low or "no password supplied" in low:
+        return IndexAway(f"{name}: the server refuses the user or the password; check both in the address")
+    if "does not exist" in low:
+        return IndexAway(f"{name}: {message}; make it first, or correct the address")
+    return IndexAway(f"{name}: {message}")
+
+
+def _first_line(problem: Any) -> str:
+    lines = [line.strip() for line in str(problem.orig).splitlines() if line.strip()]
+    return lines[0] if lines else type(problem.orig).__name__

@@ -1,0 +1,271 @@
+"""Where an index lies: an SQLite file or a PostgreSQL database. What the two do differently is here, or in `keys`.
+
+**Writers** take one lock for the whole transaction (`BEGIN IMMEDIATE`, an advisory lock on PostgreSQL): a document is
+matched against all that is there when it goes in, whoever else is at work, and nobody ever sees half of it.
+**Readers** see one moment (a snapshot) and wait for nobody.
+
+**Durability.** SQLite writes ahead (WAL) and waits for the disk at every commit (`synchronous=FULL`); PostgreSQL does
+so unless its operator has told it otherwise. What was acknowledged survives the kill of any process, and a power
+failure where the disk keeps its promises.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Engine,
+    Text,
+    any_,
+    bindparam,
+    cast,
+    create_engine,
+    event,
+    func,
+    select,
+)
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from roughly.errors import InputError, InputMissing, OutputError, OutputExists, SettingsError
+
+Ints = npt.NDArray[np.int64]
+
+BUSY_SECONDS = 60
+"""How long a writer waits for another one."""
+_CACHE_KIB = 64 * 1024
+_SAFE = ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{_CACHE_KIB}", "wal_autocheckpoint=8000")
+_BULK = ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{8 * _CACHE_KIB}", "locking_mode=EXCLUSIVE")
+_LOCK = 0x526F7567686C79  # "Roughly", as the number of the advisory lock
+_AT_ONCE = 50_000
+_TABLES = (
+    "contents", "documents", "keys", "recent", "crowds", "bodies", "signs", "files", "meta", "words", "titles",
+)  # fmt: skip
+_SIZE = func.pg_total_relation_size(func.to_regclass(bindparam("name")))  # NULL for a table that is not there
+
+
+def is_postgres(where: str | os.PathLike[str]) -> bool:
+    """Whether a server is meant, and not a file."""
+    return isinstance(where, str) and where.startswith(("postgresql://", "postgresql+psycopg://", "postgres://"))
+
+
+def check_place(where: str | os.PathLike[str], new: bool) -> None:
+    """Refuse, before any work is done, a file that is not there, or that is."""
+    if is_postgres(where):
+        return
+    path = path_of(where)
+    if not new and not path.exists():
+        raise InputMissing(f"no index at {path}; make one with `roughly index create {path}`")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not an index; name the file of an index")
+    if new and path.exists():
+        raise OutputExists(f"{path} already exists; choose another name, or delete it first")
+    if new and not path.absolute().parent.is_dir():
+        raise OutputError(f"cannot write {path}: {path.absolute().parent} is not a folder; make it first")
+
+
+def path_of(where: str | os.PathLike[str]) -> Path:
+    """The file of an SQLite index."""
+    text = os.fspath(where)
+    if text.startswith("sqlite:///"):
+        return Path(text[len("sqlite:///") :])
+    if "://" in text:
+        raise SettingsError(f"{text.split('://')[0]}:// is no place for an index; give a file, or postgresql://…")
+    return Path(text)
+
+
+class IndexStore:
+    """Connections to the place where an index lies."""
+
+    def __init__(self, where: str | os.PathLike[str], *, new: bool = False, bulk: bool = False) -> None:
+        """`new` makes it; `bulk` is for a file that nobody else sees before it is whole, and has no journal."""
+        check_place(where, new)
+        self.postgres = is_postgres(where)
+        self.engine = _postgres(str(where)) if self.postgres else _sqlite(path_of(where), new, bulk)
+        self.name = self.engine.url.render_as_string(hide_password=True) if self.postgres else str(path_of(where))
+        self._written: dict[Any, tuple[str, list[str] | None, dict[str, Any]]] = {}
+        self._writers = threading.Lock()  # threads of one process queue here: the database's own queue is unfair
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One moment of the index."""
+        level = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True} if self.postgres else {}
+        with self.engine.connect().execution_options(**level) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """The one transaction that writes at this time; committed at its end, or nothing happened."""
+        with self._writers, self.engine.connect() as connection:
+            connection = connection.execution_options(roughly_writes=True)
+            with connection.begin():
+                if self.postgres:
+                    connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+                yield connection
+
+    def among(self, column: ColumnElement[Any], values: Ints | Sequence[str]) -> ColumnElement[bool]:
+        """The column is one of these values; any number of them, in one statement that stays the same."""
+        return self._one_of(column, self.listed(values), not isinstance(values, np.ndarray))
+
+    def one_of(self, column: Any, strings: bool = False) -> ColumnElement[bool]:
+        """The column is one of the values of the parameter `asked`, which `listed` makes."""
+        return self._one_of(column, bindparam("asked"), strings)
+
+    def listed(self, values: Ints | Sequence[str]) -> Any:
+        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        return listed if self.postgres else orjson.dumps(listed).decode()
+
+    def _one_of(self, column: Any, listed: Any, strings: bool) -> ColumnElement[bool]:
+        if self.postgres:
+            return column == any_(cast(listed, ARRAY(Text if strings else BigInteger)))  # type: ignore[no-any-return]
+        return column.in_(select(func.json_each(listed).table_valued("value").c.value))  # type: ignore[no-any-return]
+
+    def ask(self, connection: Connection, name: Any, build: Callable[[], Any], **given: Any) -> list[Any]:
+        """Rows, as plain tuples, of a statement that is written once for each name; `given` are its parameters.
+
+        Building and writing a statement takes longer than most of them run.
+        """
+        if name not in self._written:
+            compiled = build().compile(self.engine)
+            self._written[name] = str(compiled), compiled.positiontup, dict(compiled.params)
+        text, order, fixed = self._written[name]
+        given = fixed | given
+        values: Any = given if order is None else tuple(given[parameter] for parameter in order)
+        with self.cursor(connection) as cursor:  # not SQLAlchemy's, which takes longer than most of them run
+            cursor.execute(text, values)
+            rows: list[Any] = cursor.fetchall()
+        return rows
+
+    def value(self, connection: Connection, text: str) -> Any:
+        """The one value that a plain statement gives, or None."""
+        with self.cursor(connection) as cursor:
+            cursor.execute(text)
+            row = cursor.fetchone()
+        return None if row is None else row[0]
+
+    def fetch(
+        self, connection: Connection, columns: Sequence[Any], column: Any, values: Any, *more: Any
+    ) -> list[Any]:  # fmt: skip
+        """The rows, as plain tuples, whose `column` is among any number of values; `more` are further conditions."""
+        rows: list[Any] = []
+        strings = not isinstance(values, np.ndarray)
+        for lo in range(0, len(values), _AT_ONCE):
+            rows += self.ask(
+                connection,
+                (*columns, column, *map(str, more)),
+                lambda: select(*columns).where(self.one_of(column, strings), *more),
+                asked=self.listed(values[lo : lo + _AT_ONCE]),
+            )
+        return rows
+
+    def numbers(
+        self, connection: Connection, columns: Sequence[Any], column: Any, values: Ints, *more: Any
+    ) -> Ints:  # fmt: skip
+        """The same where all columns are whole numbers, as a table of them."""
+        rows = self.fetch(connection, columns, column, values, *more)
+        flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(columns))
+        return flat.reshape(-1, len(columns))
+
+    def insert(self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Put rows into a table, as fast as the database takes them."""
+        if self.postgres:
+            into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+            with self.cursor(connection) as cursor, cursor.copy(into) as copy:
+                for row in rows:
+                    copy.write_row(row)
+            return
+        marks = ", ".join("?" * len(columns))
+        with self.cursor(connection) as cursor:
+            cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+    @contextmanager
+    def cursor(self, connection: Connection) -> Iterator[Any]:
+        """The driver's own cursor, whose errors are told as SQLAlchemy tells those of its own."""
+        driver: Any = self.engine.dialect.dbapi
+        cursor: Any = connection.connection.cursor()
+        try:
+            yield cursor
+        except driver.Error as problem:
+            dialect = self.engine.dialect
+            lost = dialect.is_disconnect(problem, connection.connection.dbapi_connection, cursor)
+            if lost:
+                connection.invalidate(problem)
+            raise DBAPIError.instance(
+                None, None, problem, driver.Error, connection_invalidated=lost, dialect=dialect
+            ) from problem
+        finally:
+            cursor.close()
+
+    def exchange(self, connection: Connection) -> None:
+        """Put `keys_next` and `signs_next` in the place of `keys` and `signs`."""
+        connection.exec_driver_sql("DELETE FROM recent")
+        for table in ("keys", "signs"):
+            connection.exec_driver_sql(f"DROP TABLE {table}")
+            connection.exec_driver_sql(f"ALTER TABLE {table}_next RENAME TO {table}")
+            if self.postgres:  # an index keeps its name, and the next refresh wants it
+                connection.exec_driver_sql(f"ALTER INDEX {table}_next_pkey RENAME TO {table}_pkey")
+
+    def size(self, connection: Connection) -> int:
+        """Bytes on disk."""
+        if self.postgres:
+            return sum(int(connection.scalar(select(_SIZE), {"name": name}) or 0) for name in _TABLES)
+        pages, size, free = (
+            int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
+            for name in ("page_count", "page_size", "freelist_count")
+        )
+        return (pages - free) * size
+
+
+def _sqlite(path: Path, new: bool, bulk: bool) -> Engine:
+    quoted = str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    engine = create_engine(
+        URL.create("sqlite+pysqlite", database=f"file:{quoted}", query={"mode": "rwc" if new else "rw", "uri": "true"}),
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+    )
+
+    @event.listens_for(engine, "connect")
+    def _connected(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions are begun below, and not behind our back
+        for pragma in (*(_BULK if bulk else _SAFE), "temp_store=MEMORY"):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+
+    @event.listens_for(engine, "begin")
+    def _begun(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("roughly_writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _postgres(url: str) -> Engine:
+    try:
+        import psycopg  # noqa: F401 - SQLAlchemy loads it by name
+    except ImportError:
+        raise SettingsError("an index on PostgreSQL needs psycopg; install it with roughly[postgres]") from None
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        raise SettingsError(
+            "that is no address of a PostgreSQL database; write postgresql://user@host/database"
+        ) from None
+    # statements are not prepared on the server: `refresh` exchanges tables under them
+    return create_engine(
+        parsed.set(drivername="postgresql+psycopg"), connect_args={"prepare_threshold": None}, pool_pre_ping=False
+    )

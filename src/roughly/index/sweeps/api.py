@@ -1,0 +1,120 @@
+"""`roughly.Sweeps`: dated sweeps of pages in an index, and what they tell (Broder 1997, §6.2, 6.4, 6.5).
+
+>>> sweeps = roughly.Sweeps(index)
+>>> sweeps.add("crawl.warc.gz", date="2024-03-31")
+>>> sweeps.lost("http://a.org/old.html").found
+>>> sweeps.changes().intervals
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from roughly.index.index import Index
+from roughly.index.sweeps.changes import Changes, changes
+from roughly.index.sweeps.copies import MINIMUM, Copies, copies
+from roughly.index.sweeps.lost import Lost, lost
+from roughly.index.sweeps.sweep import Sweep, SweepWriter, SweptPage, drop, sweeps_of, versions_of
+from roughly.model import Reject
+from roughly.sources import open_data
+from roughly.sources.part import Part, ReadOptions
+
+
+class Sweeps:
+    """The sweeps of an index."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    def __iter__(self) -> Iterator[Sweep]:
+        return iter(sweeps_of(self.index))
+
+    def add(self, data: Any, *, date: str, redo: bool = False, **reading: Any) -> Sweep:
+        """Add the pages of a crawl: a file or files with urls, or documents as `roughly.dedupe` takes them.
+
+        One that was interrupted is gone on with by the same call; with `redo` its pages are taken out first. More files
+        of one day are one sweep. `reading` are the options of `roughly.sources.ReadOptions`.
+        """
+        given = isinstance(data, str | os.PathLike)
+        several = isinstance(data, list | tuple) and data and all(isinstance(d, str | os.PathLike) for d in data)
+        paths = [data] if given else data if several and _are_files(data) else None
+        sweep, rejects = run_sweep(
+            self.index, None if paths else data, paths, date=date, redo=redo, reading=ReadOptions(**reading)
+        )
+        if rejects:
+            first = rejects[0]
+            warnings.warn(
+                f"{len(rejects):,} records were left out; the first: {first.file}, {first.record}: {first.reason}",
+                stacklevel=2,
+            )
+        return sweep
+
+    def drop(self, date: str) -> int:
+        """Take a sweep out with all its pages; returns how many there were."""
+        return drop(self.index, date)
+
+    def versions(self, url: str) -> list[SweptPage]:
+        """The versions of a page, the earliest first."""
+        return versions_of(self.index, url)
+
+    def lost(self, url: str, *, limit: int = 10) -> Lost:
+        """Where the page of an address is now."""
+        return lost(self.index, url, limit=limit)
+
+    def copies(self, document: Any, *, minimum: float = MINIMUM, limit: int | None = None) -> Copies:
+        """Whole and partial copies of a document: its id, its address, or a mapping with a `text`."""
+        return copies(self.index, document, minimum=minimum, limit=limit)
+
+    def changes(self) -> Changes:
+        """How pages changed from each sweep to the next."""
+        return changes(self.index)
+
+
+def _are_files(paths: Sequence[Any]) -> bool:
+    return all("\n" not in os.fspath(path) and (Path(path).exists() or "://" in os.fspath(path)) for path in paths)
+
+
+def run_sweep(
+    index: Index,
+    data: Any,
+    paths: Sequence[str | os.PathLike[str]] | None,
+    *,
+    date: str,
+    redo: bool = False,
+    reading: ReadOptions,
+    temp: Path | None = None,
+) -> tuple[Sweep, list[Reject]]:
+    """Read a crawl and add it; (the sweep, what was rejected)."""
+    with tempfile.TemporaryDirectory(prefix="roughly-sweep-", dir=temp) as spool:
+        parts = open_data(data, paths, reading, Path(spool))
+        under_way = SweepWriter(index, date, redo=redo)
+        for part in parts:
+            _read(part, under_way)
+        for part in parts:  # a page may be unchanged since another file of the same sweep
+            if hasattr(part, "revisits"):
+                under_way.revisit(part.revisits())
+        return under_way.finish(), under_way.rejects
+
+
+def _read(part: Part, under_way: SweepWriter) -> None:
+    for chunk in part.chunks():
+        parsed = part.parse(chunk)
+        under_way.rejects += parsed.rejects
+        documents = parsed.batch.to_pylist()
+        if part.format == "warc":
+            vain = _in_vain(chunk.data.pages)
+            under_way.leave_out(len(vain))
+            documents = [document for document in documents if document["row"] not in vain]
+        under_way.take(documents, part.name)
+
+
+def _in_vain(pages: Any) -> set[int]:
+    """The rows of answers that do not carry the page: errors, redirections."""
+    from roughly.sources.http import is_http, status_of
+
+    return {page.row for page in pages if is_http(page.block) and status_of(page.block) not in (None, 200, 203, 206)}

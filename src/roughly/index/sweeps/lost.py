@@ -1,0 +1,148 @@
+"""Lost and found (Broder 1997, §6.2): where a page lives now whose address has gone.
+
+The last version that a sweep found is compared with the pages of later sweeps. Those that are its duplicates, or hold
+as much of it as the threshold asks for, are where it went; those whose address is in the last sweep come first, then
+the most alike. Where none of them is in the last sweep they have moved on themselves, and are followed. Where the last
+version leads nowhere, the versions before it are tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from roughly.errors import InputMissing
+from roughly.index.config import IndexConfig
+from roughly.index.index import Index
+from roughly.index.matching.comparer import Comparer
+from roughly.index.sweeps.sweep import SweptPage, finished, pages_of, pages_with, sweeps_of, versions_of
+from roughly.index.sweeps.urls import canonical_url, host_of
+from roughly.signing.dates import day_of
+
+_HOPS = 10
+Scores = tuple[float | None, float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page that the lost one may have become."""
+
+    url: str
+    date: str  # of the version that is most like it
+    current: bool  # the last sweep has the address
+    same_host: bool
+    resemblance: float | None
+    containment: float | None  # share of the lost page that this one holds
+    contained_in: float | None  # share of this page that the lost one holds
+    title: str | None = None
+    via: tuple[str, ...] = ()  # addresses at which it was in between
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What became of an address."""
+
+    url: str
+    first_seen: str
+    last_seen: str
+    last_sweep: str
+    here: bool  # the last sweep has it: nothing is lost
+    found: tuple[FoundPage, ...] = ()
+    estimated: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+def lost(index: Index, url: str, *, limit: int = 10) -> Lost:
+    """Find where the page of an address is now."""
+    sweeps = finished(index)
+    last = sweeps[-1].date
+    versions = _finished_versions(index, url)
+    if not versions:
+        raise InputMissing(f"no finished sweep of {index.name} has seen {canonical_url(url)}; check the address")
+    newest = versions[-1]
+    answer = Lost(newest.url, versions[0].date, newest.date, last, newest.date == last)
+    if answer.here:
+        return answer
+    current = {page.url for page in pages_of(index, last)}
+    found, estimated = _follow(index, versions, current)
+    ordered = sorted(found, key=_order)
+    return replace(answer, found=tuple(ordered[:limit]), estimated=estimated)
+
+
+def _follow(index: Index, versions: list[SweptPage], current: set[str]) -> tuple[list[FoundPage], bool]:
+    seen, found, estimated = {versions[-1].url}, list[FoundPage](), False
+    via: tuple[str, ...] = ()
+    for _ in range(_HOPS):
+        here: list[FoundPage] = []
+        for version in reversed(versions):
+            here, estimated = _alike(index, version, versions[-1].date, current)
+            here = [replace(one, via=via) for one in here if one.url not in seen]
+            if here:
+                break
+        found += here
+        seen |= {one.url for one in here}
+        if not here or any(one.current for one in here):
+            break
+        best = min(here, key=_order)
+        via = (*via, best.url)
+        versions = _finished_versions(index, best.url)
+    return found, estimated
+
+
+def _alike(index: Index, lost: SweptPage, after: str, current: set[str]) -> tuple[list[FoundPage], bool]:
+    """Pages of sweeps after a day that are like this one, each address by the version that is most like it."""
+    scores, estimated = index._read(lambda connection, bound: _scored(index, connection, bound, lost))
+    done = {sweep.date for sweep in sweeps_of(index) if sweep.state == "done"}
+    best: dict[str, FoundPage] = {}
+    for page in pages_with(index, scores):
+        if page.date <= after or page.url == lost.url or page.date not in done:
+            continue
+        one = FoundPage(
+            page.url, page.date, page.url in current, host_of(page.url) == lost.host, *scores[page.content], page.title
+        )
+        if page.url not in best or (_score(one), one.date) > (_score(best[page.url]), best[page.url].date):
+            best[page.url] = one
+    return list(best.values()), estimated
+
+
+def _scored(
+    index: Index, connection: Connection, bound: IndexConfig, lost: SweptPage
+) -> tuple[dict[int, Scores], bool]:
+    """The texts that are like this one, itself among them, with their scores."""
+    comparer = Comparer(index._store, connection, bound)
+    scores: dict[int, Scores] = {lost.content: (1.0, 1.0, 1.0)}
+    own = np.array([lost.content], np.int64)
+    if not comparer.live(own):
+        return scores, False
+    asking = comparer.asking(own, {lost.content: day_of(lost.date)})
+    judged = set(comparer.judged(asking)[1].tolist())
+    _, texts = comparer.candidates(asking)
+    found = comparer.measure(np.repeat(own, len(texts)), texts)
+    columns = (found.resemblance.tolist(), found.containment.tolist(), found.contained_in.tolist())
+    for text, *values in zip(texts.tolist(), *columns, strict=True):
+        if text in judged or values[1] >= bound.settings.threshold:
+            scores[text] = (_told(values[0]), _told(values[1]), _told(values[2]))
+    return scores, comparer.estimated
+
+
+def _told(value: float) -> float | None:
+    return None if value != value else value
+
+
+def _score(one: FoundPage) -> float:
+    return max(one.resemblance or 0.0, one.containment or 0.0)
+
+
+def _order(one: FoundPage) -> tuple[Any, ...]:
+    return not one.current, -_score(one), not one.same_host, one.url
+
+
+def _finished_versions(index: Index, url: str) -> list[SweptPage]:
+    done = {sweep.date for sweep in sweeps_of(index) if sweep.state == "done"}
+    return [page for page in versions_of(index, url) if page.date in done]

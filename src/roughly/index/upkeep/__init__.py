@@ -1,0 +1,1 @@
+"""Looking after an index: check, refresh, upgrade, bulk load, import, export."""

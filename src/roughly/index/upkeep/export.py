@@ -1,0 +1,74 @@
+"""Documents of an index as a Parquet file: for other programs, for `roughly dedupe`, or for another index.
+
+Of documents that are equal as the method sees them, one text is stored, and stands for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlalchemy import Connection
+
+from roughly.index.config import IndexConfig
+from roughly.index.matching import scored_answers as answers
+from roughly.index.storage import contents
+from roughly.index.storage.bodies import unpack_texts
+from roughly.index.storage.schema import DOCUMENTS, REVOKED
+from roughly.index.storage.store import IndexStore
+from roughly.lexicon.writer import room
+from roughly.signing.signature_file import check_output
+from roughly.sources.streams import replacing
+
+_BLOCK = 5_000
+SCHEMA = pa.schema(
+    [
+        pa.field("doc_id", pa.string(), nullable=False),
+        pa.field("cluster_id", pa.int64(), nullable=False),
+        pa.field("state", pa.string(), nullable=False),
+        pa.field("tokens", pa.int64(), nullable=False),
+        pa.field("added", pa.int64(), nullable=False),
+        pa.field("title", pa.string()),
+        pa.field("url", pa.string()),
+        pa.field("date", pa.string()),
+        pa.field("source", pa.string()),
+        pa.field("text", pa.large_string()),  # null where texts are not stored, or were revoked
+    ]
+)
+
+
+def export(store: IndexStore, connection: Connection, bound: IndexConfig, path: Path, overwrite: bool) -> int:
+    """Write every document, in the order in which they came; returns how many."""
+    check_output(path, overwrite)
+    count, last = 0, 0
+    with room(path), replacing(path) as target, pq.ParquetWriter(target, SCHEMA, compression="zstd") as writer:
+        while True:
+            asked = answers.told().where(DOCUMENTS.c.document > last).order_by(DOCUMENTS.c.document).limit(_BLOCK)
+            rows = connection.execute(asked).all()
+            if not rows:
+                return count
+            last = rows[-1].document
+            writer.write_table(_table(store, connection, bound, rows))
+            count += len(rows)
+
+
+def _table(store: IndexStore, connection: Connection, bound: IndexConfig, rows: Sequence[Any]) -> pa.Table:
+    texts: dict[int, str] = {}
+    if bound.store == "text":
+        live = np.unique(np.array([row.content for row in rows if row.state != REVOKED], np.int64))
+        unpacked = unpack_texts(contents.read_bodies(store, connection, live)).to_pylist()
+        texts = dict(zip(live.tolist(), unpacked, strict=True))
+    columns = {
+        "doc_id": [row.doc_id for row in rows],
+        "cluster_id": [row.cluster for row in rows],
+        "state": ["revoked" if row.state == REVOKED else "live" for row in rows],
+        "text": [texts.get(row.content) for row in rows],
+        **{
+            name: [getattr(row, name) for row in rows] for name in ("tokens", "added", "title", "url", "date", "source")
+        },
+    }
+    return pa.table({f.name: pa.array(columns[f.name], f.type) for f in SCHEMA}, schema=SCHEMA)

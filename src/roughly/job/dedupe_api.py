@@ -1,0 +1,256 @@
+"""`roughly.dedupe`: open the input, run, put the result in its place."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import roughly
+from roughly import methods
+from roughly.engines.local import Workspace
+from roughly.errors import Interrupted, OutputError, RoughlyError, SettingsError
+from roughly.job.gathered_settings import settle
+from roughly.job.output_folder import OutputFolder
+from roughly.job.rereading import told_of_reading
+from roughly.job.result import Result
+from roughly.job.session import Session, check_memory
+from roughly.meter import Listener
+from roughly.settings import Resources, Settings, parse_size
+from roughly.sources import open_parts, parts_from_objects
+from roughly.sources.part import Part, ReadOptions
+
+if TYPE_CHECKING:
+    from roughly.index import Index
+    from roughly.job.against import ArchiveMatches
+    from roughly.job.on_spark import SparkResult
+
+ENGINES = ("local", "spark")
+
+
+def dedupe(
+    data: Any = None,
+    *,
+    paths: Sequence[str | os.PathLike[str]] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    threads: int = 0,
+    memory: int | str = "4GB",
+    temp: str | os.PathLike[str] | None = None,
+    index: str | os.PathLike[str] | None = None,
+    against: str | os.PathLike[str] | None = None,
+    engine: str = "local",
+    master: str | None = None,
+    spark: Any = None,
+    **options: Any,
+) -> Result | SparkResult:
+    """Find the documents that are roughly the same, and who of them stays.
+
+    `data` is a path or glob (str or Path), a pyarrow, pandas or polars table, or an iterable of texts or of dicts with
+    a text. Several files are given by `paths`. Without `output` the result lies in a temporary folder that goes with
+    the object returned. `index` names an index to make of the run, a file or `postgresql://…`; `against` one whose
+    documents are removed from the input, with whose settings the run is made. All other options are those of
+    `roughly.Settings` (`threshold`, `recall`, `measure`, `method`, `keep`, …), those of the method (`lexicon`,
+    `sketch`, …), a `preset` and a file of `settings`, over which the others have precedence, and, for reading, the
+    columns and the format (`text_column`, `date_column`, `format`, …).
+
+    Returns a `Result`. With `spark=session`, or with `engine="spark"` and a `master`, the run is one of Apache Spark:
+    `data` may be a Spark DataFrame, and a `SparkResult` is returned, whose tables are Spark's.
+
+    >>> result = dedupe(["A rose is a rose is a rose.", "a rose is a rose is a rose", "Something else entirely."])
+    >>> result.kept
+    ['0', '2']
+    """
+    if (data is None) == (paths is None):
+        raise SettingsError("give either data or paths")
+    if isinstance(data, str | os.PathLike):
+        data, paths = None, [data]
+    elif isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    size = parse_size(memory) if isinstance(memory, str) else memory
+    for_reading = {f.name for f in dataclasses.fields(ReadOptions)}
+    reading = {name: value for name, value in options.items() if name in for_reading}
+    asked = {name: value for name, value in options.items() if name not in for_reading or name == "markup"}
+    preset, file = asked.pop("preset", None), asked.pop("settings", None)
+    check_engine(engine, master, spark)
+    layers = {"preset": preset, "file": None if file is None else Path(file)}
+    archive = None
+    if against is not None:
+        archive, settings = archive_and_settings(against, asked, **layers)
+    else:
+        settings = settle(asked, **layers)
+    common: dict[str, Any] = {
+        "settings": settings,
+        "resources": Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
+        "reading": ReadOptions(**reading),
+        "output": None if output is None else Path(output),
+        "overwrite": overwrite,
+    }
+    if engine == "spark" or spark is not None:
+        check_no_index(index, against)
+        from roughly.job.on_spark import run_on_spark
+
+        return run_on_spark(data, paths, spark=spark, master=master, **common)
+    return run(data, paths, index=index, archive=archive, **common)
+
+
+def check_engine(engine: str, master: str | None, spark: Any = None) -> None:
+    """Refuse an engine that there is not, and a master for one that has none."""
+    if engine not in ENGINES:
+        raise SettingsError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+    if master is not None and engine != "spark":
+        raise SettingsError("a master belongs to the engine spark; add --engine spark (engine='spark')")
+    if master is not None and spark is not None:
+        raise SettingsError("a session has its master; give one of spark and master")
+
+
+def check_no_index(index: Any, against: Any) -> None:
+    """Refuse what the engine spark does not do yet."""
+    for name, given in (("index", index), ("against", against)):
+        if given is not None:
+            raise SettingsError(f"--{name} is for the engine local; leave it out, or leave out the engine spark")
+
+
+def run(
+    data: Any,
+    paths: Iterable[str | os.PathLike[str]] | None,
+    *,
+    settings: Settings,
+    resources: Resources,
+    reading: ReadOptions,
+    output: Path | None = None,
+    overwrite: bool = False,
+    resume: bool | None = None,
+    listener: Listener | None = None,
+    index: str | os.PathLike[str] | None = None,
+    archive: Index | None = None,
+) -> Result:
+    """The same with settings as objects, and the archive opened.
+
+    With `resume` true or false, what an interrupted run leaves stays beside the output and can be resumed; with
+    None the work lies in a temporary folder, and the result can be asked for another threshold.
+    """
+    check_memory(resources)
+    paths = None if paths is None else list(paths)
+    held = methods.contents(settings)  # refuses what cannot be made
+    if index is not None:
+        check_index(index, archive)
+    place = OutputFolder(
+        output, overwrite=overwrite, resumable=resume is not None, resume=bool(resume), temp=resources.temp
+    )
+    session = None
+    try:
+        parts = _open(data, paths, reading, place.spool)
+        identity = _identity(parts, settings, held, reading)
+        known = None
+        if archive is not None:
+            known = _ask(archive, parts, resources)
+            parts = known.parts
+            identity["against"] = known.identity()
+        workspace = Workspace(place.work, identity, resume=bool(resume))
+        told = told_of_reading(None if paths is None else [os.fspath(path) for path in paths], reading)
+        session = Session(parts, settings, resources, workspace, listener, told)
+        session.run(place.result, hidden=known.removed if known is not None else 0)
+        if known is not None:
+            known.write(place.result)
+        failed = None if index is None else _make_index(index, session, place, resources)
+        folder = place.publish()
+        if failed is not None and output is not None:
+            raise OutputError(
+                f"{failed}; the run itself stands in {folder}: make the index with `roughly index import {folder}`"
+            ) from failed
+        if failed is not None:
+            raise failed
+    except BaseException as problem:
+        if session is not None:
+            session.engine.close()
+        place.abandon(problem)
+        if isinstance(problem, KeyboardInterrupt) and not isinstance(problem, Interrupted):
+            raise Interrupted(place.how_to_go_on()) from None
+        raise
+    if place.scratch is None:
+        session.close()
+        return Result(folder)
+    return Result(folder, session, scratch=place.scratch)
+
+
+def archive_and_settings(
+    against: str | os.PathLike[str], asked: dict[str, Any], *, preset: str | None = None, file: Path | None = None
+) -> tuple[Index, Settings]:
+    """The archive, opened, and its settings with what was asked for beside them."""
+    from roughly.job.against import open_archive, settings_against
+
+    given = dict(asked)
+    if preset is not None or file is not None:
+        given = settle(asked, preset=preset, file=file).to_dict()
+    archive = open_archive(against, given)
+    try:
+        return archive, settings_against(archive, given)
+    except BaseException:
+        archive.close()
+        raise
+
+
+def check_index(index: str | os.PathLike[str], archive: Index | None) -> None:
+    """Refuse, before any work is done, an index that cannot be made."""
+    from roughly.index.storage.store import check_place
+
+    if archive is not None:
+        raise SettingsError("a run against an archive makes no index of its own; add the new documents to the archive")
+    check_place(index, new=True)
+
+
+def _ask(archive: Index, parts: Sequence[Part], resources: Resources) -> ArchiveMatches:
+    from roughly.job.against import ArchiveMatches
+
+    try:
+        return ArchiveMatches(archive, parts, resources.threads, resources.temp)
+    finally:
+        archive.close()
+
+
+def _make_index(
+    index: str | os.PathLike[str], session: Session, place: OutputFolder, resources: Resources
+) -> RoughlyError | None:
+    """An index of all documents of the run, with its clusters; what went wrong is told when the run is safe."""
+    from roughly.index.config import bind
+    from roughly.index.upkeep.bulk_load import load
+
+    made = session.method.method if isinstance(session.method, methods.Verified) else session.method
+    bound = bind(session.settings, "text", getattr(made, "lexicon", None))
+    verdicts = place.result / "documents.parquet"
+    try:
+        with session.meter.stage("index", session.engine.documents, "documents") as stage:
+            load(
+                index, bound, session.parts, verdicts, threads=resources.threads, temp=resources.temp,
+                advance=lambda done: session.meter.advance(stage, done),
+            )  # fmt: skip
+    except RoughlyError as problem:
+        return problem
+    return None
+
+
+def _open(data: Any, paths: Iterable[str | os.PathLike[str]] | None, reading: ReadOptions, spool: Path) -> list[Part]:
+    if paths is None:
+        return parts_from_objects(data, reading, spool)
+    return open_parts([os.fspath(path) for path in paths], reading, spool)
+
+
+def _identity(parts: Sequence[Part], settings: Settings, held: dict[str, str], reading: ReadOptions) -> dict[str, Any]:
+    """What must be the same for an unfinished run to go on."""
+    return {
+        "version": roughly.__version__,
+        "settings": _named(settings),
+        "contents": held,
+        "reading": dataclasses.asdict(reading),
+        "inputs": [[part.name, part.format, part.size, part.stamp()] for part in parts],
+    }
+
+
+def _named(settings: Settings) -> dict[str, Any]:
+    """The settings without where the lexicon and the key lie: what these hold is what counts."""
+    values = settings.to_dict()
+    values["options"] = {name: value for name, value in values["options"].items() if name not in settings.files()}
+    return values

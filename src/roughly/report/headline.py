@@ -1,0 +1,144 @@
+"""The top of the page: what went in, what stays, what goes, what it saved, and what deserves a look.
+
+Reads the counts of run.json. A count that is not there is not shown; nothing is made up in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from roughly.report.run_request import Judged, Number, RequestedQuality, asked, judged, number, section
+from roughly.report.wording import NBSP, count, counted, duration, plain, plural, share, size
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlineFigure:
+    """A big number, the word under it, and a smaller remark."""
+
+    value: str
+    word: str
+    remark: str = ""
+    tone: str = ""  # "stay" or "go", for the colour
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What stands above the first section."""
+
+    headline: str
+    figures: tuple[HeadlineFigure, ...]
+    facts: tuple[tuple[str, str, str], ...]  # name, value, what it means
+    stay: float | None  # share of the documents, for the bar
+
+
+def overview(run: Mapping[str, Any]) -> Overview:
+    """The overview of a run."""
+    counts = section(run, "counts")
+    documents, kept, removed = (number(counts, key) for key in ("documents", "kept", "removed"))
+    stay = kept / documents if documents and kept is not None else None
+    return Overview(
+        headline(counts, asked(run)),
+        tuple(_figures(counts, documents, kept, removed)),
+        tuple(_facts(run, counts)),
+        stay,
+    )
+
+
+def headline(counts: Mapping[str, Any], limits: RequestedQuality) -> str:
+    """One sentence: ``37,071 documents in, 31,200 stay, 5,871 go (15.8 %), 41 MB saved.``"""
+    documents, kept, removed = (number(counts, key) for key in ("documents", "kept", "removed"))
+    saved = number(counts, "removed_bytes")
+    if documents is None:
+        return "The run left no counts."
+    if documents == 0:
+        return "No documents went in: there was nothing to compare."
+    if removed == 0:
+        at = f" at threshold {plain(limits.threshold)}" if limits.threshold is not None else ""
+        stays = "it stays" if documents == 1 else "all of them stay"
+        return f"{counted(documents, 'document')} in, {stays}: no duplicates were found{at}."
+    parts = [f"{counted(documents, 'document')} in"]
+    if kept is not None:
+        parts.append(f"{count(kept)}{NBSP}{'stays' if kept == 1 else 'stay'}")
+    if removed is not None:
+        goes = "goes" if removed == 1 else "go"
+        parts.append(f"{count(removed)}{NBSP}{goes} ({share(removed, documents)})")
+    if saved is not None:
+        parts.append(f"{size(saved)} saved")
+    return ", ".join(parts) + "."
+
+
+def _figures(
+    counts: Mapping[str, Any], documents: Number | None, kept: Number | None, removed: Number | None
+) -> list[HeadlineFigure]:
+    found = []
+    total, saved = number(counts, "bytes"), number(counts, "removed_bytes")
+    if documents is not None:
+        remark = f"{size(total)} of text" if total is not None else ""
+        found.append(HeadlineFigure(count(documents), f"{plural('document', documents)} in", remark))
+    if kept is not None:
+        word = "stays" if kept == 1 else "stay"
+        found.append(HeadlineFigure(count(kept), word, share(kept, documents) if documents else "", "stay"))
+    if removed is not None:
+        word = "goes" if removed == 1 else "go"
+        found.append(HeadlineFigure(count(removed), word, share(removed, documents) if documents else "", "go"))
+    if saved is not None:
+        remark = f"{share(saved, total)} of the text" if total else ""
+        found.append(HeadlineFigure(size(saved), "saved", remark))
+    return found
+
+
+# key, name, what it means
+_COUNTED = (
+    ("clusters", "Clusters", "groups of two documents or more"),
+    ("largest_cluster", "Largest cluster", "documents in it"),
+    ("identical", "Identical", "the same bytes as another document"),
+    ("lexical", "Lexically equal", "the same words in the same order"),
+    ("empty", "Empty", "documents without words; equal to each other only"),
+    ("rejected", "Rejected", "records that could not be used"),
+    ("unsigned", "Without a key", "nothing, or too little, of them was left to make one of"),
+    ("short_documents", "Short documents", "too short for a super shingle"),
+    ("common_keys", "Common keys", "in too many documents to form pairs, left out"),
+    ("candidate_documents", "Candidate documents", "shared a key with another document"),
+    ("candidate_pairs", "Candidate pairs", "compared exactly, shingle by shingle"),
+    ("verified_pairs", "Verified pairs", "reached the threshold"),
+    ("crowded_buckets", "Crowded buckets", "split by their rarest shingles"),
+)
+_IF_ANY = ("crowded_buckets", "unsigned", "short_documents", "common_keys")
+_ON = {"equality": "by equality", "text": "exactly", "sketch": "by sketches", "keys": "by keys"}
+
+
+def _meaning(key: str, judge: Judged) -> tuple[str, str] | None:
+    """Name and meaning of a count where pairs were not compared exactly."""
+    if judge.on in ("text", "equality"):
+        return None
+    if key == "candidate_pairs":
+        return "Candidate pairs", "compared by their sketches" if judge.on == "sketch" else "shared a key"
+    if key == "verified_pairs":
+        return "Pairs found", "not verified on the text"
+    return None
+
+
+def _facts(run: Mapping[str, Any], counts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    found = []
+    candidates, judge = number(counts, "candidate_pairs"), judged(run)
+    if judge.how:
+        found.append(("Judged", _ON.get(judge.on, judge.on), judge.how))
+    for key, name, meaning in _COUNTED:
+        value = number(counts, key)
+        if value is None or (key in _IF_ANY and not value):
+            continue
+        if other := _meaning(key, judge):
+            name, meaning = other
+        elif key == "verified_pairs" and candidates and value <= candidates:
+            meaning = f"reached the threshold: {share(value, candidates)} of the candidates"
+        found.append((name, count(value), meaning))
+    seconds, memory = number(run, "seconds"), number(run, "peak_memory")
+    if seconds is not None:
+        total = number(counts, "bytes")
+        rate = f"{size(total / seconds)} of text a second" if total and seconds > 0 else "the whole run"
+        found.append(("Time", duration(seconds), rate))
+    if memory is not None:
+        found.append(("Peak memory", size(memory), "at its highest"))
+    return found

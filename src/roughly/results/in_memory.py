@@ -1,0 +1,148 @@
+"""What results are judged on: signed now from their texts, or found where it is stored, by their ids.
+
+| from | keys and sketch | scores |
+|---|---|---|
+| the texts | made now, with any method | exact where the method or `verify` compares texts |
+| signatures (`roughly sign`) | read once, kept in memory | as the method tells: of a sketch, or none |
+| an index | fetched, some statements for all | exact where the index stores texts or shingles |
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly import methods
+from roughly.cluster.in_memory import DocumentFacts
+from roughly.cluster.scoring import slice_of
+from roughly.errors import InputError
+from roughly.features.shingles import Sets, shingle_sets
+from roughly.methods.method import Judge, Keys, Method
+from roughly.results.ranked_list import RankedList
+from roughly.settings import Settings
+from roughly.signing.dates import days_of
+from roughly.signing.signature_file import Signatures, read_signatures
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class JudgedResults:
+    """Results, ready to be judged."""
+
+    keys: Keys | None  # None: equality is the whole method
+    judge: Judge | None
+    facts: DocumentFacts
+    tokens: Ints
+    equal: npt.NDArray[Any]  # rows that are the same for equal results
+    common: int
+    scores: Literal["exact", "estimated", "none"]
+    told: dict[str, list[str | None]] = field(default_factory=dict)  # what the store knows of the results
+
+
+def sign_texts(given: RankedList, settings: Settings, method: Method | None = None) -> JudgedResults:
+    """Sign the texts of results."""
+    from roughly.kernels.hashing import hash_bytes, hash_sequences
+    from roughly.text.canonical import buffers, tokenise
+    from roughly.text.markup import strip_column
+
+    method = method or methods.make(settings)
+    try:
+        raw = pa.array(given.texts, pa.large_string())
+    except UnicodeEncodeError as problem:
+        raise InputError(f"a result is not valid Unicode: {problem.reason}; repair it first") from problem
+    asked = {"html": [True] * len(given), "none": [False] * len(given)}.get(settings.markup, given.markup)
+    text = strip_column(raw, pa.array(asked, pa.bool_()), settings.main_text)
+    tokens = tokenise(text)
+    lengths = np.diff(tokens.offsets)
+    equal = hash_sequences(tokens.hashes, tokens.offsets)
+    if method.collapse == "identical":
+        equal = hash_bytes(*buffers(raw))
+    if method.equality:
+        return JudgedResults(None, None, DocumentFacts(), lengths, equal, 0, "none")
+    terms = method.filters.apply(text) if method.filters else tokens
+    judge = method.judge()
+    sets = None
+    if judge.on == "text":
+        sets = shingle_sets(tokens, settings.shingle_size)
+    elif judge.on == "sketch":
+        sets = method.sketch(terms)
+    exact = judge.on == "text" or (judge.on == "sketch" and method.describe().get("sketch", "all") == "all")
+    keys = _without_empty(method.keys(terms), lengths)
+    facts = DocumentFacts(sets, lengths, days_of(given.facts["date"]))
+    measured = judge.measure != "common"
+    return JudgedResults(
+        keys, judge, facts, lengths, equal, method.common,
+        "none" if sets is None or not measured else "exact" if exact else "estimated",
+    )  # fmt: skip
+
+
+def _without_empty(keys: Keys | None, lengths: Ints) -> Keys:
+    """Results without a token have no key; they are equal to each other, and that is all."""
+    assert keys is not None  # a method of equality has none, and was treated before
+    if lengths.all():
+        return keys
+    if keys.offsets is None:
+        return Keys(np.where(lengths[:, None] == 0, np.uint64(0), keys.values))
+    use = np.repeat(lengths > 0, np.diff(keys.offsets))
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(np.where(lengths > 0, np.diff(keys.offsets), 0), out=offsets[1:])
+    values = keys.values[keys.offsets[0] : keys.offsets[-1]]
+    probes = None if keys.probes is None else keys.probes[keys.offsets[0] : keys.offsets[-1]][use]
+    return Keys(values[use], offsets, probes)
+
+
+class StoredSignatures:
+    """A file of signatures, read once: `group_results` finds the results in it by their ids."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(path)
+        self._read: Signatures = read_signatures([self.name])
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {doc_id: place for place, doc_id in enumerate(self._read.ids)}
+
+    def hold(self, given: RankedList) -> JudgedResults:
+        """The signatures of the results."""
+        read, places = self._read, self._places
+        missing = [doc_id for doc_id in given.ids if doc_id not in places]
+        if missing:
+            raise InputError(
+                f"{self.name} has no signature of {len(missing):,} results, {missing[0]!r} for one; sign them as well"
+            )
+        rows = np.array([places[doc_id] for doc_id in given.ids], np.int64)
+        dates = [read.dates[row] for row in rows.tolist()]
+        judge = read.made.judge
+        if judge.on == "text":  # without the texts, what shares a key is a candidate, and no more can be said
+            judge = Judge("keys", "common", 1, judge.dates, judge.lengths)
+        sketch = None if read.sketch is None else slice_of(read.sketch, rows)
+        measured = judge.on == "sketch" and judge.measure != "common"
+        exact = measured and read.made.described.get("sketch", "all") == "all"
+        return JudgedResults(
+            keys_of(read.keys, rows),
+            judge,
+            DocumentFacts(sketch, read.tokens[rows], days_of(dates)),
+            read.tokens[rows],
+            read.equal[rows],
+            int(read.made.described.get("common", 0)),
+            "exact" if exact else "estimated" if measured else "none",
+            {"date": dates},
+        )
+
+
+def keys_of(keys: Keys, rows: Ints) -> Keys:
+    """The keys of some documents."""
+    if keys.offsets is None:
+        return Keys(keys.values[rows])
+    some = slice_of(Sets(keys.values, keys.offsets), rows)
+    probes = None
+    if keys.probes is not None:
+        probes = slice_of(Sets(keys.probes.astype(np.uint64), keys.offsets), rows).values.astype(np.bool_)
+    return Keys(some.values, some.offsets, probes)

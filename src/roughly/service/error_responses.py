@@ -1,0 +1,141 @@
+"""What goes wrong, as an answer: a code, one sentence, and what to do. Never a traceback.
+
+| code | what it means |
+|---|---|
+| 400 | the request cannot be read |
+| 401, 403 | a token is needed; it has not the right; or the request came from elsewhere |
+| 404 | no such page, document, cluster |
+| 408 | the rest of the request did not come |
+| 409 | what is served cannot do that: a run takes no documents, two results have one id |
+| 413 | more than is taken: bytes, documents, a text |
+| 422 | it was read and makes no sense |
+| 429 | too many requests; `Retry-After` says when to come again |
+| 503 | the database is away or busy, the disk is full, or it took too long; nothing was done unless it is said |
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from roughly.errors import (
+    DiskFull,
+    DuplicateIds,
+    IndexAway,
+    IndexDamaged,
+    IndexRefused,
+    InputError,
+    InputMissing,
+    MemoryTooSmall,
+    OutputError,
+    RoughlyError,
+    SettingsError,
+    TooManyPairs,
+)
+from roughly.report.visible import label
+
+RETRY_SECONDS = 5
+_CODES: tuple[tuple[type[RoughlyError], int], ...] = (
+    (InputMissing, 404),
+    (DuplicateIds, 409),
+    (IndexRefused, 409),
+    (IndexDamaged, 503),
+    (InputError, 422),
+    (SettingsError, 422),
+    (TooManyPairs, 422),
+    (IndexAway, 503),
+    (DiskFull, 503),
+    (MemoryTooSmall, 503),
+    (OutputError, 503),
+)
+_SAID = {
+    404: ("there is nothing at this address", "the page / and the list at /api say what there is"),
+    405: ("this address is not asked in that way", "see the list at /api"),
+}
+_TITLES = {
+    400: "That could not be read", 401: "A token is needed", 403: "Not allowed", 404: "Not found", 408: "Too slow",
+    409: "Not possible here", 413: "Too much at once", 422: "That makes no sense", 429: "Too many requests",
+    500: "Something broke", 503: "Not now",
+}  # fmt: skip
+
+
+class ErrorResponse(HTTPException):
+    """A request that is answered with an error of the service's own.
+
+    It is an HTTPException since FastAPI takes any other error, while it reads a request, for a broken request.
+    """
+
+    def __init__(
+        self, status: int, error: str, remedy: str | None = None, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(status, error, headers or {})
+        self.status, self.error, self.remedy = status, error, remedy
+
+    @property
+    def title(self) -> str:
+        """Over the page that tells it."""
+        return _TITLES.get(self.status, "That did not work")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"error": self.error} | ({} if self.remedy is None else {"remedy": self.remedy})
+
+
+def refusal_of(problem: Exception) -> ErrorResponse | None:
+    """The answer to a problem that is foreseen; None: it is not."""
+    if isinstance(problem, ErrorResponse):
+        return problem
+    if isinstance(problem, RequestValidationError):
+        return _unreadable(problem)
+    if isinstance(problem, HTTPException):
+        said, remedy = _SAID.get(problem.status_code, (str(problem.detail), None))
+        return ErrorResponse(problem.status_code, said, remedy, dict(problem.headers or {}))
+    if isinstance(problem, RoughlyError):
+        return _ours(problem)
+    return None
+
+
+def broken() -> ErrorResponse:
+    """What is told of a problem that was not foreseen."""
+    return ErrorResponse(500, "the service failed over this request", "its log says why; please report it")
+
+
+def busy(seconds: float, error: str, remedy: str, status: int = 503) -> ErrorResponse:
+    """Come again later."""
+    return ErrorResponse(status, error, remedy, {"retry-after": str(max(1, math.ceil(seconds)))})
+
+
+def _ours(problem: RoughlyError) -> ErrorResponse:
+    status = next((code for kind, code in _CODES if isinstance(problem, kind)), 500)
+    if isinstance(problem, SettingsError):
+        return ErrorResponse(status, "; ".join(problem.problems))
+    error, _, remedy = str(problem).partition("; ")
+    headers = {"retry-after": str(RETRY_SECONDS)} if status == 503 else {}
+    return ErrorResponse(status, error, remedy or None, headers)
+
+
+def _unreadable(problem: RequestValidationError) -> ErrorResponse:
+    """What is wrong where. What was given is not repeated: it may be long, and may not be text."""
+    told, status = [], 422
+    for one in problem.errors()[:5]:
+        place = ".".join(label(str(part), 40) for part in one["loc"] if part != "body")
+        if one["type"] == "json_invalid":
+            return ErrorResponse(
+                400, "it is not valid JSON, or not valid Unicode", "the list at /api shows what to send"
+            )
+        told.append(f"{place or 'the request'}: {_plain(one)}")
+    return ErrorResponse(
+        status, "; ".join(told) or "the request makes no sense", "see the list at /api for what is wanted"
+    )
+
+
+def _plain(one: dict[str, Any]) -> str:
+    kind = str(one["type"])
+    if kind == "missing":
+        return "is missing"
+    if kind in ("string_unicode", "value_error.unicodedecode"):
+        return "is not valid Unicode (half of a surrogate pair); repair it first"
+    return label(str(one["msg"]).removeprefix("Value error, "), 200)

@@ -1,0 +1,194 @@
+"""Documents signed: read once, a chunk a thread, written in the order of the input."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from roughly.errors import InputMissing, SettingsError
+from roughly.features.sketch import Sketch
+from roughly.lexicon.builder import count_parts
+from roughly.lexicon.writer import room
+from roughly.meter import Listener, Meter
+from roughly.methods import REGISTRY, Method, check, counted_with, make, needs_count
+from roughly.model import Reject
+from roughly.settings import Resources, Settings
+from roughly.signing.signature_file import METADATA, SignatureOrigin, check_output, columns
+from roughly.sources import open_parts, parts_from_objects
+from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.sources.streams import replacing
+from roughly.threads import map_in_order
+
+
+@dataclass
+class SigningResult:
+    """What came of it."""
+
+    made: SignatureOrigin
+    documents: int = 0
+    unsigned: int = 0  # documents without a key
+    text_bytes: int = 0
+    rejects: list[Reject] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def sign(
+    data: Any = None,
+    *,
+    paths: Sequence[str | os.PathLike[str]] | None = None,
+    output: str | os.PathLike[str],
+    method: str | Method = "imatch",
+    overwrite: bool = False,
+    main_text: bool = False,
+    threads: int = 0,
+    reading: ReadOptions | None = None,
+    **options: Any,
+) -> SigningResult:
+    """Write the signatures of documents to a Parquet file; `options` are those of the method and of `Settings`."""
+    if (data is None) == (paths is None):
+        raise SettingsError("give either data or paths")
+    if isinstance(data, str | os.PathLike):
+        data, paths = None, [data]
+    if not isinstance(method, str) and options:
+        raise SettingsError(f"options go with the name of a method, not with a made one: {', '.join(options)}")
+    made = Settings.gather({"method": method, **options}) if isinstance(method, str) else method
+    signed = run_sign(
+        data, paths, output=Path(output), method=made, overwrite=overwrite, main_text=main_text,
+        resources=Resources(threads=threads), reading=reading or ReadOptions(),
+    )  # fmt: skip
+    if signed.rejects:
+        first = signed.rejects[0]
+        warnings.warn(
+            f"{len(signed.rejects):,} records were left out; the first: {first.file}, {first.record}: {first.reason}",
+            stacklevel=2,
+        )
+    return signed
+
+
+def run_sign(
+    data: Any,
+    paths: Iterable[str | os.PathLike[str]] | None,
+    *,
+    output: Path,
+    method: Method | Settings,
+    overwrite: bool = False,
+    main_text: bool = False,
+    resources: Resources,
+    reading: ReadOptions,
+    listener: Listener | None = None,
+) -> SigningResult:
+    """The same with settings as objects, and an account of it."""
+    _check(method)
+    check_output(output, overwrite)
+    meter = Meter(listener)
+    with tempfile.TemporaryDirectory(prefix="roughly-sign-", dir=resources.temp) as spool:
+        if paths is None:
+            parts = parts_from_objects(data, reading, Path(spool))
+        else:
+            parts = open_parts([os.fspath(path) for path in paths], reading, Path(spool))
+        if isinstance(method, Settings):
+            method = _make(method, parts, Path(spool), main_text, resources, meter)
+        made = method
+        signed = SigningResult(SignatureOrigin.by(made), notes=sorted({note for part in parts for note in part.notes}))
+        size = sum(part.size or 0 for part in parts)
+        with meter.stage("read", size, "bytes") as stage, room(output), replacing(output) as target:
+            writer = _Writer(target, signed)
+            items = ((part, chunk) for part in parts for chunk in part.chunks())
+            work = map_in_order(lambda item: _sign(*item, made, main_text), items, resources.threads)
+            for nbytes, batch, most, rejects in work:
+                writer.add(batch, most)
+                signed.rejects += rejects
+                stage.bytes += nbytes
+                meter.advance(stage, stage.bytes)
+            if not signed.documents:
+                raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}")
+            writer.close()
+    return signed
+
+
+def _check(method: Method | Settings) -> None:
+    """Refuse what cannot be signed before anything is read."""
+    if isinstance(method, Settings):
+        check(method)
+        if method.verify:
+            raise SettingsError("signatures are judged without the texts, so pairs cannot be verified; see `dedupe`")
+    kind = REGISTRY[method.method].kind if isinstance(method, Settings) else method
+    if kind.equality:
+        raise SettingsError(f"{kind.name} has no keys to store: equal documents are all it finds")
+
+
+def _make(
+    settings: Settings, parts: Sequence[Part], spool: Path, main_text: bool, resources: Resources, meter: Meter
+) -> Method:
+    """The method; where its lexicon is that of the documents themselves they are counted first."""
+    if not needs_count(settings):
+        return make(settings)
+    counted = count_parts(
+        parts, spool / "collection.lexicon", filters=counted_with(settings), main_text=main_text, resources=resources,
+        meter=meter,
+    )  # fmt: skip
+    return make(settings, counted)
+
+
+class _Writer:
+    """Row groups as they come; the schema is that of the first."""
+
+    def __init__(self, target: BinaryIO, signed: SigningResult) -> None:
+        self._target, self._signed = target, signed
+        self._writer: pq.ParquetWriter | None = None
+
+    def add(self, batch: pa.RecordBatch, most: int) -> None:
+        if self._writer is None:
+            self._signed.made = replace(self._signed.made, most=most)
+            held = json.dumps(self._signed.made.to_dict(), ensure_ascii=False).encode()
+            schema = batch.schema.with_metadata({METADATA: held})
+            self._writer = pq.ParquetWriter(self._target, schema, compression="zstd")
+        self._writer.write_batch(batch.cast(self._writer.schema))
+        self._signed.documents += batch.num_rows
+        self._signed.unsigned += _unsigned(batch.column("keys"))
+        self._signed.text_bytes += int(batch.schema.metadata[b"bytes"])
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _unsigned(keys: pa.Array) -> int:
+    if pa.types.is_fixed_size_list(keys.type):
+        values = keys.flatten().to_numpy().reshape(len(keys), -1)
+        return int((values == 0).all(axis=1).sum())
+    return int((np.diff(keys.offsets.to_numpy()) == 0).sum())
+
+
+def _sign(part: Part, chunk: Chunk, method: Method, main_text: bool) -> tuple[int, pa.RecordBatch, int, list[Reject]]:
+    from roughly.kernels.hashing import hash_sequences
+    from roughly.text.canonical import tokenise
+    from roughly.text.markup import strip_column
+
+    parsed = part.parse(chunk)
+    texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), main_text)
+    plain = tokenise(texts)
+    tokens = method.filters.apply(texts) if method.filters else plain
+    keys = method.keys(tokens)
+    assert keys is not None  # methods of equality are refused before
+    sketch: Sketch | None = method.sketch(tokens)
+    held = {
+        "doc_id": parsed.batch.column("doc_id"),
+        "tokens": pa.array(np.diff(plain.offsets)),
+        "date": parsed.batch.column("date"),
+        "equal": pa.array(np.ascontiguousarray(hash_sequences(plain.hashes, plain.offsets)[:, 0])),
+        **columns(keys, sketch),
+    }
+    batch = pa.RecordBatch.from_pydict(held)
+    size = str(texts.nbytes - 8 * (len(texts) + 1))
+    return chunk.nbytes, batch.replace_schema_metadata({"bytes": size}), sketch.most if sketch else 0, parsed.rejects

@@ -1,0 +1,1 @@
+"""Stored sketches and signatures, clustered without the documents."""
