@@ -15,7 +15,7 @@ import pytest
 import roughly
 from commands import run_roughly
 from roughly.errors import OutputExists, SettingsError
-from roughly.tools.perturb import KINDS
+from roughly.tools.perturb.copy_kinds import KINDS
 
 
 @pytest.fixture(scope="module")

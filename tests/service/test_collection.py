@@ -13,7 +13,7 @@ import pytest
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.index import Index
-from roughly.service.collection import Asked, Collections
+from roughly.service.collection import ClusterQuery, Collections
 from roughly.service.collection.index_collection import IndexCollection
 from roughly.service.collection.run_collection import CHANGED, RunCollection
 from roughly.service.served_data import ServedData
@@ -90,7 +90,7 @@ FILTERS: dict[str, tuple[dict[str, Any], Callable[[Row], bool]]] = {
 def test_a_filter_leaves_what_it_says(run: RunCollection, clusters: list[Row], name: str) -> None:
     given, holds = FILTERS[name]
     wanted = {row["cluster_id"] for row in clusters if holds(row)}
-    found = run.clusters(Asked(**given, limit=500))
+    found = run.clusters(ClusterQuery(**given, limit=500))
     assert {row.cluster_id for row in found.rows} == wanted and found.total == len(wanted)
     assert wanted, "a filter that nothing passes shows nothing"
     assert name == "all" or len(wanted) < len(clusters), "nor does one that everything passes"
@@ -111,23 +111,25 @@ ORDERS: dict[str, Callable[[Row], Any]] = {
 @pytest.mark.parametrize("sort", ORDERS)
 def test_an_order_and_its_pages(run: RunCollection, clusters: list[Row], sort: str) -> None:
     wanted = [row["cluster_id"] for row in sorted(clusters, key=ORDERS[sort])]
-    pages = [run.clusters(Asked(sort=sort, offset=start, limit=10)).rows for start in range(0, len(wanted) + 10, 10)]
+    pages = [
+        run.clusters(ClusterQuery(sort=sort, offset=start, limit=10)).rows for start in range(0, len(wanted) + 10, 10)
+    ]
     paged = [row.cluster_id for page in pages for row in page]
     assert paged == wanted
 
 
 def test_warnings_say_what_the_filter_filters_by(run: RunCollection) -> None:
     for name in ("loose", "chained", "sparse", "sources"):
-        listed = {row.cluster_id for row in run.clusters(Asked(suspicion=name, limit=500)).rows}
+        listed = {row.cluster_id for row in run.clusters(ClusterQuery(suspicion=name, limit=500)).rows}
         warned = {
-            row.cluster_id for row in run.clusters(Asked(limit=500)).rows if name in {one.name for one in row.warnings}
+            row.cluster_id for row in run.clusters(ClusterQuery(limit=500)).rows if name in {one.name for one in row.warnings}
         }  # fmt: skip
         assert listed == warned, name
 
 
 def test_everything_wrong_with_a_question_is_told_at_once() -> None:
     with pytest.raises(SettingsError) as told:
-        Asked(sort="best", suspicion="bad", low=2.0, least=0, limit=1_000_000)
+        ClusterQuery(sort="best", suspicion="bad", low=2.0, least=0, limit=1_000_000)
     for name in ("sort", "suspicion", "low", "least", "limit"):
         assert name in str(told.value)
 
@@ -135,9 +137,9 @@ def test_everything_wrong_with_a_question_is_told_at_once() -> None:
 def test_an_index_says_what_it_cannot_filter_by(index: IndexCollection, run: RunCollection) -> None:
     for given in ({"kind": "exact"}, {"low": 0.5}, {"sort": "lowest"}, {"suspicion": "chained"}):
         with pytest.raises(SettingsError, match="look at the run"):
-            index.clusters(Asked(**given))
-    by_source = {row.first_id for row in index.clusters(Asked(source="source 3", limit=500)).rows}
-    assert by_source and len(by_source) == run.clusters(Asked(source="source 3", limit=500)).total
+            index.clusters(ClusterQuery(**given))
+    by_source = {row.first_id for row in index.clusters(ClusterQuery(source="source 3", limit=500)).rows}
+    assert by_source and len(by_source) == run.clusters(ClusterQuery(source="source 3", limit=500)).total
 
 
 def test_texts_are_those_of_the_input(run: RunCollection, index: IndexCollection) -> None:
@@ -150,7 +152,7 @@ def test_texts_are_those_of_the_input(run: RunCollection, index: IndexCollection
 
 def test_steps_through_a_cluster_meet_every_pair_once(run: RunCollection, index: IndexCollection) -> None:
     for looked in (run, index):
-        largest = looked.clusters(Asked(limit=1)).rows[0]
+        largest = looked.clusters(ClusterQuery(limit=1)).rows[0]
         members = looked.cluster(largest.cluster_id, 0, 500).members  # type: ignore[union-attr]
         first = next(one.doc_id for one in members if one.doc_id != one.kept_id and not one.kept)
         walked, pair = [first], looked.neighbours(largest.cluster_id, first)[1]
@@ -172,7 +174,7 @@ def test_a_run_whose_input_has_moved(looked_at_run: Path, tmp_path: Path) -> Non
     assert gone.run is not None
     missing = gone.run.texts([LONG[0]])[LONG[0]]
     assert missing.text is None and "--input" in missing.why
-    assert gone.run.clusters(Asked()).total and gone.run.document(LONG[0]) is not None
+    assert gone.run.clusters(ClusterQuery()).total and gone.run.document(LONG[0]) is not None
     gone.close()
     rows = looked_at_rows()
     moved = write_rows(rows, tmp_path / "moved.jsonl")
@@ -211,11 +213,11 @@ def test_a_count_of_an_index_is_kept_while_nothing_changes(tmp_path: Path, monke
         index.add([{"doc_id": name, "text": "one two three four five six seven"} for name in "abc"])
         looked = IndexCollection(index)
         first = looked.figures()
-        assert looked.figures() is first and looked.clusters(Asked()).rows[0].size == 3
+        assert looked.figures() is first and looked.clusters(ClusterQuery()).rows[0].size == 3
         assert first.cluster_sizes == [(3, 1)] and first.suspicious == 0
         index.add({"doc_id": "d", "text": "one two three four five six seven"})
-        assert looked.figures() is not first and looked.clusters(Asked()).rows[0].size == 4
+        assert looked.figures() is not first and looked.clusters(ClusterQuery()).rows[0].size == 4
         monkeypatch.setattr(counting, "LONG_SECONDS", 0.0)
         monkeypatch.setattr(counting, "KEPT", 10**9)
         index.remove("d")  # counting took long: the last count is good enough
-        assert looked.clusters(Asked()).rows[0].size == 4
+        assert looked.clusters(ClusterQuery()).rows[0].size == 4

@@ -10,9 +10,3 @@ same copies, whatever the order of the input.
 | `make` | copies of a corpus |
 | `terms` | the words that are put in |
 """
-
-from roughly.tools.perturb.copy_kinds import KINDS, CopyKind
-from roughly.tools.perturb.cut_text import CutText
-from roughly.tools.perturb.make import LabelledCopy, Maker, PerturbRequest, perturb
-
-__all__ = ["KINDS", "CopyKind", "CutText", "LabelledCopy", "Maker", "PerturbRequest", "perturb"]

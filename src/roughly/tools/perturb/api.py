@@ -26,8 +26,9 @@ import pyarrow.parquet as pq
 from roughly import checks
 from roughly.job.output_folder import OutputFolder
 from roughly.tools.corpus import Corpus, read_corpus
-from roughly.tools.perturb import KINDS, LabelledCopy, PerturbRequest
-from roughly.tools.perturb import perturb as copies_of
+from roughly.tools.perturb.copy_kinds import KINDS
+from roughly.tools.perturb.make import LabelledCopy, PerturbRequest
+from roughly.tools.perturb.make import perturb as copies_of
 
 FORMATS = ("parquet", "jsonl")
 COLUMNS = pa.schema(
