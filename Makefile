@@ -37,8 +37,8 @@ test: $(VENV)/.roughly-dev system lint  ## everything that CI checks
 	$(BIN)/python -m roughly.kernels
 	@mkdir -p build
 	@# the tests of Spark mostly wait for its processes, so they run beside the others
-	@$(BIN)/python -m pytest --durations 10 tests/spark >build/spark-tests.log 2>&1 & spark=$$!; \
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25 --ignore tests/spark; others=$$?; \
+	@$(BIN)/python -m pytest --durations 10 tests/engines/spark >build/spark-tests.log 2>&1 & spark=$$!; \
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25 --ignore tests/engines/spark; others=$$?; \
 	wait $$spark; spark=$$?; cat build/spark-tests.log; exit $$((others + spark))
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
 

@@ -5,48 +5,29 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parents[1] / "src" / "roughly"
+from source_tree import FILES, MODULES, PACKAGE, circles, edges, imports_of, packages, rooms
+
 LAYERS = [
     "errors", "checks", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features",
     "lexicon", "methods", "verify", "cluster", "signing", "pipeline", "engines", "index", "results", "report", "job",
     "console", "tools", "papers", "service", "cli", "__main__",
 ]  # fmt: skip
-HOMES = {
-    "numba": "kernels", "duckdb": "engines/local", "typer": ("cli", "console", "tools", "papers"), "jinja2": ("report", "service"),
-    "fastwarc": "sources", "matplotlib": "papers",
-    "sqlalchemy": "index", "psycopg": "index",
-    "fastapi": "service", "starlette": "service", "uvicorn": "service", "httpx": "service",
-    "pyspark": "engines/spark", "py4j": "engines/spark",
+HOMES: dict[str, tuple[str, ...]] = {
+    "numba": ("kernels",), "duckdb": ("engines/local",), "typer": ("cli", "console", "tools", "papers"),
+    "jinja2": ("report", "service"), "fastwarc": ("sources",), "matplotlib": ("papers",),
+    "sqlalchemy": ("index",), "psycopg": ("index",), "sqlglot": ("engines",),
+    "fastapi": ("service",), "starlette": ("service",), "uvicorn": ("service",), "httpx": ("service",),
+    "pyspark": ("engines/spark",), "py4j": ("engines/spark",),
 }  # fmt: skip
-
-
-def imports(path: Path) -> set[str]:
-    """Every module that a file imports, wherever in it, but not for types only."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            node.body = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            names.add(node.module or "")
-            if node.module == "roughly":
-                names |= {f"roughly.{alias.name}" for alias in node.names}
-    return names
-
-
-def layer(name: str) -> str:
-    return name.split(".")[1] if name.startswith("roughly.") else ""
-
-
-FILES = sorted(PACKAGE.rglob("*.py"))
+SAME_ROLE = {"__init__", "__main__", "command", "api", "request", "engine", "verdicts"}
+"""Names that siblings share because they play the same part: each tool has a command, each engine an engine."""
+MOST_PARAMETERS = 8
+ABOVE_KERNELS = [path for path in FILES if "kernels" not in path.parts]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -56,13 +37,51 @@ def test_a_folder_imports_only_from_those_before_it(path: Path) -> None:
         return  # the public interface points everywhere, lazily
     own = place.parts[0].removesuffix(".py")
     assert own in LAYERS, f"{own} is not in the list of layers"
-    for name in imports(path):
-        other = layer(name)
+    for name in imports_of(path, types=False):
+        other = name.split(".")[1] if name.startswith("roughly.") else ""
         if other and other in LAYERS and other != own:
             assert LAYERS.index(other) < LAYERS.index(own), f"{place} imports {name}"
-        for dependency, home in HOMES.items():
+        for dependency, homes in HOMES.items():
             if name.split(".")[0] == dependency:
-                assert str(place).startswith(home), f"{place} imports {dependency}, whose home is {home}"
+                assert str(place).startswith(homes), f"{place} imports {dependency}, whose home is {homes}"
+
+
+def test_no_module_imports_the_package_itself() -> None:
+    importers = [
+        str(path.relative_to(PACKAGE)) for name, path in MODULES.items() if name and "roughly" in imports_of(path)
+    ]
+    assert importers == []
+
+
+def test_no_import_circles() -> None:
+    assert circles(edges()) == []
+
+
+@pytest.mark.parametrize("package", packages(), ids=lambda name: name or "roughly")
+def test_the_rooms_of_a_folder_have_an_order(package: str) -> None:
+    """No two children of a folder import each other, directly or by way of others: so each folder has floors."""
+    assert circles(rooms(edges(types=False), package)) == []
+
+
+def test_module_names_are_unique() -> None:
+    """The faces of compiled loops are named after what they compute, so they may share a name with it."""
+    places = defaultdict(list)
+    for name in MODULES:
+        if not name.startswith("kernels."):
+            places[name.rpartition(".")[2]].append(name)
+    twice = {stem: names for stem, names in places.items() if len(names) > 1 and stem not in SAME_ROLE}
+    assert {stem: names for stem, names in twice.items() if MODULES[names[0]].name != "__init__.py"} == {}
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if "kernels" not in p.parts], ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_functions_take_few_parameters(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            own = [name for name in names if name not in ("self", "cls")]
+            assert len(own) <= MOST_PARAMETERS, f"{node.name} takes {len(own)} parameters"
 
 
 def test_importing_roughly_is_light() -> None:

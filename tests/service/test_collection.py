@@ -122,8 +122,10 @@ def test_warnings_say_what_the_filter_filters_by(run: RunCollection) -> None:
     for name in ("loose", "chained", "sparse", "sources"):
         listed = {row.cluster_id for row in run.clusters(ClusterQuery(suspicion=name, limit=500)).rows}
         warned = {
-            row.cluster_id for row in run.clusters(ClusterQuery(limit=500)).rows if name in {one.name for one in row.warnings}
-        }  # fmt: skip
+            row.cluster_id
+            for row in run.clusters(ClusterQuery(limit=500)).rows
+            if name in {one.name for one in row.warnings}
+        }
         assert listed == warned, name
 
 

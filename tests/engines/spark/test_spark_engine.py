@@ -196,7 +196,7 @@ def test_the_plan_of_a_cluster(tmp_path: Path) -> None:
 def test_the_tables_of_the_page_are_those_of_the_model() -> None:
     import importlib.util
 
-    path = Path(__file__).resolve().parents[2] / "docs" / "make_spark.py"
+    path = Path(__file__).resolve().parents[3] / "docs" / "make_spark.py"
     spec = importlib.util.spec_from_file_location("make_spark", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -17,7 +17,7 @@ import pytest
 
 from roughly.options import METHODS
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Both = Callable[..., Any]
 
 ASKED: dict[str, dict[str, Any]] = {
