@@ -1,6 +1,7 @@
 """The answers of every method on three corpora are those that were recorded: a change that moves one has to say so.
 
-`python tests/job/test_answers.py` records them anew, after a change that is meant to alter answers (CHANGELOG says which).
+After a change that is meant to alter answers (CHANGELOG says which), `python tests/job/test_answers.py` records them
+anew.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ TABLES = ("documents", "pairs", "clusters")
 
 
 def digests(run: Path) -> dict[str, str]:
-    """What a run says, as a digest per table: of the rows, not of the file, which another version of Arrow may change."""
+    """A digest of each table of a run: of its rows, since another version of Arrow may write other bytes."""
     found = {}
     for table in TABLES:
         rows = json.dumps(pq.read_table(run / f"{table}.parquet").to_pylist(), ensure_ascii=False)
