@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export NO_MKDOCS_2_WARNING := 1
 JOBS ?= 2
 
-.PHONY: demo test lint bench docs clean system
+.PHONY: demo core test lint bench docs clean system
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -24,6 +24,11 @@ demo: $(VENV)/.roughly  ## run the main job on bundled data
 	$(BIN)/roughly dedupe examples/policies.jsonl.gz -o demo-out --threshold 0.8 --recall 0.99 --overwrite
 	@echo
 	@echo "Open demo-out/report.html in a browser."
+
+core:  ## build the compiled core into src/roughly, for work in the checkout
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/core -G Ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python \
+		-DROUGHLY_MODULE_DIR=$(CURDIR)/src/roughly
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/core
 
 lint: $(VENV)/.roughly-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check src tests benchmarks examples docs/*.py
