@@ -19,6 +19,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
 #include <span>
 #include <utility>
 #include <vector>
@@ -69,29 +71,34 @@ Numpy<T> to_numpy(std::vector<T>&& values) {
     return Numpy<T>(owned->data(), {owned->size()}, owner);
 }
 
-template <typename T>
-Numpy<T> to_numpy(Buffer<T>&& values) {
-    const std::size_t size = values.size();
-    T* owned = values.release();
-    nb::capsule owner(owned ? owned : new T[1], [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return Numpy<T>(owner.data(), {size}, owner);
-}
-
 // The same with rows of `columns` elements.
-template <typename T>
-Numpy<T> to_numpy(Buffer<T>&& values, std::size_t columns) {
-    const std::size_t rows = columns == 0 ? 0 : values.size() / columns;
-    T* owned = values.release();
-    nb::capsule owner(owned ? owned : new T[1], [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return Numpy<T>(owner.data(), {rows, columns}, owner);
-}
-
 template <typename T>
 Numpy<T> to_numpy(std::vector<T>&& values, std::size_t columns) {
     const std::size_t rows = columns == 0 ? 0 : values.size() / columns;
     auto* owned = new std::vector<T>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Numpy<T>(owned->data(), {rows, columns}, owner);
+}
+
+// A numpy array of the buffer's memory, in this shape, whose product must not be more than its size.
+template <typename T>
+Numpy<T> to_numpy(Buffer<T>&& values, std::initializer_list<std::size_t> shape) {
+    if (values.data() == nullptr) values.resize(0);
+    T* owned = values.release();
+    nb::capsule owner(owned, [](void* p) noexcept { std::free(p); });
+    return Numpy<T>(owned, shape, owner);
+}
+
+template <typename T>
+Numpy<T> to_numpy(Buffer<T>&& values) {
+    const std::size_t size = values.size();
+    return to_numpy(std::move(values), {size});
+}
+
+template <typename T>
+Numpy<T> to_numpy(Buffer<T>&& values, std::size_t columns) {
+    const std::size_t rows = columns == 0 ? 0 : values.size() / columns;
+    return to_numpy(std::move(values), {rows, columns});
 }
 
 }  // namespace roughly

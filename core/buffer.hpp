@@ -1,11 +1,14 @@
-// Memory that a kernel fills completely: an owned array whose elements begin undefined.
+// Memory that a kernel fills itself: an owned array whose elements begin undefined.
 //
 // std::vector writes zeros first, which costs as much as a light kernel itself. Use a Buffer where the size is known
-// before the loop runs, and std::vector where a result grows.
+// before the loop runs, or where it grows in few large steps, and std::vector elsewhere.
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
+#include <limits>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 
@@ -13,30 +16,43 @@ namespace roughly {
 
 template <typename T>
 class Buffer {
-    static_assert(std::is_trivially_default_constructible_v<T>);
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignof(std::max_align_t));
 
 public:
     Buffer() = default;
-    explicit Buffer(std::size_t size) : data_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
+    explicit Buffer(std::size_t size) { resize(size); }
+
+    // Keeps what fits into the new size; what is new is undefined.
+    void resize(std::size_t size) {
+        if (size > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) throw std::bad_alloc();
+        void* moved = std::realloc(data_.get(), size == 0 ? 1 : size * sizeof(T));
+        if (moved == nullptr) throw std::bad_alloc();
+        static_cast<void>(data_.release());
+        data_.reset(static_cast<T*>(moved));
+        size_ = size;
+    }
 
     std::size_t size() const { return size_; }
     T* data() { return data_.get(); }
     const T* data() const { return data_.get(); }
-    T& operator[](std::size_t i) { return data_[i]; }
-    const T& operator[](std::size_t i) const { return data_[i]; }
+    T& operator[](std::size_t i) { return data_.get()[i]; }
+    const T& operator[](std::size_t i) const { return data_.get()[i]; }
     T* begin() { return data_.get(); }
     T* end() { return data_.get() + size_; }
     std::span<T> span() { return {data_.get(), size_}; }
     std::span<const T> span() const { return {data_.get(), size_}; }
 
-    // Gives the memory away; the caller deletes it with delete[].
+    // Gives the memory away; the caller frees it with std::free.
     T* release() {
         size_ = 0;
         return data_.release();
     }
 
 private:
-    std::unique_ptr<T[]> data_;
+    struct Free {
+        void operator()(T* p) const { std::free(p); }
+    };
+    std::unique_ptr<T, Free> data_;
     std::size_t size_ = 0;
 };
 
