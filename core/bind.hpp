@@ -71,13 +71,19 @@ Numpy<T> to_numpy(std::vector<T>&& values) {
     return Numpy<T>(owned->data(), {owned->size()}, owner);
 }
 
+// The same in this shape, whose product must be the vector's size.
+template <typename T>
+Numpy<T> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Numpy<T>(owned->data(), shape, owner);
+}
+
 // The same with rows of `columns` elements.
 template <typename T>
 Numpy<T> to_numpy(std::vector<T>&& values, std::size_t columns) {
     const std::size_t rows = columns == 0 ? 0 : values.size() / columns;
-    auto* owned = new std::vector<T>(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Numpy<T>(owned->data(), {rows, columns}, owner);
+    return to_numpy(std::move(values), {rows, columns});
 }
 
 // A numpy array of the buffer's memory, in this shape, whose product must not be more than its size.

@@ -48,7 +48,7 @@ inline u64 copy_ascii(const u8* p, u64 left, u8* out) {
 }
 
 // Writes a mark behind those of its run out[run:n] that do not order after it; returns the new end.
-inline u64 put_in_order(u8* out, u64 n, u64 run, u32 cp, u32 order, const Table& table) {
+inline u64 put_in_order(u8* out, u64 n, u64 run, u32 cp, u32 order, const UnicodeTable& table) {
     u64 place = n;
     while (place > run) {
         u64 before = place - 1;
@@ -66,7 +66,7 @@ inline u64 put_in_order(u8* out, u64 n, u64 run, u32 cp, u32 order, const Table&
 // Canonical form of text[0:length] into out; returns its length.
 // With `noting`, sources[i] becomes the place of the character that byte i of the output stems from.
 template <bool noting>
-u64 canonicalise(const u8* text, u64 length, const Table& table, u8* out, [[maybe_unused]] Source* sources) {
+u64 canonicalise(const u8* text, u64 length, const UnicodeTable& table, u8* out, [[maybe_unused]] Source* sources) {
     u64 at = 0, n = 0, base = 0, run = 0, marks = 0;
     u32 last = SEPARATOR;
     while (at < length) {

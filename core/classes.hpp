@@ -29,7 +29,7 @@ inline constexpr u64 GROWTH = 3;          // bytes of canonical form for a byte 
 inline constexpr u64 STAGE1 = 0x110000 >> 8;  // entries of stage1: one per block of 256 code points
 
 // The frozen table. Its arrays are checked when they are loaded: every index that they hold lies within them.
-struct Table {
+struct UnicodeTable {
     const u16* stage1;
     const u32* stage2;
 

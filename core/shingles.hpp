@@ -51,18 +51,18 @@ inline std::span<const u64> slice(std::span<const u64> values, std::span<const i
     return values.subspan(static_cast<u64>(offsets[d]), static_cast<u64>(offsets[d + 1] - offsets[d]));
 }
 
-struct Sets {
+struct ShingleSets {
     Buffer<u64> values;
     Buffer<i64> offsets;
 };
 
 // The distinct shingles of each document, sorted, and where each document's begin.
-inline Sets shingle_sets(std::span<const u64> tokens, std::span<const i64> offsets, u64 size) {
+inline ShingleSets shingle_sets(std::span<const u64> tokens, std::span<const i64> offsets, u64 size) {
     const std::size_t n = offsets.size() - 1;
     const u64 room = longest(offsets);
     Buffer<u64> values(room), sorted(room);
     Buffer<u32> counts(SORT_COUNTS);
-    Sets sets{Buffer<u64>(static_cast<u64>(offsets[n] - offsets[0]) + 1), Buffer<i64>(n + 1)};
+    ShingleSets sets{Buffer<u64>(static_cast<u64>(offsets[n] - offsets[0]) + 1), Buffer<i64>(n + 1)};
     sets.offsets[0] = 0;
     u64 at = 0;
     for (std::size_t d = 0; d < n; d++) {

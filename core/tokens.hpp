@@ -31,7 +31,7 @@ inline constexpr u64 PIECE = 1 << 14;
 inline constexpr u64 LONGEST_DOCUMENT = ((u64{1} << 32) - 16) / GROWTH;
 
 // What tokenising a piece writes to and forgets.
-struct Scratch {
+struct TokenScratch {
     Buffer<u8> flags{BLOCK + 8};  // whether a byte belongs to a token, a block at a time
     Buffer<u32> edges;            // where tokens start and end
     Buffer<u32> longs;            // the edges of those that are longer than eight bytes
@@ -50,7 +50,7 @@ struct Scratch {
 };
 
 // The tokens of a piece: text[edges[2i]:edges[2i + 1]], with the edges in the scratch.
-struct Piece {
+struct TokenPiece {
     const u8* text;
     u64 readable;    // bytes that can be read from `text` on
     u64 edges;       // how many; twice the tokens
@@ -67,7 +67,7 @@ inline u64 hash_token(const u8* p, u64 left, u64 readable) {
 // Hashes the token between each pair of edges into out[0], out[1], …
 // All are hashed as if they had eight bytes at the most, and the longer ones, which are noted in `longs` without a
 // branch that the processor would have to guess, once more.
-inline void hash_between(const Piece& piece, const u32* edges, u32* longs, u64* out) {
+inline void hash_between(const TokenPiece& piece, const u32* edges, u32* longs, u64* out) {
     const u8* text = piece.text;
     u64 inside = piece.edges;  // up to where eight bytes can be read
     while (inside > 0 && edges[inside - 2] + u64{8} > piece.readable) inside -= 2;
@@ -96,7 +96,7 @@ inline u64 piece_end(const u8* data, u64 at, u64 end) {
 
 // Finds the tokens of the piece data[at:stop].
 template <bool noting = false>
-Piece find_tokens(std::span<const u8> data, u64 at, u64 stop, const Table& table, Scratch& scratch) {
+TokenPiece find_tokens(std::span<const u8> data, u64 at, u64 stop, const UnicodeTable& table, TokenScratch& scratch) {
     const u8* text = data.data() + at;
     const u64 length = stop - at;
     scratch.fit(length, noting);
@@ -110,16 +110,17 @@ Piece find_tokens(std::span<const u8> data, u64 at, u64 stop, const Table& table
     return {canonical, scratch.canonical.size(), count, true};
 }
 
-struct Tokens {
+// Of document i: hashes[offsets[i]:offsets[i + 1]].
+struct TokenLists {
     Buffer<u64> hashes;
     Buffer<i64> offsets;
 };
 
 // Hashes of the tokens of each document data[offsets[i]:offsets[i + 1]], and where each document's begin.
-inline Tokens tokenise(std::span<const u8> data, std::span<const i64> offsets, const Table& table) {
+inline TokenLists tokenise(std::span<const u8> data, std::span<const i64> offsets, const UnicodeTable& table) {
     const std::size_t documents = offsets.size() - 1;
-    Scratch scratch;
-    Tokens tokens{Buffer<u64>(static_cast<u64>(offsets[documents] - offsets[0]) / 5 + 64), Buffer<i64>(documents + 1)};
+    TokenScratch scratch;
+    TokenLists tokens{Buffer<u64>(static_cast<u64>(offsets[documents] - offsets[0]) / 5 + 64), Buffer<i64>(documents + 1)};
     tokens.offsets[0] = 0;
     u64 n = 0;
     for (std::size_t d = 0; d < documents; d++) {
@@ -127,7 +128,7 @@ inline Tokens tokenise(std::span<const u8> data, std::span<const i64> offsets, c
         const u64 end = static_cast<u64>(offsets[d + 1]);
         while (at < end) {
             const u64 stop = piece_end(data.data(), at, end);
-            const Piece piece = find_tokens(data, at, stop, table, scratch);
+            const TokenPiece piece = find_tokens(data, at, stop, table, scratch);
             const u64 count = piece.edges / 2;
             if (n + count > tokens.hashes.size()) {
                 tokens.hashes.resize(tokens.hashes.size() + tokens.hashes.size() / 2 + count);
@@ -145,13 +146,13 @@ inline Tokens tokenise(std::span<const u8> data, std::span<const i64> offsets, c
 // Start and end, in bytes of the original text, of each token of one document, in the order of `tokenise`.
 // A span reaches from the first byte of a token's first character to the last of its last; a character that stands for
 // parts of two tokens (Thai sara am) is in the spans of both.
-inline Buffer<i64> token_spans(std::span<const u8> data, const Table& table) {
-    Scratch scratch;
+inline Buffer<i64> token_spans(std::span<const u8> data, const UnicodeTable& table) {
+    TokenScratch scratch;
     Buffer<i64> out(2 * (data.size() / 5 + 64));
     u64 n = 0;
     for (u64 at = 0; at < data.size();) {
         const u64 stop = piece_end(data.data(), at, data.size());
-        const Piece piece = find_tokens<true>(data, at, stop, table, scratch);
+        const TokenPiece piece = find_tokens<true>(data, at, stop, table, scratch);
         if (n + piece.edges > out.size()) out.resize(2 * out.size() + piece.edges);
         for (u64 e = 0; e < piece.edges; e += 2) {
             u32 first = scratch.edges[e], last = scratch.edges[e + 1];
