@@ -15,36 +15,36 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 
 #include "sets.hpp"
+#include "words.hpp"
 
 namespace roughly {
 
-enum class Measure : std::int64_t { resemblance = 0, containment = 1, common = 2 };
+enum class Measure : i64 { resemblance = 0, containment = 1, common = 2 };
 
 struct Counts {
-    std::int64_t c, m, n;
+    i64 c, m, n;
 };
 
 // The measure as a number; division is correctly rounded, so that 4/5 ≥ 0.8.
-inline double score(std::int64_t c, std::int64_t m, std::int64_t n, Measure measure) {
+inline double score(i64 c, i64 m, i64 n, Measure measure) {
     if (measure == Measure::common) return static_cast<double>(c);
-    const std::int64_t whole = measure == Measure::containment ? m : m + n - c;
+    const i64 whole = measure == Measure::containment ? m : m + n - c;
     return whole == 0 ? 1.0 : static_cast<double>(c) / static_cast<double>(whole);
 }
 
 // x without its fraction, kept within ±2^62 so that a step from it cannot overflow. Not a number gives 0.
-inline std::int64_t whole_part(double x) {
+inline i64 whole_part(double x) {
     constexpr double most = 4611686018427387904.0;  // 2^62
     if (!(x == x)) return 0;
-    return static_cast<std::int64_t>(std::clamp(x, -most, most));
+    return static_cast<i64>(std::clamp(x, -most, most));
 }
 
 // The least c that reaches the threshold.
-inline std::int64_t needed(std::int64_t m, std::int64_t n, Measure measure, double threshold) {
-    std::int64_t c = 0;
+inline i64 needed(i64 m, i64 n, Measure measure, double threshold) {
+    i64 c = 0;
     switch (measure) {
         case Measure::common: c = whole_part(threshold); break;
         case Measure::containment: c = whole_part(threshold * static_cast<double>(m)); break;
@@ -58,35 +58,35 @@ inline std::int64_t needed(std::int64_t m, std::int64_t n, Measure measure, doub
 }
 
 // In how many values two sets of these sizes can differ, at most, and still reach the threshold.
-inline double may_differ(std::int64_t m, std::int64_t n, Measure measure, double threshold) {
+inline double may_differ(i64 m, i64 n, Measure measure, double threshold) {
     const auto both = static_cast<double>(m + n);
     if (measure == Measure::resemblance) return both * (1.0 - threshold) / (1.0 + threshold);
     return both - 2.0 * (measure == Measure::common ? threshold : threshold * static_cast<double>(m));
 }
 
 // c of two complete sets, or −1 where the floor is not reached.
-inline std::int64_t shared_at_least(Values values, std::int64_t i, std::int64_t ie, std::int64_t j, std::int64_t je,
+inline i64 shared_at_least(Values values, i64 i, i64 ie, i64 j, i64 je,
                                     Measure measure, double floor) {
-    const std::int64_t need = needed(ie - i, je - j, measure, floor);
+    const i64 need = needed(ie - i, je - j, measure, floor);
     if (need > std::min(ie - i, je - j)) return NOT_ENOUGH;
     return intersect_at_least(values, i, ie, j, je, need);
 }
 
 // The counts of two samples, complete up to `limit` and `other`.
-inline Counts estimate(Values values, std::int64_t i, std::int64_t ie, std::uint64_t limit, std::int64_t j,
-                       std::int64_t je, std::uint64_t other, std::int64_t most) {
-    const std::uint64_t cut = std::min(limit, other);
-    if (cut < std::numeric_limits<std::uint64_t>::max()) {
-        const auto end_below_cut = [&](std::int64_t from, std::int64_t to) {
-            return static_cast<std::int64_t>(first_at_least(
-                values, static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to), cut + 1));
+inline Counts estimate(Values values, i64 i, i64 ie, u64 limit, i64 j,
+                       i64 je, u64 other, i64 most) {
+    const u64 cut = std::min(limit, other);
+    if (cut < std::numeric_limits<u64>::max()) {
+        const auto end_below_cut = [&](i64 from, i64 to) {
+            return static_cast<i64>(first_at_least(
+                values, static_cast<u64>(from), static_cast<u64>(to), cut + 1));
         };
         ie = end_below_cut(i, ie);
         je = end_below_cut(j, je);
     }
     if (most == 0) return {intersect_at_least(values, i, ie, j, je, 0), ie - i, je - j};
     Counts counts{0, 0, 0};
-    for (std::int64_t taken = 0; taken < most && (i < ie || j < je); ++taken) {
+    for (i64 taken = 0; taken < most && (i < ie || j < je); ++taken) {
         const bool mine = i < ie && (j >= je || values[i] <= values[j]);
         const bool theirs = j < je && (i >= ie || values[j] <= values[i]);
         counts.m += mine;

@@ -13,23 +13,25 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <span>
+#include <utility>
+
+#include "words.hpp"
 
 namespace roughly {
 
 // How many times as large the larger set must be for galloping to win (measured).
-inline constexpr std::int64_t GALLOP = 16;
+inline constexpr i64 GALLOP = 16;
 // Steps of a merge between two checks whether `need` can still be reached.
-inline constexpr std::uint64_t STRIDE = 64;
-inline constexpr std::int64_t NOT_ENOUGH = -1;
+inline constexpr u64 STRIDE = 64;
+inline constexpr i64 NOT_ENOUGH = -1;
 
-using Values = const std::uint64_t*;
+using Values = const u64*;
 
 // The first position in values[j:je] whose value is x or more, or je.
-inline std::uint64_t first_at_least(Values values, std::uint64_t j, std::uint64_t je, std::uint64_t x) {
+inline u64 first_at_least(Values values, u64 j, u64 je, u64 x) {
     while (j < je) {
-        const std::uint64_t middle = (j + je) >> 1;
+        const u64 middle = (j + je) >> 1;
         if (values[middle] < x) {
             j = middle + 1;
         } else {
@@ -39,10 +41,10 @@ inline std::uint64_t first_at_least(Values values, std::uint64_t j, std::uint64_
     return j;
 }
 
-inline std::uint64_t merge_rest(Values values, std::uint64_t i, std::uint64_t ie, std::uint64_t j, std::uint64_t je) {
-    std::uint64_t shared = 0;
+inline u64 merge_rest(Values values, u64 i, u64 ie, u64 j, u64 je) {
+    u64 shared = 0;
     while (i < ie && j < je) {
-        const std::uint64_t a = values[i], b = values[j];
+        const u64 a = values[i], b = values[j];
         shared += a == b;
         i += a <= b;
         j += b <= a;
@@ -51,23 +53,23 @@ inline std::uint64_t merge_rest(Values values, std::uint64_t i, std::uint64_t ie
 }
 
 // i … ie and j … je are the lower halves of the two sets, k … ke and m … me the upper ones.
-inline std::int64_t merge(
-    Values values, std::uint64_t i, std::uint64_t ie, std::uint64_t j, std::uint64_t je, std::uint64_t need) {
+inline i64 merge(
+    Values values, u64 i, u64 ie, u64 j, u64 je, u64 need) {
     if (i == ie) return need == 0 ? 0 : NOT_ENOUGH;
-    const std::uint64_t ke = ie, me = je;
-    std::uint64_t k = (i + ie) >> 1;
-    std::uint64_t m = first_at_least(values, j, je, values[k]);
+    const u64 ke = ie, me = je;
+    u64 k = (i + ie) >> 1;
+    u64 m = first_at_least(values, j, je, values[k]);
     ie = k;
     je = m;
-    std::uint64_t shared = 0;
+    u64 shared = 0;
     for (;;) {
-        const std::uint64_t low = std::min(ie - i, je - j), high = std::min(ke - k, me - m);
+        const u64 low = std::min(ie - i, je - j), high = std::min(ke - k, me - m);
         if (shared + low + high < need) return NOT_ENOUGH;
-        const std::uint64_t steps = std::min(STRIDE, std::min(low, high));
+        const u64 steps = std::min(STRIDE, std::min(low, high));
         if (steps == 0) break;
-        for (std::uint64_t step = 0; step < steps; ++step) {
-            const std::uint64_t a = values[i], b = values[j], c = values[k], d = values[m];
-            shared += static_cast<std::uint64_t>(a == b) + static_cast<std::uint64_t>(c == d);
+        for (u64 step = 0; step < steps; ++step) {
+            const u64 a = values[i], b = values[j], c = values[k], d = values[m];
+            shared += static_cast<u64>(a == b) + static_cast<u64>(c == d);
             i += a <= b;
             j += b <= a;
             k += c <= d;
@@ -75,16 +77,16 @@ inline std::int64_t merge(
         }
     }
     shared += merge_rest(values, i, ie, j, je) + merge_rest(values, k, ke, m, me);
-    return shared >= need ? static_cast<std::int64_t>(shared) : NOT_ENOUGH;
+    return shared >= need ? static_cast<i64>(shared) : NOT_ENOUGH;
 }
 
-inline std::int64_t gallop(
-    Values values, std::uint64_t i, std::uint64_t ie, std::uint64_t j, std::uint64_t je, std::uint64_t need) {
-    std::uint64_t shared = 0;
+inline i64 gallop(
+    Values values, u64 i, u64 ie, u64 j, u64 je, u64 need) {
+    u64 shared = 0;
     for (; i < ie && j < je; ++i) {
         if (shared + (ie - i) < need) return NOT_ENOUGH;
-        const std::uint64_t x = values[i];
-        std::uint64_t step = 1;
+        const u64 x = values[i];
+        u64 step = 1;
         while (j + step < je && values[j + step] < x) {
             j += step;
             step += step;
@@ -95,20 +97,20 @@ inline std::int64_t gallop(
             ++j;
         }
     }
-    return shared >= need ? static_cast<std::int64_t>(shared) : NOT_ENOUGH;
+    return shared >= need ? static_cast<i64>(shared) : NOT_ENOUGH;
 }
 
 // How many values the sets values[i:ie] and values[j:je] share, or −1 as soon as it is clear that they are fewer than
 // `need`.
-inline std::int64_t intersect_at_least(
-    Values values, std::int64_t i, std::int64_t ie, std::int64_t j, std::int64_t je, std::int64_t need) {
+inline i64 intersect_at_least(
+    Values values, i64 i, i64 ie, i64 j, i64 je, i64 need) {
     if (ie - i > je - j) {
         std::swap(i, j);
         std::swap(ie, je);
     }
     if (ie - i < need) return NOT_ENOUGH;
-    const auto least = static_cast<std::uint64_t>(std::max<std::int64_t>(need, 0));
-    const auto unsigned_of = [](std::int64_t position) { return static_cast<std::uint64_t>(position); };
+    const auto least = static_cast<u64>(std::max<i64>(need, 0));
+    const auto unsigned_of = [](i64 position) { return static_cast<u64>(position); };
     if ((ie - i) * GALLOP < je - j) {
         return gallop(values, unsigned_of(i), unsigned_of(ie), unsigned_of(j), unsigned_of(je), least);
     }
@@ -116,11 +118,11 @@ inline std::int64_t intersect_at_least(
 }
 
 // How many values the sets left[p] and right[p] share, for each p.
-inline void intersections(std::span<const std::uint64_t> values, std::span<const std::int64_t> offsets,
-                          std::span<const std::int64_t> left, std::span<const std::int64_t> right,
-                          std::span<std::int64_t> out) {
+inline void intersections(std::span<const u64> values, std::span<const i64> offsets,
+                          std::span<const i64> left, std::span<const i64> right,
+                          std::span<i64> out) {
     for (std::size_t p = 0; p < out.size(); ++p) {
-        const std::int64_t a = left[p], b = right[p];
+        const i64 a = left[p], b = right[p];
         out[p] = intersect_at_least(values.data(), offsets[a], offsets[a + 1], offsets[b], offsets[b + 1], 0);
     }
 }
