@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,11 +23,11 @@
 #include "edits.hpp"
 #include "runs.hpp"
 
-namespace roughly {
+namespace roughly::alignment {
 
 // What an alignment comes to: aligned tokens, and of each document those not aligned, at its edges and inside.
 struct Outline {
-    std::int64_t aligned, left_edge, left_inside, right_edge, right_inside;
+    i64 aligned, left_edge, left_inside, right_edge, right_inside;
 };
 
 // Aligns one pair after another; memory is kept between pairs. For one thread.
@@ -38,12 +37,12 @@ public:
     const std::vector<Block>& align(Tokens a, Tokens b, bool edges) {
         refuse_long(a);
         refuse_long(b);
-        const std::int64_t na = std::ssize(a), nb = std::ssize(b), least = std::min(na, nb);
+        const i64 na = std::ssize(a), nb = std::ssize(b), least = std::min(na, nb);
         blocks_.clear();
-        const std::int64_t start = equal_tokens(a.data(), b.data(), least);
+        const i64 start = equal_tokens(a.data(), b.data(), least);
         add(blocks_, 0, 0, start);
         if (start == least) return blocks_;
-        std::int64_t tail = 0;
+        i64 tail = 0;
         while (tail < least - start && a.end()[-tail - 1] == b.end()[-tail - 1]) ++tail;
         add(blocks_, na - tail, nb - tail, tail);
         const double p = equal_chance(a, b);
@@ -60,7 +59,7 @@ public:
 
     Outline outline(Tokens a, Tokens b) {
         const std::vector<Block>& blocks = align(a, b, true);
-        std::int64_t aligned = 0, left = 0, right = 0;
+        i64 aligned = 0, left = 0, right = 0;
         for (const Block& block : blocks) aligned += block.length;
         if (!blocks.empty()) {
             left = blocks.back().left_end() - blocks.front().left;
@@ -71,11 +70,11 @@ public:
 
 private:
     static constexpr int SAMPLE = 512;           // pairs of tokens looked at to guess the chance that two are equal
-    static constexpr std::int64_t CHANCE = 3;    // a block of so many tokens or fewer may be chance
-    static constexpr std::int64_t EDGE = 10;     // at the edge it is chance beside a change this many times as long
+    static constexpr i64 CHANCE = 3;    // a block of so many tokens or fewer may be chance
+    static constexpr i64 EDGE = 10;     // at the edge it is chance beside a change this many times as long
 
     // Append a block, or lengthen the last one where it touches.
-    static void add(std::vector<Block>& blocks, std::int64_t i, std::int64_t j, std::int64_t length) {
+    static void add(std::vector<Block>& blocks, i64 i, i64 j, i64 length) {
         if (length <= 0) return;
         if (!blocks.empty() && blocks.back().left_end() == i && blocks.back().right_end() == j) {
             blocks.back().length += length;
@@ -95,9 +94,9 @@ private:
 
     // Puts what fill(gap) adds to found_ between the blocks there are.
     template <typename Fill>
-    void fill_gaps(std::int64_t na, std::int64_t nb, Fill&& fill) {
+    void fill_gaps(i64 na, i64 nb, Fill&& fill) {
         found_.clear();
-        std::int64_t i = 0, j = 0;
+        i64 i = 0, j = 0;
         for (const Block& block : blocks_) {
             if (i < block.left && j < block.right) fill(Gap{i, block.left, j, block.right});
             add(found_, block.left, block.right, block.length);
@@ -110,15 +109,15 @@ private:
 
     // Adds the blocks of one gap: the heaviest rising chain of runs that are too long for chance.
     void tile(Tokens a, Tokens b, const Gap& gap, double p) {
-        const std::int64_t na = gap.i_end - gap.i, nb = gap.j_end - gap.j;
+        const i64 na = gap.i_end - gap.i, nb = gap.j_end - gap.j;
         const double cells = static_cast<double>(na) * static_cast<double>(nb);
-        const auto size = 2 + static_cast<std::int64_t>(std::ceil(1.5 * std::log(cells) / -std::log(p)));
+        const auto size = 2 + static_cast<i64>(std::ceil(1.5 * std::log(cells) / -std::log(p)));
         if (std::min(na, nb) < size) return;
-        const auto at = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+        const auto at = [](i64 n) { return static_cast<std::size_t>(n); };
         const std::vector<Block>& runs = runs_.find(a.subspan(at(gap.i), at(na)), b.subspan(at(gap.j), at(nb)), size);
-        std::int64_t end = 0;
+        i64 end = 0;
         const auto take = [&](const Block& run) {
-            const std::int64_t passed = std::max<std::int64_t>(end - run.right, 0);
+            const i64 passed = std::max<i64>(end - run.right, 0);
             add(found_, gap.i + run.left + passed, gap.j + run.right + passed, run.length - passed);
             end = run.right_end();
         };
@@ -131,12 +130,12 @@ private:
     }
 
     // A run may start up to size − 1 tokens before the end of the one it follows; `tile` trims it.
-    static bool may_follow(const Block& before, const Block& run, std::int64_t size) {
+    static bool may_follow(const Block& before, const Block& run, i64 size) {
         return before.right_end() + 1 <= run.right + size;
     }
 
     // Whether all the runs follow one another, which is the usual case; no chain can be heavier.
-    static bool is_chain(const std::vector<Block>& runs, std::int64_t size) {
+    static bool is_chain(const std::vector<Block>& runs, i64 size) {
         for (std::size_t c = 1; c < runs.size(); ++c) {
             if (!may_follow(runs[c - 1], runs[c], size)) return false;
         }
@@ -146,26 +145,26 @@ private:
     // The rising chain that holds most tokens into chain_, from last to first.
     //
     // The heaviest chain that ends at or before each position of b stands in a Fenwick tree of maxima.
-    void find_chain(const std::vector<Block>& runs, std::int64_t size, std::int64_t nb) {
+    void find_chain(const std::vector<Block>& runs, i64 size, i64 nb) {
         constexpr std::size_t NONE = ~std::size_t{0};
-        const std::int64_t nodes = nb + size + 2;
+        const i64 nodes = nb + size + 2;
         tree_.assign(static_cast<std::size_t>(nodes), Best{0, NONE});
         before_.resize(runs.size());
-        std::int64_t heaviest = 0;
+        i64 heaviest = 0;
         std::size_t last = NONE;
         for (std::size_t c = 0; c < runs.size(); ++c) {
             Best best{0, NONE};
-            for (std::int64_t at = runs[c].right + size; at > 0; at -= at & -at) {
+            for (i64 at = runs[c].right + size; at > 0; at -= at & -at) {
                 const Best& here = tree_[static_cast<std::size_t>(at)];
                 if (here.weight > best.weight) best = here;
             }
             before_[c] = best.run;
-            const std::int64_t weight = best.weight + runs[c].length;
+            const i64 weight = best.weight + runs[c].length;
             if (weight > heaviest) {
                 heaviest = weight;
                 last = c;
             }
-            for (std::int64_t at = runs[c].right_end() + 1; at < nodes; at += at & -at) {
+            for (i64 at = runs[c].right_end() + 1; at < nodes; at += at & -at) {
                 Best& here = tree_[static_cast<std::size_t>(at)];
                 if (weight > here.weight) here = {weight, c};
             }
@@ -179,7 +178,7 @@ private:
     // Of "the cat and the dog" and "the dog", the first "the" may be aligned or the second: the second, which stands
     // with "dog", leaves one block instead of two.
     void slide(Tokens a, Tokens b) {
-        const auto equal = [&](std::int64_t i, std::int64_t j, std::int64_t n) {
+        const auto equal = [&](i64 i, i64 j, i64 n) {
             return equal_tokens(a.data() + i, b.data() + j, n) == n;
         };
         std::size_t kept = 0;
@@ -209,18 +208,18 @@ private:
     //
     // With `edges` that holds for a block at the edge of both documents too, beside a change that is much longer: every
     // story of a news agency ends with its name.
-    static bool is_chance(std::int64_t length, std::int64_t before, std::int64_t after, bool edges) {
+    static bool is_chance(i64 length, i64 before, i64 after, bool edges) {
         if (length > CHANCE) return false;
         if (edges && std::min(before, after) == 0) return std::max(before, after) > EDGE * length;
         return std::min(before, after) > length;
     }
 
     // Dissolve chance agreements, first going right, then going left, each time seeing what has gone.
-    void drop_chance(std::int64_t na, std::int64_t nb, bool edges) {
-        const auto stays = [&](const Block& block, std::int64_t end_a, std::int64_t end_b, std::int64_t next_a,
-                               std::int64_t next_b) {
-            const std::int64_t before = std::max(block.left - end_a, block.right - end_b);
-            const std::int64_t after = std::max(next_a - block.left_end(), next_b - block.right_end());
+    void drop_chance(i64 na, i64 nb, bool edges) {
+        const auto stays = [&](const Block& block, i64 end_a, i64 end_b, i64 next_a,
+                               i64 next_b) {
+            const i64 before = std::max(block.left - end_a, block.right - end_b);
+            const i64 after = std::max(next_a - block.left_end(), next_b - block.right_end());
             return !is_chance(block.length, before, after, edges);
         };
         std::size_t kept = 0;
@@ -243,7 +242,7 @@ private:
     }
 
     struct Best {
-        std::int64_t weight;
+        i64 weight;
         std::size_t run;
     };
 
@@ -254,4 +253,4 @@ private:
     std::vector<std::size_t> before_, chain_;
 };
 
-}  // namespace roughly
+}  // namespace roughly::alignment

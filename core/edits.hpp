@@ -13,16 +13,15 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <vector>
 
 #include "runs.hpp"
 
-namespace roughly {
+namespace roughly::alignment {
 
 class EditScripts {
 public:
-    static constexpr std::int64_t EDITS = 192;
+    static constexpr i64 EDITS = 192;
 
     // Calls take(block) for each run of equal tokens along the scripts of one gap, from first to last.
     template <typename Take>
@@ -37,17 +36,17 @@ public:
 
 private:
     struct Step {
-        std::int64_t from, x;  // the diagonal that the path comes from, and x after the edit
+        i64 from, x;  // the diagonal that the path comes from, and x after the edit
     };
 
-    static std::int64_t row(std::int64_t d) { return d * (d + 1) / 2; }
+    static i64 row(i64 d) { return d * (d + 1) / 2; }
 
     // From where the best path comes to diagonal k with its d-th edit.
-    Step step(std::int64_t d, std::int64_t k, std::int64_t low, std::int64_t high) const {
+    Step step(i64 d, i64 k, i64 low, i64 high) const {
         if (d == 0) return {k, 0};
-        const std::int32_t* before = reached_ + row(d - 1) + (k + d) / 2;
-        const std::int64_t down = k < std::min(d, high) ? before[0] : -1;     // inserts a token of b
-        const std::int64_t right = k > std::max(-d, low) ? before[-1] : -1;  // deletes a token of a
+        const i32* before = reached_ + row(d - 1) + (k + d) / 2;
+        const i64 down = k < std::min(d, high) ? before[0] : -1;     // inserts a token of b
+        const i64 right = k > std::max(-d, low) ? before[-1] : -1;  // deletes a token of a
         if (down > right) return {k + 1, down};
         return {k - 1, right + 1};
     }
@@ -55,15 +54,15 @@ private:
     // The script of the beginning of a gap, its runs into snakes_ from last to first. The last run ends where the script
     // does, and so may be empty.
     void find_script(Tokens a, Tokens b, const Gap& gap) {
-        const std::int64_t low = gap.j - gap.j_end, high = gap.i_end - gap.i;
-        const std::uint64_t* left = a.data() + gap.i;
-        const std::uint64_t* right = b.data() + gap.j;
-        std::int64_t best_d = 0, best_k = 0, furthest = -1;
+        const i64 low = gap.j - gap.j_end, high = gap.i_end - gap.i;
+        const u64* left = a.data() + gap.i;
+        const u64* right = b.data() + gap.j;
+        i64 best_d = 0, best_k = 0, furthest = -1;
         reached_ = room_.of(static_cast<std::size_t>(row(std::min(EDITS, high - low) + 1)));
-        for (std::int64_t d = 0; d <= EDITS && furthest < high - low; ++d) {
-            const std::int64_t first = std::max(-d, low + ((low + d) & 1)), last = std::min(d, high - ((high + d) & 1));
-            for (std::int64_t k = first; k <= last; k += 2) {
-                std::int64_t x = step(d, k, low, high).x;
+        for (i64 d = 0; d <= EDITS && furthest < high - low; ++d) {
+            const i64 first = std::max(-d, low + ((low + d) & 1)), last = std::min(d, high - ((high + d) & 1));
+            for (i64 k = first; k <= last; k += 2) {
+                i64 x = step(d, k, low, high).x;
                 if (x <= high && x - k <= -low) {
                     x += equal_tokens(left + x, right + (x - k), std::min(high - x, k - low - x));
                     if (2 * x - k > furthest) {
@@ -72,22 +71,22 @@ private:
                         best_k = k;
                     }
                 }
-                reached_[row(d) + (k + d) / 2] = static_cast<std::int32_t>(x);
+                reached_[row(d) + (k + d) / 2] = static_cast<i32>(x);
             }
         }
         snakes_.clear();
-        std::int64_t k = best_k;
-        for (std::int64_t d = best_d; d >= 0; --d) {
+        i64 k = best_k;
+        for (i64 d = best_d; d >= 0; --d) {
             const auto [from, start] = step(d, k, low, high);
-            const std::int64_t x = reached_[row(d) + (k + d) / 2];
+            const i64 x = reached_[row(d) + (k + d) / 2];
             if (x > start || snakes_.empty()) snakes_.push_back({gap.i + start, gap.j + start - k, x - start});
             k = from;
         }
     }
 
-    Room<std::int32_t> room_;
-    std::int32_t* reached_ = nullptr;
+    Room<i32> room_;
+    i32* reached_ = nullptr;
     std::vector<Block> snakes_;
 };
 
-}  // namespace roughly
+}  // namespace roughly::alignment

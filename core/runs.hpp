@@ -17,26 +17,27 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
-namespace roughly {
+#include "words.hpp"
 
-using Tokens = std::span<const std::uint64_t>;
+namespace roughly::alignment {
+
+using Tokens = std::span<const u64>;
 
 // a[left : left + length] equals b[right : right + length].
 struct Block {
-    std::int64_t left, right, length;
+    i64 left, right, length;
 
-    std::int64_t left_end() const { return left + length; }
-    std::int64_t right_end() const { return right + length; }
+    i64 left_end() const { return left + length; }
+    i64 right_end() const { return right + length; }
 };
 
 // Part of both sequences: a[i : i_end] and b[j : j_end].
 struct Gap {
-    std::int64_t i, i_end, j, j_end;
+    i64 i, i_end, j, j_end;
 };
 
 // Scratch memory that is kept from one use to the next; its contents are undefined.
@@ -53,10 +54,10 @@ private:
 };
 
 // How many of the first `most` tokens are equal.
-inline std::int64_t equal_tokens(const std::uint64_t* a, const std::uint64_t* b, std::int64_t most) {
-    std::int64_t n = 0;
+inline i64 equal_tokens(const u64* a, const u64* b, i64 most) {
+    i64 n = 0;
     while (n + 4 <= most) {
-        const std::uint64_t differ = (a[n] ^ b[n]) | (a[n + 1] ^ b[n + 1]) | (a[n + 2] ^ b[n + 2]) | (a[n + 3] ^ b[n + 3]);
+        const u64 differ = (a[n] ^ b[n]) | (a[n + 1] ^ b[n + 1]) | (a[n + 2] ^ b[n + 2]) | (a[n + 3] ^ b[n + 3]);
         if (differ != 0) break;
         n += 4;
     }
@@ -65,33 +66,35 @@ inline std::int64_t equal_tokens(const std::uint64_t* a, const std::uint64_t* b,
 }
 
 // How many tokens both sides of a gap begin with.
-inline std::int64_t common_start(Tokens a, Tokens b, const Gap& gap) {
+inline i64 common_start(Tokens a, Tokens b, const Gap& gap) {
     return equal_tokens(a.data() + gap.i, b.data() + gap.j, std::min(gap.i_end - gap.i, gap.j_end - gap.j));
 }
 
+// Positions are kept in 32 bits, with room for the steps that edit scripts take past the end.
 inline void refuse_long(Tokens tokens) {
-    if (tokens.size() > 0x7FFFFFFFu) throw std::length_error("a document of more than 2^31 - 1 tokens cannot be compared");
+    constexpr std::size_t MOST = 0x7FFFF000;
+    if (tokens.size() > MOST) throw std::length_error("a document has too many tokens to be compared: split it");
 }
 
 class SharedRuns {
 public:
-    static constexpr std::int64_t TRIED = 16;
+    static constexpr i64 TRIED = 16;
 
     // Runs of `size` ≥ 1 equal tokens or more, rising and disjoint on the left. The result is valid until the next call.
-    const std::vector<Block>& find(Tokens a, Tokens b, std::int64_t size) {
+    const std::vector<Block>& find(Tokens a, Tokens b, i64 size) {
         runs_.clear();
         refuse_long(a);
         refuse_long(b);
-        const std::int64_t na = std::ssize(a), nb = std::ssize(b);
+        const i64 na = std::ssize(a), nb = std::ssize(b);
         if (na < size || nb < size) return runs_;
         list_by_slot(b, size);
-        const std::int64_t grams = na - size + 1;
-        std::uint64_t* grams_a = grams_a_.of(static_cast<std::size_t>(grams));
+        const i64 grams = na - size + 1;
+        u64* grams_a = grams_a_.of(static_cast<std::size_t>(grams));
         hash_grams(a, size, grams, grams_a);
-        std::int64_t i = 0, end_a = 0, end_b = 0;
+        i64 i = 0, end_a = 0, end_b = 0;
         while (i < grams) {
-            const std::uint32_t s = slot(grams_a[i]);
-            const std::span<const std::uint32_t> listed(places_ + starts_[s], places_ + starts_[s + 1]);
+            const std::size_t s = slot(grams_a[i]);
+            const std::span<const u32> listed(places_ + starts_[s], places_ + starts_[s + 1]);
             auto [j, length] = longest_run(a, b, i, grams_a[i], listed, end_b + i - end_a);
             if (length < size) {
                 ++i;
@@ -111,54 +114,54 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t MULTIPLIER = 0x9E3779B97F4A7C15u;
+    static constexpr u64 MULTIPLIER = 0x9E3779B97F4A7C15u;
 
     struct Run {
-        std::int64_t j, length;
+        i64 j, length;
     };
 
-    static void hash_grams(Tokens tokens, std::int64_t size, std::int64_t grams, std::uint64_t* out) {
-        const std::uint64_t* t = tokens.data();
-        for (std::int64_t x = 0; x < grams; ++x) {
-            std::uint64_t h = t[x];
-            for (std::int64_t y = 1; y < size; ++y) h = (h ^ (h >> 29)) * MULTIPLIER + t[x + y];
+    static void hash_grams(Tokens tokens, i64 size, i64 grams, u64* out) {
+        const u64* t = tokens.data();
+        for (i64 x = 0; x < grams; ++x) {
+            u64 h = t[x];
+            for (i64 y = 1; y < size; ++y) h = (h ^ (h >> 29)) * MULTIPLIER + t[x + y];
             out[x] = h;
         }
     }
 
-    std::uint32_t slot(std::uint64_t gram) const { return static_cast<std::uint32_t>((gram * MULTIPLIER) >> 32) & mask_; }
+    std::size_t slot(u64 gram) const { return static_cast<std::size_t>((gram * MULTIPLIER) >> 32) & mask_; }
 
     // Counting sort of b's gram positions by slot: slot s has places_[starts_[s]] … places_[starts_[s + 1] − 1], rising.
-    void list_by_slot(Tokens b, std::int64_t size) {
-        const std::int64_t grams = std::ssize(b) - size + 1;
+    void list_by_slot(Tokens b, i64 size) {
+        const i64 grams = std::ssize(b) - size + 1;
         const std::size_t slots = std::max<std::size_t>(4, std::bit_ceil(2 * static_cast<std::size_t>(grams)));
-        mask_ = static_cast<std::uint32_t>(slots - 1);
+        mask_ = slots - 1;
         grams_b_ = grams_b_room_.of(static_cast<std::size_t>(grams));
         hash_grams(b, size, grams, grams_b_);
         starts_ = starts_room_.of(slots + 2);
         places_ = places_room_.of(static_cast<std::size_t>(grams));
         std::fill_n(starts_, slots + 2, 0u);
-        std::uint32_t* ends = starts_ + 1;  // while listing, ends[s] runs from the start of slot s to its end
-        for (std::int64_t y = 0; y < grams; ++y) ++ends[slot(grams_b_[y]) + 1];
+        u32* ends = starts_ + 1;  // while listing, ends[s] runs from the start of slot s to its end
+        for (i64 y = 0; y < grams; ++y) ++ends[slot(grams_b_[y]) + 1];
         for (std::size_t s = 0; s < slots; ++s) ends[s + 1] += ends[s];
-        for (std::int64_t y = 0; y < grams; ++y) places_[ends[slot(grams_b_[y])]++] = static_cast<std::uint32_t>(y);
+        for (i64 y = 0; y < grams; ++y) places_[ends[slot(grams_b_[y])]++] = static_cast<u32>(y);
     }
 
     // Where in b, and how long, the longest run from a[i] on is; of equals the nearest to `expected`.
-    Run longest_run(Tokens a, Tokens b, std::int64_t i, std::uint64_t gram, std::span<const std::uint32_t> listed,
-                    std::int64_t expected) const {
+    Run longest_run(Tokens a, Tokens b, i64 i, u64 gram, std::span<const u32> listed,
+                    i64 expected) const {
         if (std::ssize(listed) > TRIED) {
             const auto at = std::lower_bound(listed.begin(), listed.end(), expected,
-                                             [](std::uint32_t place, std::int64_t x) { return place < x; });
-            const std::int64_t low = std::min<std::int64_t>(at - listed.begin() - TRIED / 2, std::ssize(listed) - TRIED);
-            listed = listed.subspan(static_cast<std::size_t>(std::max<std::int64_t>(low, 0)), TRIED);
+                                             [](u32 place, i64 x) { return place < x; });
+            const i64 low = std::min<i64>(at - listed.begin() - TRIED / 2, std::ssize(listed) - TRIED);
+            listed = listed.subspan(static_cast<std::size_t>(std::max<i64>(low, 0)), TRIED);
         }
         Run best{0, 0};
-        for (const std::int64_t j : listed) {
+        for (const i64 j : listed) {
             if (grams_b_[j] != gram) continue;  // so the run is shorter than a gram and does not count
-            const std::int64_t most = std::min(std::ssize(a) - i, std::ssize(b) - j);
+            const i64 most = std::min(std::ssize(a) - i, std::ssize(b) - j);
             if (most < best.length) continue;
-            const std::int64_t length = equal_tokens(a.data() + i, b.data() + j, most);
+            const i64 length = equal_tokens(a.data() + i, b.data() + j, most);
             if (length > best.length ||
                 (length == best.length && distance(j, expected) < distance(best.j, expected))) {
                 best = {j, length};
@@ -167,15 +170,15 @@ private:
         return best;
     }
 
-    static std::int64_t distance(std::int64_t x, std::int64_t y) { return x < y ? y - x : x - y; }
+    static i64 distance(i64 x, i64 y) { return x < y ? y - x : x - y; }
 
-    Room<std::uint64_t> grams_a_, grams_b_room_;
-    Room<std::uint32_t> starts_room_, places_room_;
-    std::uint64_t* grams_b_ = nullptr;
-    std::uint32_t* starts_ = nullptr;
-    std::uint32_t* places_ = nullptr;
-    std::uint32_t mask_ = 0;
+    Room<u64> grams_a_, grams_b_room_;
+    Room<u32> starts_room_, places_room_;
+    u64* grams_b_ = nullptr;
+    u32* starts_ = nullptr;
+    u32* places_ = nullptr;
+    std::size_t mask_ = 0;
     std::vector<Block> runs_;
 };
 
-}  // namespace roughly
+}  // namespace roughly::alignment
