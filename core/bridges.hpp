@@ -11,7 +11,7 @@
 namespace roughly {
 
 struct Bridges {
-    std::vector<Pair> pairs;
+    std::vector<CandidatePair> pairs;
     i64 bucket, place;  // to go on from
 };
 

@@ -31,7 +31,7 @@ struct JoinedSets {
 };
 
 struct JoinCandidates {
-    std::vector<Pair> pairs;
+    std::vector<CandidatePair> pairs;
     i64 met = 0;
 
     void add(i64 d, i64 k) { pairs.push_back({static_cast<i32>(d), static_cast<i32>(k)}); }

@@ -95,7 +95,7 @@ struct Rule {
     double least_ratio;  // of the shorter's length to the longer's
 };
 
-struct Pair {
+struct CandidatePair {
     i32 d, k;
 };
 
@@ -180,7 +180,7 @@ inline ScoredPair scored(i64 d, i64 k, const Counts& counts) {
 }
 
 struct FoundCandidates {
-    std::vector<Pair> pairs;
+    std::vector<CandidatePair> pairs;
     i64 next;  // document
     i64 met;   // pairs that share a bucket, those that were ruled out counted in
 };
