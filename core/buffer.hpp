@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <memory>
@@ -12,7 +13,22 @@
 #include <span>
 #include <type_traits>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace roughly {
+
+// Large memory in pages of 2 MB where the system has them, as numpy asks for its arrays: to touch new memory for the
+// first time costs more, in pages of 4 KB, than what most kernels do with it.
+inline void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    constexpr std::size_t LARGE = std::size_t{1} << 22, PAGE = 4096;
+    if (bytes < LARGE) return;
+    const std::size_t ahead = (PAGE - reinterpret_cast<std::uintptr_t>(memory) % PAGE) % PAGE;
+    madvise(static_cast<char*>(memory) + ahead, bytes - ahead, MADV_HUGEPAGE);  // no matter if it is refused
+#endif
+}
 
 template <typename T>
 class Buffer {
@@ -29,6 +45,7 @@ public:
         if (moved == nullptr) throw std::bad_alloc();
         static_cast<void>(data_.release());
         data_.reset(static_cast<T*>(moved));
+        if (size > size_) ask_for_huge_pages(moved, size * sizeof(T));
         size_ = size;
     }
 

@@ -237,12 +237,13 @@ private:
     // The number of four hexadecimal digits; above 0xFFFF if they are not.
     u32 four_digits(u64 at, u64 end) const {
         if (at + 4 > end) return 0x10000;
-        u32 value = 0;
+        u32 value = 0, wrong = 0;
         for (u64 k = 0; k < 4; k++) {
             const u32 digit = HEX[data_[at + k]];
-            value = value << 4 | digit | (digit & 128) << 17;
+            value = value << 4 | (digit & 15);
+            wrong |= digit & 128;
         }
-        return value;
+        return value | wrong << 9;
     }
 
     // Behind a key, its colon and the space after it; or BAD.
