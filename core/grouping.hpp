@@ -17,10 +17,10 @@
 #include <compare>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "buffer.hpp"
-#include "prefetch.hpp"
 #include "sorting.hpp"
 #include "words.hpp"
 
@@ -59,21 +59,12 @@ struct KeyFilter {
         const Slot at = slot(x);
         return (words[at.word] & at.bit) != 0;
     }
-    void prefetch_for(u64 x) const { prefetch(&words[x >> shift >> 6]); }
 };
 
-// Rows of a share whose key is one, in order: calls found(i, x) with x = spread_key(keys[i]). `filter` is looked up by
-// the caller, and prefetched here for rows to come.
-template <typename Word, typename Found>
-void for_each_row(std::span<const u64> keys, std::span<const u32> members, Share share, const KeyFilter<Word>& filter,
-                  Found&& found) {
-    constexpr std::size_t ahead = 2 * PREFETCH_DISTANCE;
-    const std::size_t n = keys.size();
-    for (std::size_t i = 0; i < n; ++i) {
-        if (i + ahead < n) {
-            const u64 later = spread_key(keys[i + ahead]);
-            if (share.has(later)) filter.prefetch_for(later << share.bits);
-        }
+// Calls found(i, x) with x = spread_key(keys[i]) for the rows of a share whose key is one, in order.
+template <typename Found>
+void for_each_row(std::span<const u64> keys, std::span<const u32> members, Share share, Found&& found) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
         const u64 x = spread_key(keys[i]);
         if (keys[i] == 0 || members[i] == NO_MEMBER || !share.has(x)) continue;
         found(i, x);
@@ -84,7 +75,7 @@ void for_each_row(std::span<const u64> keys, std::span<const u32> members, Share
 inline void mark_keys(std::span<const u64> keys, std::span<const u32> members, Share share, std::span<u64> once,
                       std::span<u64> twice) {
     const KeyFilter<u64> filter(once);
-    for_each_row(keys, members, share, filter, [&](std::size_t, u64 x) {
+    for_each_row(keys, members, share, [&](std::size_t, u64 x) {
         const auto at = filter.slot(x << share.bits);
         if (once[at.word] & at.bit) {
             twice[at.word] |= at.bit;
@@ -99,7 +90,7 @@ inline i64 count_shared(std::span<const u64> keys, std::span<const u32> members,
                         std::span<const u64> twice) {
     const KeyFilter<const u64> filter(twice);
     i64 count = 0;
-    for_each_row(keys, members, share, filter, [&](std::size_t, u64 x) { count += filter.has(x << share.bits); });
+    for_each_row(keys, members, share, [&](std::size_t, u64 x) { count += filter.has(x << share.bits); });
     return count;
 }
 
@@ -114,7 +105,7 @@ inline KeyRows select_shared(std::span<const u64> keys, std::span<const u32> mem
     const KeyFilter<const u64> filter(twice);
     KeyRows rows{Buffer<u64>(keys.size()), Buffer<u32>(keys.size())};
     std::size_t used = 0;
-    for_each_row(keys, members, share, filter, [&](std::size_t i, u64 x) {
+    for_each_row(keys, members, share, [&](std::size_t i, u64 x) {
         if (!part.has(x << share.bits) || !filter.has(x << share.bits)) return;
         rows.keys[used] = x;
         rows.members[used] = members[i];
@@ -127,12 +118,8 @@ inline KeyRows select_shared(std::span<const u64> keys, std::span<const u32> mem
 
 // Whether each key may be among those marked in `marks` (the `once` of `mark_keys` without shares).
 inline void find_marked(std::span<const u64> keys, std::span<const u64> marks, std::span<bool> out) {
-    constexpr std::size_t ahead = 2 * PREFETCH_DISTANCE;
     const KeyFilter<const u64> filter(marks);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (i + ahead < keys.size()) filter.prefetch_for(spread_key(keys[i + ahead]));
-        out[i] = filter.has(spread_key(keys[i]));
-    }
+    for (std::size_t i = 0; i < keys.size(); ++i) out[i] = filter.has(spread_key(keys[i]));
 }
 
 struct KeyRow {
@@ -254,12 +241,9 @@ inline KeyBuckets find_buckets(std::span<const u64> keys, std::span<const u32> m
 // Whether each hash is new to the table (open addressing, a power of two long, 0 for empty), which takes it.
 inline void add_to_table(std::span<const u64> hashes, std::span<u64> table, std::span<bool> is_new) {
     const u64 mask = table.size() - 1;
-    const auto slot = [mask](u64 hash) { return spread_key(hash != 0 ? hash : 1) >> 20 & mask; };
-    constexpr std::size_t ahead = 2 * PREFETCH_DISTANCE;
     for (std::size_t i = 0; i < hashes.size(); ++i) {
-        if (i + ahead < hashes.size()) prefetch_to_write(&table[slot(hashes[i + ahead])]);
         const u64 x = hashes[i] != 0 ? hashes[i] : 1;
-        u64 at = slot(x);
+        u64 at = spread_key(x) >> 20 & mask;
         while (table[at] != 0 && table[at] != x) at = (at + 1) & mask;
         is_new[i] = table[at] == 0;
         table[at] = x;
@@ -284,7 +268,11 @@ inline Buffer<u32> members_of_used(std::span<const u32> sizes, std::span<const u
 
 // Adds to counts[m + 1] for every member m.
 inline void count_members(std::span<const u32> members, std::span<i64> counts) {
-    for (const u32 member : members) counts[std::size_t{member} + 1] += 1;
+    for (const u32 member : members) {
+        const std::size_t place = std::size_t{member} + 1;
+        if (place >= counts.size()) throw std::invalid_argument("every member needs a count");
+        counts[place] += 1;
+    }
 }
 
 // From members by bucket to buckets by member, ascending, or the other way round.

@@ -52,7 +52,7 @@ inline i64 first_after(std::span<const u32> docs, i64 low, i64 high, i64 d) {
 
 inline bool is_ruled_out(const JoinedSets& sets, i64 d, i64 k, Measure measure) {
     const double allowed = may_differ(sets.sizes[d], sets.sizes[k], measure, sets.threshold) + 1.0;  // rounding
-    return differ_by_more(sets.bitmaps, d, k, allowed);
+    return differ_by_more(sets.bitmaps.row(d), sets.bitmaps.row(k), sets.bitmaps.width, allowed);
 }
 
 inline void prefetch_set(const JoinedSets& sets, std::span<const i64> last_seen, i64 k) {

@@ -2,7 +2,7 @@
 //
 //     h(a, b) = Σ popcount(a[w] ⊕ b[w])
 //
-// An aarch64 processor counts the bits of sixteen bytes at once; the counts of eight such vectors fit into bytes and
+// An aarch64 processor counts the bits of sixteen bytes at once; the counts of four such vectors fit into bytes and
 // are added up at the end. An x86-64 processor counts those of a word, but not in the baseline that is shipped, so the
 // instruction is looked for when the module is loaded.
 #pragma once
@@ -21,10 +21,10 @@ namespace roughly {
 
 #if defined(__aarch64__)
 
-// Sixteen words: at most 8 bits per byte and vector, 64 in all.
-inline u64 differing_bits_of_16(const u64* a, const u64* b) {
+// Eight words: at most 8 bits per byte and vector, 32 in all.
+inline u64 differing_bits_of_8(const u64* a, const u64* b) {
     uint8x16_t counts = vdupq_n_u8(0);
-    for (int w = 0; w < 16; w += 2) {
+    for (int w = 0; w < 8; w += 2) {
         const uint64x2_t differ = veorq_u64(vld1q_u64(a + w), vld1q_u64(b + w));
         counts = vaddq_u8(counts, vcntq_u8(vreinterpretq_u8_u64(differ)));
     }
@@ -34,7 +34,7 @@ inline u64 differing_bits_of_16(const u64* a, const u64* b) {
 inline u64 differing_bits(const u64* a, const u64* b, i64 words) {
     u64 bits = 0;
     i64 w = 0;
-    for (; w + 16 <= words; w += 16) bits += differing_bits_of_16(a + w, b + w);
+    for (; w + 8 <= words; w += 8) bits += differing_bits_of_8(a + w, b + w);
     for (; w + 2 <= words; w += 2) {
         bits += vaddvq_u8(vcntq_u8(vreinterpretq_u8_u64(veorq_u64(vld1q_u64(a + w), vld1q_u64(b + w)))));
     }

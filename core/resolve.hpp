@@ -122,7 +122,7 @@ inline bool is_admitted(const Documents& documents, i64 d, i64 k, const Rule& ru
 inline bool is_ruled_out(const Documents& documents, i64 d, i64 k, const Rule& rule, double floor) {
     if (documents.bitmaps.width == 0) return false;
     const double allowed = may_differ(documents.sizes[d], documents.sizes[k], rule.measure, floor) + 1.0;  // rounding
-    return differ_by_more(documents.bitmaps, d, k, allowed);
+    return differ_by_more(documents.bitmaps.row(d), documents.bitmaps.row(k), documents.bitmaps.width, allowed);
 }
 
 // The first slot of a bucket whose document is this one or a later one.
@@ -148,8 +148,8 @@ inline i64 next_similar(i64 slot, i64 stop, i64 shift, const Buckets& buckets, c
     const i64 m = documents.sizes[d];
     for (; slot < stop; ++slot) {
         const i64 row = slot + shift;
-        const auto bits = static_cast<double>(differing_bits(own, bitmaps.row(row), bitmaps.width));
-        if (!(bits > may_differ(m, buckets.dense.sizes[row], rule.measure, floor) + 1.0)) break;
+        const double allowed = may_differ(m, buckets.dense.sizes[row], rule.measure, floor) + 1.0;  // rounding
+        if (!differ_by_more(own, bitmaps.row(row), bitmaps.width, allowed)) break;
     }
     return slot;
 }

@@ -1,9 +1,14 @@
 // Sizes of the intersections of sorted sets of distinct 64-bit values.
 //
 // Sets of similar size are merged without a branch on the values. A merge must finish each comparison before it knows
-// what to load next, so both sets are cut in two at a common value and the halves are merged in step: twice the
-// independent work per cycle. Where one set is more than GALLOP times as large, each value of the small one is searched
-// by galloping: steps of 1, 2, 4, … from where the last search ended, then bisection, O(m log(n/m)).
+// what to load next, so both sets are cut at common values into parts (*lanes*) that are merged in step: independent
+// work for the processor. Where one set is more than GALLOP times as large, each value of the small one is searched by
+// galloping: steps of 1, 2, 4, … from where the last search ended, then bisection, O(m log(n/m)).
+//
+// A step of a merge moves past the smaller of two values, or past both where they are equal. So nothing has to be
+// counted on the way:
+//
+//     shared = values passed in both sets − steps
 //
 // | symbol | meaning                                                                  |
 // |--------|--------------------------------------------------------------------------|
@@ -22,61 +27,77 @@ namespace roughly {
 
 // How many times as large the larger set must be for galloping to win (measured).
 inline constexpr i64 GALLOP = 16;
-// Steps of a merge between two checks whether `need` can still be reached.
-inline constexpr u64 STRIDE = 64;
+// The size from which sets are merged in four lanes instead of two (measured).
+inline constexpr u64 FOUR_LANES = 256;
+// Steps of a merge between two checks whether `need` can still be reached, at most and at least.
+inline constexpr u64 STRIDE = 64, LEAST_STRIDE = 12;
 inline constexpr i64 NOT_ENOUGH = -1;
 
 using Values = const u64*;
 
-// The first position in values[j:je] whose value is x or more, or je.
+// The first position in values[j:je] whose value is x or more, or je. No branch depends on a value.
 inline u64 first_at_least(Values values, u64 j, u64 je, u64 x) {
-    while (j < je) {
-        const u64 middle = (j + je) >> 1;
-        if (values[middle] < x) {
-            j = middle + 1;
-        } else {
-            je = middle;
-        }
+    for (u64 size = je > j ? je - j : 0; size > 0;) {
+        const u64 half = size >> 1;
+        const bool is_below = values[j + half] < x;
+        j = is_below ? j + half + 1 : j;
+        size = is_below ? size - half - 1 : half;
     }
     return j;
 }
 
 inline u64 merge_rest(Values values, u64 i, u64 ie, u64 j, u64 je) {
-    u64 shared = 0;
-    while (i < ie && j < je) {
+    const u64 before = i + j;
+    u64 steps = 0;
+    for (; i < ie && j < je; ++steps) {
         const u64 a = values[i], b = values[j];
-        shared += a == b;
         i += a <= b;
         j += b <= a;
     }
-    return shared;
+    return i + j - before - steps;
 }
 
-// i … ie and j … je are the lower halves of the two sets, k … ke and m … me the upper ones.
-inline i64 merge(
-    Values values, u64 i, u64 ie, u64 j, u64 je, u64 need) {
-    if (i == ie) return need == 0 ? 0 : NOT_ENOUGH;
-    const u64 ke = ie, me = je;
-    u64 k = (i + ie) >> 1;
-    u64 m = first_at_least(values, j, je, values[k]);
-    ie = k;
-    je = m;
+// The smaller set, values[i:ie], is cut into parts of equal size, and values[j:je] where those begin.
+template <int LANES>
+i64 merge(Values values, u64 i, u64 ie, u64 j, u64 je, u64 need) {
+    u64 at[LANES], end[LANES], other_at[LANES], other_end[LANES];
+    for (u64 lane = 0; lane < LANES; ++lane) {
+        at[lane] = i + (ie - i) * lane / LANES;
+        other_at[lane] = lane == 0 ? j : first_at_least(values, j, je, values[at[lane]]);
+    }
+    for (int lane = 1; lane < LANES; ++lane) {
+        other_at[lane] = std::max(other_at[lane], other_at[lane - 1]);  // nothing new where the values are in order
+    }
+    for (int lane = 0; lane < LANES; ++lane) {
+        end[lane] = lane + 1 < LANES ? at[lane + 1] : ie;
+        other_end[lane] = lane + 1 < LANES ? other_at[lane + 1] : je;
+    }
     u64 shared = 0;
     for (;;) {
-        const u64 low = std::min(ie - i, je - j), high = std::min(ke - k, me - m);
-        if (shared + low + high < need) return NOT_ENOUGH;
-        const u64 steps = std::min(STRIDE, std::min(low, high));
-        if (steps == 0) break;
-        for (u64 step = 0; step < steps; ++step) {
-            const u64 a = values[i], b = values[j], c = values[k], d = values[m];
-            shared += static_cast<u64>(a == b) + static_cast<u64>(c == d);
-            i += a <= b;
-            j += b <= a;
-            k += c <= d;
-            m += d <= c;
+        u64 possible = shared, shortest = STRIDE, before = 0, after = 0;
+        for (int lane = 0; lane < LANES; ++lane) {
+            const u64 left = std::min(end[lane] - at[lane], other_end[lane] - other_at[lane]);
+            possible += left;
+            shortest = std::min(shortest, left);
+            before += at[lane] + other_at[lane];
         }
+        if (possible < need) return NOT_ENOUGH;
+        if (shortest == 0) break;
+        // sets that have little in common lose about half a value per step and lane
+        const u64 steps = std::min(shortest, 2 * (possible - need) / LANES + LEAST_STRIDE);
+        for (u64 step = 0; step < steps; ++step) {
+            for (int lane = 0; lane < LANES; ++lane) {
+                const u64 a = values[at[lane]], b = values[other_at[lane]];
+                at[lane] += a <= b;
+                other_at[lane] += b <= a;
+            }
+        }
+        for (int lane = 0; lane < LANES; ++lane) after += at[lane] + other_at[lane];
+        shared += after - before - LANES * steps;
     }
-    shared += merge_rest(values, i, ie, j, je) + merge_rest(values, k, ke, m, me);
+    for (int lane = 0; lane < LANES; ++lane) {
+        shared += merge_rest(values, at[lane], end[lane], other_at[lane], other_end[lane]);
+    }
     return shared >= need ? static_cast<i64>(shared) : NOT_ENOUGH;
 }
 
@@ -114,7 +135,9 @@ inline i64 intersect_at_least(
     if ((ie - i) * GALLOP < je - j) {
         return gallop(values, unsigned_of(i), unsigned_of(ie), unsigned_of(j), unsigned_of(je), least);
     }
-    return merge(values, unsigned_of(i), unsigned_of(ie), unsigned_of(j), unsigned_of(je), least);
+    if (ie == i) return 0;
+    const auto merged = static_cast<u64>(ie - i) < FOUR_LANES ? &merge<2> : &merge<4>;
+    return merged(values, unsigned_of(i), unsigned_of(ie), unsigned_of(j), unsigned_of(je), least);
 }
 
 // How many values the sets left[p] and right[p] share, for each p.
