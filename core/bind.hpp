@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "buffer.hpp"
+#include "pool.hpp"
 
 namespace roughly {
 
@@ -61,6 +62,18 @@ template <typename F>
 auto without_gil(F&& f) {
     nb::gil_scoped_release released;
     return f();
+}
+
+// Throws what a signal's handler raised, as Ctrl-C does on the main thread. May be called without the GIL.
+inline void check_signals() {
+    nb::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// `parallel_for` for bindings, to be called without the GIL: Ctrl-C stops it after the chunks that have begun.
+template <typename Body>
+void parallel_for_with_signals(std::size_t n, unsigned threads, std::size_t chunk, Body&& body) {
+    parallel_for(n, thread_count(threads), chunk, std::forward<Body>(body), check_signals);
 }
 
 // A numpy array that owns the vector's memory; no copy. The GIL must be held.

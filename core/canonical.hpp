@@ -5,7 +5,7 @@
 // exactly if it is an ASCII letter or digit or above 127, so the fast passes apply to it. ASCII letters keep their
 // case: hashing lowers them.
 //
-// The output must have room for GROWTH bytes per byte of input and eight more.
+// The output must have room for GROWTH bytes per byte of input and sixteen more.
 //
 // While rewriting, five numbers say where things stand:
 //
@@ -22,6 +22,7 @@
 #include <cstring>
 
 #include "classes.hpp"
+#include "simd.hpp"
 #include "utf8.hpp"
 #include "words.hpp"
 
@@ -34,14 +35,16 @@ struct Source {
     u32 start, end;
 };
 
-// Copies ASCII from p up to the first byte above 127, eight bytes at a time; returns how many bytes.
-// The word with that byte is copied whole: what is too much will be written over.
+// Copies ASCII from p up to the first byte above 127, sixteen bytes at a time; returns how many bytes.
+// The vector with that byte is copied whole: what is too much will be written over.
 inline u64 copy_ascii(const u8* p, u64 left, u8* out) {
     u64 at = 0;
-    for (; at + 8 <= left; at += 8) {
-        const u64 word = load(p + at), high = word & HIGH_BITS;
-        store(out + at, word);
-        if (high != 0) return at + (static_cast<u64>(std::countr_zero(high)) >> 3);
+    for (; at + 16 <= left; at += 16) {
+        store16(out + at, load16(p + at));
+        const u64 low = load(p + at) & HIGH_BITS, high = load(p + at + 8) & HIGH_BITS;
+        if ((low | high) != 0) {
+            return at + static_cast<u64>(low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(high)) / 8;
+        }
     }
     for (; at < left && p[at] < 128; at++) out[at] = p[at];
     return at;

@@ -32,11 +32,10 @@ inline constexpr u64 LONGEST_DOCUMENT = ((u64{1} << 32) - 16) / GROWTH;
 
 // What tokenising a piece writes to and forgets.
 struct TokenScratch {
-    Buffer<u8> flags{BLOCK + 8};  // whether a byte belongs to a token, a block at a time
-    Buffer<u32> edges;            // where tokens start and end
-    Buffer<u32> longs;            // the edges of those that are longer than eight bytes
-    Buffer<u8> canonical;         // canonical form
-    Buffer<Source> sources;       // where its bytes stem from, if somebody asks
+    Buffer<u32> edges;       // where tokens start and end
+    Buffer<u32> longs;       // the edges of those that are longer than eight bytes
+    Buffer<u8> canonical;    // canonical form
+    Buffer<Source> sources;  // where its bytes stem from, if somebody asks
 
     // Room for a piece of this many bytes.
     void fit(u64 piece, bool with_sources = false) {
@@ -78,12 +77,19 @@ inline void hash_between(const TokenPiece& piece, const u32* edges, u32* longs, 
         found += left > 8;
         out[e / 2] = mix(SEED ^ (lower(load(text + at)) & (ALL_BITS >> ((64 - 8 * left) & 63))));
     }
-    const auto hash = [&](u64 e) {
+    for (u64 i = 0; i < found; i++) {
+        const u64 e = longs[i], at = edges[e], left = edges[e + 1] - at;
+        if (left <= 16 && at + 16 <= piece.readable) {  // nearly all of them
+            const u64 last = lower(load(text + at + 8)) & (ALL_BITS >> (128 - 8 * left));
+            out[e / 2] = mix(absorb(SEED, lower(load(text + at))) ^ last);
+        } else {
+            out[e / 2] = hash_token(text + at, left, piece.readable - at);
+        }
+    }
+    for (u64 e = inside; e < piece.edges; e += 2) {
         const u64 at = edges[e];
         out[e / 2] = hash_token(text + at, edges[e + 1] - at, piece.readable - at);
-    };
-    for (u64 i = 0; i < found; i++) hash(longs[i]);
-    for (u64 e = inside; e < piece.edges; e += 2) hash(e);
+    }
 }
 
 // Where the piece ends that begins at `at`: behind the first ASCII separator after PIECE bytes, or at `end`.
@@ -101,12 +107,12 @@ TokenPiece find_tokens(std::span<const u8> data, u64 at, u64 stop, const Unicode
     const u64 length = stop - at;
     scratch.fit(length, noting);
     if (is_ascii(text, length)) {
-        const u64 count = find_edges(text, length, High::separates, scratch.flags.data(), scratch.edges.data());
+        const u64 count = find_edges<High::separates>(text, length, scratch.edges.data());
         return {text, data.size() - at, count, false};
     }
     u8* canonical = scratch.canonical.data();
     const u64 written = canonicalise<noting>(text, length, table, canonical, scratch.sources.data());
-    const u64 count = find_edges(canonical, written, High::belongs, scratch.flags.data(), scratch.edges.data());
+    const u64 count = find_edges<High::belongs>(canonical, written, scratch.edges.data());
     return {canonical, scratch.canonical.size(), count, true};
 }
 
