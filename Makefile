@@ -39,7 +39,6 @@ system:  ## what the tests need from the system's packages
 	@sh tests/system-packages.sh
 
 test: $(VENV)/.roughly-dev system lint  ## everything that CI checks
-	$(BIN)/python -m roughly.kernels
 	@mkdir -p build
 	@# the tests of Spark mostly wait for its processes, so they run beside the others
 	@$(BIN)/python -m pytest --durations 10 tests/spark >build/spark-tests.log 2>&1 & spark=$$!; \

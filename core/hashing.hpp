@@ -57,7 +57,7 @@ inline constexpr u64 mix(u64 h) {
 // Fold a word into the state.
 inline constexpr u64 absorb(u64 h, u64 word) { return std::rotl(h + word * A, 31) * B; }
 
-// A bijection of 64 bits that leaves nothing of how sums and exclusive ors of random numbers depend on each other.
+// A bijection of 64 bits that hides how sums and exclusive ors of random numbers depend on each other.
 inline constexpr u64 spread(u64 h) {
     h *= M1;
     return h ^ h >> 32;

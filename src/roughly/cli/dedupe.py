@@ -159,11 +159,9 @@ def _run(
     inputs: list[str], settings: Settings, resources: Resources, reading: Any, output: Path, overwrite: bool,
     resume: bool, as_json: bool, quiet: bool, index: str | None, archive: Any, engine: str, master: str | None,
 ) -> None:  # fmt: skip
-    from roughly.cli.progress import Progress, compiled
+    from roughly.cli.progress import Progress
     from roughly.cli.summary import print_summary
 
-    if not quiet:
-        compiled()
     common: dict[str, Any] = {
         "settings": settings, "resources": resources, "reading": reading, "output": output, "overwrite": overwrite,
     }  # fmt: skip
@@ -197,11 +195,9 @@ def _run(
 def _plan(
     inputs: list[str], settings: Settings, resources: Resources, reading: Any, as_json: bool, engine: str
 ) -> None:
-    from roughly.cli.progress import compiled
     from roughly.cli.summary import print_plan
     from roughly.job.plan import make_plan
 
-    compiled()
     plan = make_plan(inputs, settings, resources, reading)
     if engine == "spark":
         from roughly import methods

@@ -71,12 +71,10 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run an experiment: its tables beside the paper's, and which of the expected shapes held."""
-    from roughly.cli.progress import compiled
     from roughly.lab.asked import Asked, run_asked
     from roughly.lexicon import Lexicon
 
-    asked = Asked(name, tuple(changes or ()))  # refused before anything is compiled or read
-    compiled()
+    asked = Asked(name, tuple(changes or ()))  # refused before anything is read
     done = run_asked(
         asked, output, files=corpus or (), folder=corpora, lexicon=None if lexicon is None else Lexicon.open(lexicon),
         sample=sample, figures=figures, text_column=text_column, label_column=label_column, overwrite=overwrite,

@@ -44,7 +44,6 @@ def serve(
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise SettingsError(f"serving needs more packages ({', '.join(missing)}); pip install 'roughly[serve]'")
-    from roughly.cli.progress import compiled
     from roughly.service.config import Config
     from roughly.service.holdings import Holdings
     from roughly.service.security import allowed
@@ -60,7 +59,6 @@ def serve(
     )  # fmt: skip
     holdings = Holdings.open(paths, key_file=key_file, inputs=inputs)
     try:
-        compiled()
         run(holdings, config, quiet=quiet, ready=_ready)
     finally:
         holdings.close()

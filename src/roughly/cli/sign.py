@@ -54,11 +54,9 @@ def sign(
     reading = ReadOptions(
         text_column=text_column, id_column=id_column, date_column=date_column, markup=markup, format=format  # type: ignore[arg-type]
     )  # fmt: skip
-    from roughly.cli.progress import Progress, compiled
+    from roughly.cli.progress import Progress
     from roughly.signatures.sign import run_sign
 
-    if not quiet:
-        compiled()
     start = time.perf_counter()
     with Progress(quiet) as progress:
         signed = run_sign(

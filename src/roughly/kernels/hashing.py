@@ -47,7 +47,7 @@ def absorb(h: np.uint64, word: np.uint64) -> np.uint64:
 
 
 def spread(h: np.uint64) -> np.uint64:
-    """A bijection of 64 bits that leaves nothing of how sums and exclusive ors of random numbers depend on each other."""
+    """A bijection of 64 bits that hides how sums and exclusive ors of random numbers depend on each other."""
     return np.uint64(_core.spread(int(h)))
 
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from roughly.errors import InputError
 from roughly import _core
+from roughly.errors import InputError
 from roughly.kernels.arrays import Blocks, Bytes, Hashes, Offsets, Words, frozen, frozen_offsets
 from roughly.kernels.classes import GROWTH
 
