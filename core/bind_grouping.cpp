@@ -29,8 +29,8 @@ Numpy<bool> flags(std::size_t size, F&& fill) {
     }));
 }
 
-nb::tuple as_tuple(KeyRows&& rows) {
-    return nb::make_tuple(to_numpy(std::move(rows.keys)), to_numpy(std::move(rows.members)));
+auto as_tuple(KeyRows&& rows) {
+    return std::tuple(to_numpy(std::move(rows.keys)), to_numpy(std::move(rows.members)));
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void bind_grouping(nb::module_& m) {
     m.def("find_buckets", [](In<u64> keys, In<u32> members, bool probing, i64 most) {
         require_rows(keys, members);
         KeyBuckets found = without_gil([&] { return find_buckets(span(keys), span(members), probing, most); });
-        return nb::make_tuple(to_numpy(std::move(found.sizes)), to_numpy(std::move(found.members)),
+        return std::tuple(to_numpy(std::move(found.sizes)), to_numpy(std::move(found.members)),
                               to_numpy(std::move(found.hashes)), found.too_common);
     });
     m.def("add_to_table", [](In<u64> hashes, Out<u64> table) {

@@ -83,8 +83,8 @@ void require_join(i64 start, i64 stop, const Incidence& buckets, const JoinedSet
             "every document needs a size, a bitmap and a stamp");
 }
 
-nb::tuple as_tuple(JoinCandidates&& found) {
-    return nb::make_tuple(rows_to_numpy<i32>(std::move(found.pairs)), found.met);
+auto as_tuple(JoinCandidates&& found) {
+    return std::tuple(rows_to_numpy<i32>(std::move(found.pairs)), found.met);
 }
 
 void bind_resolution(nb::module_& m) {
@@ -97,7 +97,7 @@ void bind_resolution(nb::module_& m) {
         FoundCandidates found = without_gil([&] {
             return find_candidates(start, stop, least, bound, buckets, known, span(stamp), by, floor, limit);
         });
-        return nb::make_tuple(rows_to_numpy<i32>(std::move(found.pairs)), found.next, found.met);
+        return std::tuple(rows_to_numpy<i32>(std::move(found.pairs)), found.next, found.met);
     });
     m.def("score_pairs", [](In2<i32> pairs, In<i64> left, In<i64> right, nb::handle held, nb::handle rule,
                             double floor) {
@@ -122,7 +122,7 @@ void bind_resolution(nb::module_& m) {
         ResolvedRun found = without_gil([&] {
             return resolve_run(start, stop, first, buckets, known, span(stamp), sets, by, floor, cap, every_pair);
         });
-        return nb::make_tuple(rows_to_numpy<i32>(std::move(found.pairs)), found.met);
+        return std::tuple(rows_to_numpy<i32>(std::move(found.pairs)), found.met);
     });
 }
 
@@ -132,14 +132,14 @@ void bind_pairs(nb::module_& m) {
         Bridges found = without_gil([&] {
             return find_bridges(bucket, place, span(bucket_offsets), span(bucket_docs), span(roots), limit);
         });
-        return nb::make_tuple(rows_to_numpy<i32>(std::move(found.pairs)), found.bucket, found.place);
+        return std::tuple(rows_to_numpy<i32>(std::move(found.pairs)), found.bucket, found.place);
     });
     m.def("find_sharing_pairs", [](i64 start, In<i64> doc_offsets, In<u32> doc_buckets, In<i64> bucket_offsets,
                                    In<u32> bucket_docs, i64 limit) {
         SharingPairs found = without_gil([&] {
             return find_sharing_pairs(start, incidence(doc_offsets, doc_buckets, bucket_offsets, bucket_docs), limit);
         });
-        return nb::make_tuple(rows_to_numpy<i64>(std::move(found.pairs)), found.next);
+        return std::tuple(rows_to_numpy<i64>(std::move(found.pairs)), found.next);
     });
     m.def("find_smaller", [](i64 start, i64 stop, In<i64> doc_offsets, In<u32> doc_buckets, In<i64> bucket_offsets,
                              In<u32> bucket_docs, In<bool> answers, In<i64> sizes, In2<u64> bitmaps, double threshold,

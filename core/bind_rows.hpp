@@ -6,9 +6,12 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <nanobind/stl/tuple.h>
 
 #include "bind.hpp"
 #include "matrix.hpp"

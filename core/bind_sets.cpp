@@ -69,7 +69,7 @@ void bind_sets(nb::module_& m) {
             require_offsets(span(offsets), values.size());
             return prefix_keys(span(values), span(offsets), span(counts), Measure{measure}, threshold);
         });
-        return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.owners)));
+        return std::tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.owners)));
     });
     m.def("prefix_flags", [](In<u64> values, In<i64> offsets, In<u8> counts, i64 measure, double threshold) {
         return to_numpy(without_gil([&] {
