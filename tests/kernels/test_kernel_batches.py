@@ -57,9 +57,7 @@ def test_tokens_come_in_the_order_asked_for(file: int, tokens: np.ndarray, docs:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("docs", ORDERS)
 @pytest.mark.parametrize("size", [1, 4])
-def test_sets_are_those_of_one_thread(
-    file: int, tokens: np.ndarray, docs: list[int], size: int, threads: int
-) -> None:
+def test_sets_are_those_of_one_thread(file: int, tokens: np.ndarray, docs: list[int], size: int, threads: int) -> None:
     wanted = shingle_sets(*in_order(tokens, docs), size)
     from_file = batches.gather_shingle_sets(file, *ranges(), np.array(docs, np.int64), size, threads)
     in_memory = batches.parallel_shingle_sets(*in_order(tokens, docs), size, threads)
