@@ -11,6 +11,7 @@
 #include <cstring>
 #include <span>
 
+#include "prefetch.hpp"
 #include "words.hpp"
 
 namespace roughly {
@@ -59,12 +60,13 @@ inline constexpr u8 PLAIN_LETTERS = 0, PLAIN = 1, OTHER = 2;
 inline void classify_terms(const u8* text, std::span<const i64> ends, u8* out) {
     i64 at = 0;
     for (std::size_t t = 0; t < ends.size(); t++) {
-        u8 kind = PLAIN_LETTERS;
+        u8 all = 0;
+        bool digits = false;
         for (; at < ends[t]; at++) {
-            const u8 c = text[at];
-            kind = std::max(kind, c > 127 ? OTHER : c > 96 ? PLAIN_LETTERS : PLAIN);
+            all |= text[at];
+            digits |= text[at] <= 96;
         }
-        out[t] = kind;
+        out[t] = all > 127 ? OTHER : digits ? PLAIN : PLAIN_LETTERS;
         at = ends[t];
     }
 }
@@ -74,7 +76,16 @@ inline void classify_terms(const u8* text, std::span<const i64> ends, u8* out) {
 inline void look_up(std::span<const u64> wanted, std::span<const u64> hashes, std::span<const u32> directory,
                     std::span<const u32> counts, u64 shift, u32* out) {
     const u64 terms = hashes.size();
+    constexpr std::size_t AHEAD = 16;  // a lexicon is larger than any cache: ask for what will be needed soon
     for (std::size_t i = 0; i < wanted.size(); i++) {
+        if (i + 2 * AHEAD < wanted.size()) prefetch(&directory[wanted[i + 2 * AHEAD] >> shift]);
+        if (i + AHEAD < wanted.size()) {
+            const u64 soon = directory[wanted[i + AHEAD] >> shift];
+            if (soon < terms) {
+                prefetch(&hashes[soon]);
+                prefetch(&counts[soon]);
+            }
+        }
         const u64 h = wanted[i], bucket = h >> shift;
         const u64 end = std::min<u64>(directory[bucket + 1], terms);
         u64 at = directory[bucket];

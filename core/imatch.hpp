@@ -23,6 +23,7 @@
 #include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "buffer.hpp"
 #include "hashing.hpp"
@@ -73,7 +74,7 @@ public:
                  std::size_t room)
         : selection_(selection), demands_(demands), seeds_(seeds), lexicons_(lexicons),
           words_((lexicons + FIELDS - 1) / FIELDS), cut_(cut), room_(room), ranks_(room), kept_(room + 1), more_(room),
-          added_(room), draws_(words_ * room) {}
+          added_(room), draws_(words_ * room), sums_(1 + FIELDS * words_) {}
 
     // The 1 + lexicons signatures of one document into `out`, which must be zeros.
     void sign(std::span<const u64> terms, std::span<const u32> frequencies, u64* out) {
@@ -85,7 +86,8 @@ public:
         if (static_cast<i64>(count + extra) < needed) return;
         draw(kept_.data(), count, 0);
         draw(more_.data(), extra, count);
-        for (u64 k = 0; k <= lexicons_; k++) out[k] = sign_with(k, count, extra, needed);
+        add_up(count);
+        for (u64 k = 0; k <= lexicons_; k++) out[k] = finish(k, count, extra, needed);
     }
 
     // The signature of all these terms, as if a lexicon of every term made it; 0 for no terms.
@@ -168,28 +170,38 @@ private:
         }
     }
 
-    // Lexicon 0 drops nothing. The first `count` terms are those kept, the next `extra` those held ready.
-    u64 sign_with(u64 lexicon, u64 count, u64 extra, i64 needed) const {
+    // Sums over the first n terms: of all of them for lexicon 0, of those kept for the others, FIELDS in one pass.
+    void add_up(u64 n) {
         const u64* added = added_.data();
-        const u64* draws = lexicon == 0 ? nullptr : draws_.data() + (lexicon - 1) / FIELDS * room_;
-        const u64 shift = 16 * ((lexicon - 1) % FIELDS);
-        LexiconSums sums;
-        if (lexicon == 0) {
-            for (u64 i = 0; i < count; i++) sums.add(added[i]);
-        } else {
-            for (u64 i = 0; i < count; i++) {
-                const u64 kept = (draws[i] >> shift & FIELD) >= cut_;
-                const u64 value = added[i] & (0 - kept);
-                sums.total += value;
-                sums.parity ^= value;
-                sums.size += kept;
+        sums_[0] = {};
+        for (u64 i = 0; i < n; i++) sums_[0].add(added[i]);
+        for (u64 j = 0; j < words_; j++) {
+            const u64* draws = draws_.data() + j * room_;
+            u64 total[FIELDS] = {}, parity[FIELDS] = {}, size[FIELDS] = {};
+            for (u64 i = 0; i < n; i++) {
+                for (u64 k = 0; k < FIELDS; k++) {
+                    const u64 mask = 0 - static_cast<u64>((draws[i] >> (16 * k) & FIELD) >= cut_);
+                    total[k] += added[i] & mask;
+                    parity[k] ^= added[i] & mask;
+                    size[k] -= mask;
+                }
             }
+            for (u64 k = 0; k < FIELDS; k++) sums_[FIELDS * j + k + 1] = {total[k], parity[k], size[k]};
         }
+    }
+
+    // The signature of one lexicon. While there are too few terms, those held ready from `count` on are added.
+    u64 finish(u64 lexicon, u64 count, u64 extra, i64 needed) const {
+        LexiconSums sums = sums_[lexicon];
         for (u64 at = count; at < count + extra && static_cast<i64>(sums.size) < needed; at++) {
-            if (lexicon == 0 || (draws[at] >> shift & FIELD) >= cut_) sums.add(added[at]);
+            if (lexicon == 0 || keeps(lexicon - 1, at)) sums.add(added_[at]);
         }
         if (sums.size == 0 || static_cast<i64>(sums.size) < needed) return 0;
         return sums.finish(lexicon);
+    }
+
+    bool keeps(u64 k, u64 at) const {
+        return (draws_[k / FIELDS * room_ + at] >> (16 * (k % FIELDS)) & FIELD) >= cut_;
     }
 
     TermSelection selection_;
@@ -198,6 +210,7 @@ private:
     u64 lexicons_, words_, cut_;
     std::size_t room_;
     Buffer<u64> ranks_, kept_, more_, added_, draws_;
+    std::vector<LexiconSums> sums_;  // by lexicon
 };
 
 }  // namespace roughly

@@ -53,21 +53,15 @@ private:
     std::vector<T> held_;
 };
 
-// How many of the first `most` tokens are equal.
+// How many of the first `most` tokens are equal. Most often the first one already differs.
 inline i64 equal_tokens(const u64* a, const u64* b, i64 most) {
-    i64 n = 0;
-    while (n + 4 <= most) {
-        const u64 differ = (a[n] ^ b[n]) | (a[n + 1] ^ b[n + 1]) | (a[n + 2] ^ b[n + 2]) | (a[n + 3] ^ b[n + 3]);
-        if (differ != 0) break;
-        n += 4;
+    if (most <= 0 || a[0] != b[0]) return 0;
+    i64 n = 1;
+    for (; n + 4 <= most; n += 4) {
+        if (((a[n] ^ b[n]) | (a[n + 1] ^ b[n + 1]) | (a[n + 2] ^ b[n + 2]) | (a[n + 3] ^ b[n + 3])) != 0) break;
     }
-    while (n < most && a[n] == b[n]) ++n;
+    while (n < most && a[n] == b[n]) n++;
     return n;
-}
-
-// How many tokens both sides of a gap begin with.
-inline i64 common_start(Tokens a, Tokens b, const Gap& gap) {
-    return equal_tokens(a.data() + gap.i, b.data() + gap.j, std::min(gap.i_end - gap.i, gap.j_end - gap.j));
 }
 
 // Positions are kept in 32 bits, with room for the steps that edit scripts take past the end.

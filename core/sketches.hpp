@@ -39,54 +39,58 @@ struct Sketches {
     Buffer<u64> limits;  // of MIN_s only
 };
 
-// How many zeros every value up to the limit begins with, at most 63.
-inline int leading_zeros(u64 limit) { return std::min(std::countl_zero(limit), 63); }
+// Sorted samples of one document after another.
+class Sampler {
+public:
+    // For documents of up to so many tokens.
+    explicit Sampler(u64 most) : hashes_(most), picked_(most + 1), sorted_(most + 1), counts_(SORT_COUNTS) {}
 
-// The hashes up to the limit, without their leading zeros, into `out`, which has room for one more; returns how many.
-inline u64 pick(std::span<const u64> hashes, u64 limit, int lead, u64* out) {
-    u64 n = 0;
-    for (const u64 h : hashes) {
-        out[n] = h << lead;
-        n += h <= limit;
-    }
-    return n;
-}
-
-// Copy the distinct values of the sorted a, with their leading zeros again; returns the new end. Writes one ahead.
-inline u64 put_back(std::span<const u64> a, int lead, u64* out, u64 at) {
-    const u64 first = at;
-    at = put_distinct(a, out, at);
-    for (u64 i = first; i < at; i++) out[i] >>= lead;
-    return at;
-}
-
-// Scratch to make sketches of documents of up to `most` tokens.
-struct SketchScratch {
-    explicit SketchScratch(u64 most) : hashes(most), picked(most + 1), sorted(most + 1), counts(SORT_COUNTS) {}
-
-    // The distinct hashes up to the limit, sorted, to out[at], …; returns the new end.
-    u64 put_sample(u64 n, u64 limit, u64* out, u64 at) {
-        const int lead = leading_zeros(limit);
-        const u64 count = pick({hashes.data(), n}, limit, lead, picked.data());
-        sort_hashes({picked.data(), count}, sorted.data(), counts.data());
-        return put_back({sorted.data(), count}, lead, out, at);
+    // Takes the shingles of a document; returns how many.
+    u64 read(std::span<const u64> tokens, u64 size) {
+        n_ = shingles(tokens, size, hashes_.data());
+        return n_;
     }
 
-    Buffer<u64> hashes, picked, sorted;
-    Buffer<u32> counts;
+    // The distinct shingles up to the limit, sorted, to out[at], …; returns the new end. Writes one ahead.
+    u64 put(u64 limit, u64* out, u64 at) {
+        const u64* hashes = hashes_.data();
+        if (limit == ALL_BITS) return put_sorted({hashes, n_}, 0, out, at);
+        const int lead = std::min(std::countl_zero(limit), 63);  // zeros that all values up to the limit begin with
+        u64* picked = picked_.data();
+        u64 n = 0;
+        for (u64 i = 0; i < n_; i++) {
+            picked[n] = hashes[i] << lead;
+            n += hashes[i] <= limit;
+        }
+        return put_sorted({picked, n}, lead, out, at);
+    }
+
+private:
+    u64 put_sorted(std::span<const u64> values, int lead, u64* out, u64 at) {
+        sort_hashes(values, sorted_.data(), counts_.data());
+        const u64 end = put_distinct({sorted_.data(), values.size()}, out, at);
+        if (lead > 0) {
+            for (u64 i = at; i < end; i++) out[i] >>= lead;
+        }
+        return end;
+    }
+
+    Buffer<u64> hashes_, picked_, sorted_;
+    Buffer<u32> counts_;
+    u64 n_ = 0;
 };
 
 // The distinct shingles of document d that are at most limits[d], sorted.
 inline Sketches samples(std::span<const u64> tokens, std::span<const i64> offsets, u64 size,
                         std::span<const u64> limits) {
     const std::size_t documents = offsets.size() - 1;
-    SketchScratch scratch(longest(offsets));
+    Sampler sampler(longest(offsets));
     Sketches out{Buffer<u64>(static_cast<u64>(offsets[documents] - offsets[0]) + 1), Buffer<i64>(documents + 1), {}};
     out.offsets[0] = 0;
     u64 at = 0;
     for (std::size_t d = 0; d < documents; d++) {
-        const u64 n = shingles(slice(tokens, offsets, d), size, scratch.hashes.data());
-        at = scratch.put_sample(n, limits[d], out.values.data(), at);
+        sampler.read(slice(tokens, offsets, d), size);
+        at = sampler.put(limits[d], out.values.data(), at);
         out.offsets[d + 1] = static_cast<i64>(at);
     }
     out.values.resize(at);
@@ -99,19 +103,18 @@ inline Sketches smallest(std::span<const u64> tokens, std::span<const i64> offse
     const std::size_t documents = offsets.size() - 1;
     const auto wanted = static_cast<u64>(most);
     const double slack = static_cast<double>(most) + 4.0 * std::sqrt(static_cast<double>(most)) + 8.0;
-    SketchScratch scratch(longest(offsets));
+    Sampler sampler(longest(offsets));
     Sketches out{Buffer<u64>(static_cast<u64>(offsets[documents] - offsets[0]) + 1), Buffer<i64>(documents + 1),
                  Buffer<u64>(documents)};
     out.offsets[0] = 0;
     u64 at = 0;
     for (std::size_t d = 0; d < documents; d++) {
-        const u64 n = shingles(slice(tokens, offsets, d), size, scratch.hashes.data());
-        const auto count = static_cast<double>(n);
+        const auto count = static_cast<double>(sampler.read(slice(tokens, offsets, d), size));
         u64 limit = slack < count ? static_cast<u64>(slack / count * 0x1p64 * 0.999) : ALL_BITS;
-        u64 end = scratch.put_sample(n, limit, out.values.data(), at);
+        u64 end = sampler.put(limit, out.values.data(), at);
         while (end - at < wanted && limit != ALL_BITS) {
             limit = limit > ALL_BITS / 4 ? ALL_BITS : limit * 4;
-            end = scratch.put_sample(n, limit, out.values.data(), at);
+            end = sampler.put(limit, out.values.data(), at);
         }
         if (end - at > wanted || (end - at == wanted && limit != ALL_BITS)) {
             end = at + wanted;

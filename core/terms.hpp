@@ -28,9 +28,59 @@ namespace roughly {
 // (2^32 − 1 − df) · 2^32 + (h >> 32).
 inline constexpr u64 rarity(u64 term, u32 frequency) { return u64{~frequency} << 32 | term >> 32; }
 
+// Finds the distinct tokens of one document after another: a table of open addressing that is emptied each time.
+class DistinctTable {
+public:
+    // For documents of up to so many tokens.
+    explicit DistinctTable(u64 most) : slots_(std::size_t{2} << std::bit_width(most)) {}
+
+    // Puts the distinct tokens into `terms` in the order of first sight; returns how many. Calls first(i, place) for
+    // each token i that is new, and again(place) for each that stands at terms[place] already.
+    template <typename First, typename Again>
+    u32 fill(std::span<const u64> document, u64* terms, First&& first, Again&& again) {
+        const std::size_t size = std::size_t{2} << std::bit_width(document.size());
+        u32* slots = slots_.data();
+        mask_ = size - 1;
+        std::fill_n(slots, size, 0);
+        u32 found = 0;
+        for (std::size_t i = 0; i < document.size(); i++) {
+            const u64 t = document[i];
+            const std::size_t s = find(t, terms);
+            const u32 entry = slots[s];
+            if (entry != 0) {
+                again(entry - 1);
+                continue;
+            }
+            terms[found] = t;
+            first(i, found);
+            slots[s] = ++found;
+        }
+        return found;
+    }
+
+    u32 fill(std::span<const u64> document, u64* terms) {
+        return fill(document, terms, [](std::size_t, u32) {}, [](u32) {});
+    }
+
+    // Where a term of the last document stands in `terms`.
+    u32 place_of(u64 term, const u64* terms) const { return slots_[find(term, terms)] - 1; }
+
+private:
+    // The slot of a token, or the empty one where it belongs. A slot holds a place in `terms` plus 1.
+    std::size_t find(u64 t, const u64* terms) const {
+        const u32* slots = slots_.data();
+        std::size_t s = (t ^ t >> 32) & mask_;
+        for (u32 entry = slots[s]; entry != 0 && terms[entry - 1] != t; entry = slots[s]) s = (s + 1) & mask_;
+        return s;
+    }
+
+    Buffer<u32> slots_;
+    std::size_t mask_ = 0;
+};
+
 struct DistinctTerms {
     Buffer<u64> terms;
-    Buffer<u32> firsts;   // place of the first occurrence in its document
+    Buffer<u32> firsts;  // place of the first occurrence in its document
     Buffer<i64> offsets;
 };
 
@@ -39,25 +89,14 @@ inline DistinctTerms distinct_terms(std::span<const u64> tokens, std::span<const
     const std::size_t documents = offsets.size() - 1;
     const auto total = static_cast<u64>(offsets[documents] - offsets[0]);
     DistinctTerms out{Buffer<u64>(total), Buffer<u32>(total), Buffer<i64>(documents + 1)};
-    Buffer<u32> slots(std::size_t{2} << std::bit_width(longest(offsets)));
+    DistinctTable table(longest(offsets));
     out.offsets[0] = 0;
     u64 n = 0;
     for (std::size_t d = 0; d < documents; d++) {
-        const std::span<const u64> document = slice(tokens, offsets, d);
-        const std::size_t size = std::size_t{2} << std::bit_width(document.size()), mask = size - 1;
-        std::fill_n(slots.data(), size, 0);
-        const u64* own = out.terms.data() + n;  // the terms of this document; a slot holds a place in them plus 1
-        u32 found = 0;
-        for (std::size_t i = 0; i < document.size(); i++) {
-            const u64 t = document[i];
-            std::size_t s = (t ^ t >> 32) & mask;
-            while (slots[s] != 0 && own[slots[s] - 1] != t) s = (s + 1) & mask;
-            if (slots[s] != 0) continue;
-            out.terms[n + found] = t;
-            out.firsts[n + found] = static_cast<u32>(i);
-            slots[s] = ++found;
-        }
-        n += found;
+        u32* firsts = out.firsts.data() + n;
+        n += table.fill(
+            slice(tokens, offsets, d), out.terms.data() + n,
+            [=](std::size_t i, u32 place) { firsts[place] = static_cast<u32>(i); }, [](u32) {});
         out.offsets[d + 1] = static_cast<i64>(n);
     }
     out.terms.resize(n);
@@ -109,33 +148,31 @@ inline RarestTerms rarest_terms(std::span<const u64> terms, std::span<const i64>
     return out;
 }
 
-// The distinct tokens of each document in order of hash, and how often each occurs.
 struct TermCounts {
     Buffer<u64> terms;
     Buffer<u32> counts;
     Buffer<i64> offsets;
 };
 
+// The distinct tokens of each document in order of hash, and how often each occurs.
 inline TermCounts term_counts(std::span<const u64> tokens, std::span<const i64> offsets) {
     const std::size_t documents = offsets.size() - 1;
     const auto total = static_cast<u64>(offsets[documents] - offsets[0]);
     TermCounts out{Buffer<u64>(total), Buffer<u32>(total), Buffer<i64>(documents + 1)};
-    Buffer<u64> sorted(longest(offsets));
-    Buffer<u32> scratch(SORT_COUNTS);
+    const u64 room = longest(offsets);
+    DistinctTable table(room);
+    Buffer<u64> seen(room);
+    Buffer<u32> times(room), scratch(SORT_COUNTS);
     out.offsets[0] = 0;
     u64 used = 0;
     for (std::size_t d = 0; d < documents; d++) {
-        const std::span<const u64> document = slice(tokens, offsets, d);
-        if (!document.empty()) sort_hashes(document, sorted.data(), scratch.data());
-        const u64 first = used;
-        for (std::size_t i = 0; i < document.size(); i++) {
-            if (used > first && out.terms[used - 1] == sorted[i]) {
-                out.counts[used - 1]++;
-            } else {
-                out.terms[used] = sorted[i];
-                out.counts[used++] = 1;
-            }
-        }
+        const u32 n = table.fill(
+            slice(tokens, offsets, d), seen.data(), [&](std::size_t, u32 place) { times[place] = 1; },
+            [&](u32 place) { times[place]++; });
+        u64* terms = out.terms.data() + used;
+        sort_hashes({seen.data(), n}, terms, scratch.data());
+        for (u32 i = 0; i < n; i++) out.counts[used + i] = times[table.place_of(terms[i], seen.data())];
+        used += n;
         out.offsets[d + 1] = static_cast<i64>(used);
     }
     out.terms.resize(used);

@@ -16,31 +16,50 @@
 #include "buffer.hpp"
 #include "hashing.hpp"
 #include "shingles.hpp"
-#include "sorting.hpp"
+#include "terms.hpp"
 #include "words.hpp"
 
 namespace roughly {
 
-// The least few of many numbers, in order; a number that comes twice stands twice.
-class LeastFew {
+// The `words` least of the images a·x + b mod 2^32 of n numbers, in order; a number that comes twice stands twice.
+class LeastImages {
 public:
-    explicit LeastFew(std::size_t most) : least_(most) {}
+    explicit LeastImages(std::size_t words) : least_(words) {}
 
-    void clear() { held_ = 0; }
-    const u32* begin() const { return least_.data(); }
-    const u32* end() const { return least_.data() + held_; }
-
-    void put(u32 value) {
-        if (held_ == least_.size()) {
-            if (value >= least_[held_ - 1]) return;
-            held_--;
+    std::span<const u32> find(const u32* x, std::size_t n, u32 a, u32 b) {
+        const std::size_t most = std::min(least_.size(), n);
+        held_ = 0;
+        std::size_t i = 0;
+        for (; i < most; i++) put(a * x[i] + b);
+        // Few of the others get in, so that they are looked at many at a time.
+        for (; i + BLOCK <= n; i += BLOCK) {
+            u32 images[BLOCK], least = ~u32{0};
+            for (std::size_t k = 0; k < BLOCK; k++) {
+                images[k] = a * x[i + k] + b;
+                least = std::min(least, images[k]);
+            }
+            if (least >= least_[most - 1]) continue;
+            for (const u32 image : images) replace(image);
         }
-        std::size_t place = held_++;
-        for (; place > 0 && least_[place - 1] > value; place--) least_[place] = least_[place - 1];
-        least_[place] = value;
+        for (; i < n; i++) replace(a * x[i] + b);
+        return {least_.data(), held_};
     }
 
 private:
+    static constexpr std::size_t BLOCK = 32;
+
+    void put(u32 image) {
+        std::size_t place = held_++;
+        for (; place > 0 && least_[place - 1] > image; place--) least_[place] = least_[place - 1];
+        least_[place] = image;
+    }
+
+    void replace(u32 image) {
+        if (image >= least_[held_ - 1]) return;
+        held_--;
+        put(image);
+    }
+
     Buffer<u32> least_;
     std::size_t held_ = 0;
 };
@@ -49,20 +68,19 @@ private:
 inline Buffer<u64> word_keys(std::span<const u64> tokens, std::span<const i64> offsets, std::size_t words,
                              std::span<const u32> multipliers, std::span<const u32> increments) {
     const std::size_t documents = offsets.size() - 1, keys = multipliers.size();
-    const u64 room = longest(offsets) + 1;  // one more: put_distinct writes ahead
-    Buffer<u64> sorted(room), distinct(room), out(documents * keys);
-    Buffer<u32> counts(SORT_COUNTS), x(room);
-    LeastFew first(std::min<std::size_t>(words, room));
+    const u64 room = longest(offsets);
+    Buffer<u64> distinct(room), out(documents * keys);
+    Buffer<u32> x(room);
+    DistinctTable table(room);
+    LeastImages images(std::min<std::size_t>(words, room));
     for (std::size_t d = 0; d < documents; d++) {
-        const std::span<const u64> document = slice(tokens, offsets, d);
-        sort_hashes(document, sorted.data(), counts.data());
-        const u64 n = put_distinct({sorted.data(), document.size()}, distinct.data(), 0);
-        for (u64 i = 0; i < n; i++) x[i] = static_cast<u32>(distinct[i] >> 32);
+        const u32 n = table.fill(slice(tokens, offsets, d), distinct.data());
+        for (u32 i = 0; i < n; i++) x[i] = static_cast<u32>(distinct[i] >> 32);
         for (std::size_t p = 0; p < keys; p++) {
-            first.clear();
-            for (u64 i = 0; i < n; i++) first.put(multipliers[p] * x[i] + increments[p]);
             u64 h = SEED + p;
-            for (const u32 image : first) h = absorb(h, image);
+            if (n > 0) {
+                for (const u32 image : images.find(x.data(), n, multipliers[p], increments[p])) h = absorb(h, image);
+            }
             out[d * keys + p] = n == 0 ? 0 : std::max<u64>(mix(h), 1);
         }
     }
