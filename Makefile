@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export NO_MKDOCS_2_WARNING := 1
 JOBS ?= 2
 
-.PHONY: demo test lint bench docs clean system
+.PHONY: demo core test lint bench docs clean system
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -25,6 +25,11 @@ demo: $(VENV)/.roughly  ## run the main job on bundled data
 	@echo
 	@echo "Open demo-out/report.html in a browser."
 
+core:  ## build the compiled core into src/roughly, for work in the checkout
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/core -G Ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python \
+		-DROUGHLY_MODULE_DIR=$(CURDIR)/src/roughly
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/core
+
 lint: $(VENV)/.roughly-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check src tests benchmarks examples docs/*.py
 	$(BIN)/ruff check src tests benchmarks examples docs/*.py
@@ -34,7 +39,6 @@ system:  ## what the tests need from the system's packages
 	@sh tests/system-packages.sh
 
 test: $(VENV)/.roughly-dev system lint  ## everything that CI checks
-	$(BIN)/python -m roughly.kernels
 	@mkdir -p build
 	@# the tests of Spark mostly wait for its processes, so they run beside the others
 	@$(BIN)/python -m pytest --durations 10 tests/engines/spark >build/spark-tests.log 2>&1 & spark=$$!; \

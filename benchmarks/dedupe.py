@@ -149,7 +149,7 @@ def tools_named(names: str) -> list[str]:
 
 
 def warm_up(timeout: float) -> str | None:
-    """Run Roughly on a few near-duplicates, so that all its kernels are compiled; what went wrong, if anything did."""
+    """Run Roughly once on a few near-duplicates, so that its files are in memory; what went wrong, if anything did."""
     words = [f"word{n}" for n in range(80)]
     with tempfile.TemporaryDirectory(prefix="warm-") as name:
         source = Path(name) / "few.jsonl"

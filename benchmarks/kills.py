@@ -51,7 +51,6 @@ def kill(
 ) -> dict[str, Any]:
     """Kill `kills` runs or more; returns how many rounds there were and how many ended identically."""
     command = [sys.executable, "-m", "roughly", "dedupe", *inputs, "--quiet", *(options or [])]
-    subprocess.run([sys.executable, "-m", "roughly.kernels"], check=True, stdout=subprocess.DEVNULL)
     start = time.perf_counter()
     subprocess.run([*command, "-o", str(folder / "whole")], check=True, stdin=subprocess.DEVNULL)
     usual = time.perf_counter() - start

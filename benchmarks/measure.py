@@ -134,7 +134,7 @@ def machine() -> dict[str, object]:
         "load_before": round(os.getloadavg()[0], 2),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
-        **{name: _version(name) for name in ("roughly", "numpy", "numba", "pyarrow", "duckdb")},
+        **{name: _version(name) for name in ("roughly", "numpy", "pyarrow", "duckdb")},
     }
 
 

@@ -97,10 +97,8 @@ def _become(cwd: str, environment: dict[str, str], files: list[int]) -> None:
 def load() -> None:
     """Everything that commands load anyway."""
     from roughly.console.light import travel_light
-    from roughly.kernels import compile_all
 
     travel_light()
-    compile_all()
     import jinja2  # noqa: F401
 
     import roughly.cli.app

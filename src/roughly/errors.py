@@ -17,6 +17,7 @@ that fits, so callers may catch either::
     │   └── DiskFull         (OSError)           no room left while writing or spilling
     ├── TooManyPairs         (ValueError)        `pairs="all"` would be quadratic; the count is given
     ├── MemoryTooSmall       (ValueError)        the memory set cannot hold the work; the least is given
+    ├── CoreUnusable         (ImportError)       the compiled core cannot be loaded by this Python
     └── Interrupted          (KeyboardInterrupt) stopped by the user; says how to go on
 """
 
@@ -94,6 +95,10 @@ class TooManyPairs(RoughlyError, ValueError):
 
 class MemoryTooSmall(RoughlyError, ValueError):
     """The memory set cannot hold the work."""
+
+
+class CoreUnusable(RoughlyError, ImportError):
+    """The compiled core is missing, was built for another Python, or does not fit this system."""
 
 
 class Interrupted(RoughlyError, KeyboardInterrupt):

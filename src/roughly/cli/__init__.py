@@ -15,8 +15,8 @@ from typing import NoReturn
 def run() -> NoReturn:
     """The program: `main`, and then out at once.
 
-    Taking the interpreter and the compiler behind the kernels apart object by object takes half a second, in which
-    nothing is done that the system does not do anyway.
+    Taking the interpreter apart object by object takes time in which nothing is done that the system does not do
+    anyway.
     """
     from roughly.console.light import travel_light
 

@@ -55,10 +55,8 @@ def compare(
         raise typer.BadParameter("only one of the two can be - (standard input); name a file for the other")
     left, right = _read(a, markup), _read(b, markup)
 
-    from roughly.console.progress import compiled
     from roughly.verify import comparison
 
-    compiled()
     result = comparison.compare(left, right, shingle_size=shingle_size)
     if as_json:
         _print_json(result, a, b, context)

@@ -160,10 +160,8 @@ def _run(
     resume: bool, as_json: bool, quiet: bool, index: str | None, archive: Any, engine: str, master: str | None,
 ) -> None:  # fmt: skip
     from roughly.cli.summary_text import print_summary
-    from roughly.console.progress import Progress, compiled
+    from roughly.console.progress import Progress
 
-    if not quiet:
-        compiled()
     common: dict[str, Any] = {
         "settings": settings, "resources": resources, "reading": reading, "output": output, "overwrite": overwrite,
     }  # fmt: skip
@@ -198,10 +196,8 @@ def _plan(
     inputs: list[str], settings: Settings, resources: Resources, reading: Any, as_json: bool, engine: str
 ) -> None:
     from roughly.cli.summary_text import print_plan
-    from roughly.console.progress import compiled
     from roughly.job.plan import make_plan
 
-    compiled()
     plan = make_plan(inputs, settings, resources, reading)
     if engine == "spark":
         from roughly import methods

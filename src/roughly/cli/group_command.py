@@ -66,7 +66,6 @@ def group(
     ]:
         stored = "index" if index is not None else "signatures"
         raise SettingsError(f"the {stored} has settings of its own; leave out --{', --'.join(given).replace('_', '-')}")
-    from roughly.console.progress import compiled
     from roughly.results.group import group_results
     from roughly.sources.part import ReadOptions
 
@@ -79,7 +78,6 @@ def group(
         print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
     if not documents:
         raise InputMissing(f"no results in {', '.join(results)}")
-    compiled()
     if index is not None:
         from roughly.index import Index
 

@@ -302,13 +302,11 @@ def import_(
     """Make an index of a run, by bulk load: its settings, its documents, its clusters."""
     from dataclasses import replace
 
-    from roughly.console.progress import compiled
     from roughly.index.upkeep.import_run import import_run, read_run
 
     key = None if key_file is None else str(key_file)
     settings, _ = read_run(folder, key)
     reading = _reading(text_column, id_column, title_column, url_column, date_column, source_column, format)
-    compiled()
     start = time.perf_counter()
     count = import_run(
         folder, where, inputs=inputs, store=store, key_file=key, reading=replace(reading, markup=settings.markup),
@@ -324,10 +322,8 @@ def import_(
 @app.command()
 def upgrade(where: Where, key_file: KeyFile = None, as_json: AsJson = False, quiet: Quiet = False) -> None:
     """Bring an index of an older version of roughly to this version's format."""
-    from roughly.console.progress import compiled
     from roughly.index import Index
 
-    compiled()
     before, now = Index.upgrade(where, key_file=key_file)
     if as_json:
         _print({"before": before, "now": now})
@@ -359,12 +355,9 @@ def refresh(
 
 
 def _opened(where: str, key_file: Path | None, compile: bool = True) -> Index:
-    from roughly.console.progress import compiled
     from roughly.index import Index
 
     index = Index.open(where, key_file=key_file)
-    if compile:
-        compiled()
     return index
 
 

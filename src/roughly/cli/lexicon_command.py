@@ -57,7 +57,7 @@ def build(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
 ) -> None:
     """Count the documents that each term stands in."""
-    from roughly.console.progress import Progress, compiled
+    from roughly.console.progress import Progress
     from roughly.errors import SettingsError
     from roughly.lexicon.builder import run_build
     from roughly.sources.part import ReadOptions
@@ -70,8 +70,6 @@ def build(
         text_column=text_column, id_column=id_column, markup=markup, format=format, batch_size=batch_size  # type: ignore[arg-type]
     )  # fmt: skip
     resources = Resources(threads=threads, memory=parse_size(memory), temp=temp)
-    if not quiet:
-        compiled()
     start = time.perf_counter()
     with _stoppable(), Progress(quiet) as progress:
         built = run_build(

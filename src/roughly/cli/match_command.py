@@ -61,14 +61,12 @@ def match(
 
 
 def _run(where: str, key_file: Path | None, reading: object, asked: object, *, as_json: bool, quiet: bool) -> int:
-    from roughly.console.progress import compiled
     from roughly.index import Index
     from roughly.index.stream import MatchAnswer, answer
     from roughly.sources.live import read_live
 
     known = rejected = 0
     with Index.open(where, key_file=key_file) as index:
-        compiled()
         for arrived in read_live(sys.stdin.buffer, reading):  # type: ignore[arg-type]
             good = [(a.record, a.document) for a in arrived if a.document is not None]
             answers = iter(answer(index, good, asked))  # type: ignore[arg-type]

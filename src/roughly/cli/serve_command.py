@@ -44,7 +44,6 @@ def serve(
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise SettingsError(f"serving needs more packages ({', '.join(missing)}); pip install 'roughly[serve]'")
-    from roughly.console.progress import compiled
     from roughly.service.access_tokens import read_tokens
     from roughly.service.config import Config
     from roughly.service.security import allowed
@@ -60,7 +59,6 @@ def serve(
     )  # fmt: skip
     holdings = ServedData.open(paths, key_file=key_file, inputs=inputs)
     try:
-        compiled()
         run(holdings, config, quiet=quiet, ready=_ready)
     finally:
         holdings.close()

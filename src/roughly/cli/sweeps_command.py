@@ -43,7 +43,6 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Add the pages of a crawl under its day; run it again where it was interrupted."""
-    from roughly.console.progress import compiled
     from roughly.errors import SettingsError
     from roughly.index import Index
     from roughly.index.sweeps.api import run_sweep
@@ -56,7 +55,6 @@ def sweep(
         markup=markup,  # type: ignore[arg-type]
     )  # fmt: skip
     with Index.open(where, key_file=key_file) as index:
-        compiled()
         done, rejects = run_sweep(index, None, inputs, date=date, redo=redo, reading=reading, temp=temp)
     for reject in rejects[:_TOLD]:
         print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
@@ -84,12 +82,10 @@ def lost(
     as_json: AsJson = False,
 ) -> None:
     """Find where a page lives now that some sweep had seen; exit code 3 where it is not found."""
-    from roughly.console.progress import compiled
     from roughly.index import Index
     from roughly.index.sweeps.lost import lost as find
 
     with Index.open(where, key_file=key_file) as index:
-        compiled()
         answer = find(index, url, limit=limit)
     if as_json:
         _print_json(answer.to_dict())
@@ -122,13 +118,11 @@ def copies(
     as_json: AsJson = False,
 ) -> None:
     """List whole and partial copies of a document, with their urls and both containments."""
-    from roughly.console.progress import compiled
     from roughly.index import Index
     from roughly.index.sweeps.copies import copies as find
 
     asked: Any = _read_file(document) if file else document
     with Index.open(where, key_file=key_file) as index:
-        compiled()
         answer = find(index, asked, minimum=minimum, limit=limit)
     if not answer.complete:
         print(
@@ -176,7 +170,6 @@ def changes(
     as_json: AsJson = False,
 ) -> None:
     """Tell, for each interval between sweeps, how many pages changed and how much, moved, were born, died."""
-    from roughly.console.progress import compiled
     from roughly.index import Index
     from roughly.index.sweeps.changes import changes as find
     from roughly.signing.signature_file import check_output
@@ -184,7 +177,6 @@ def changes(
     if plot is not None:
         check_output(plot, overwrite)
     with Index.open(where, key_file=key_file) as index:
-        compiled()
         answer = find(index)
     for date in answer.unfinished:
         print(f"note: the sweep of {date} is not finished, and left out; run it again", file=sys.stderr)

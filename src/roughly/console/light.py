@@ -1,7 +1,7 @@
 """A process that imports nothing it will not use.
 
 Some packages import others merely because they are installed: pyarrow looks for pandas as soon as it sees a numpy
-array, numba for SciPy's BLAS, and NumPy's own BLAS starts its threads. A library must not meddle with that, for its
+array, and NumPy's BLAS starts its threads. A library must not meddle with that, for its
 caller may want all of them later. The command line is alone in its process and knows what it needs.
 """
 
@@ -31,10 +31,7 @@ class NotInstalled(MetaPathFinder):
 
 
 def travel_light() -> None:
-    """This process is the command line's own: no pandas, no BLAS for numba, no threads for NumPy's."""
-    from roughly.kernels import loading
-
-    loading.alone = True
+    """This process is the command line's own: no pandas, no threads for NumPy's BLAS."""
     sys.meta_path.insert(0, NotInstalled("pandas"))
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -75,12 +75,3 @@ class Progress:
         """It is over."""
         if self._bars is not None and self._task is not None:
             self._bars.update(self._task, total=stage.total or 1, completed=stage.total or 1)
-
-
-def compiled() -> None:
-    """Compile the kernels where they are not cached yet, and say how long it took."""
-    from roughly import kernels
-
-    if not kernels.is_cached():
-        print("compiling the kernels, once …", file=sys.stderr, end=" ", flush=True)
-        print(f"{kernels.compile_all():.1f} s", file=sys.stderr)

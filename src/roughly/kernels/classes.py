@@ -15,7 +15,7 @@ block `stage2` goes on with the sequences that code points of class SEQUENCE sta
 | MARK | belongs to the character before it | canonical combining class |
 | SEQUENCE | stands for others, none of this class | index in `stage2` of their count; they follow |
 
-This module needs no numba, so that the plain-Python side may share it.
+The compiled core has its own copy in `core/classes.hpp`; this one is for the plain-Python side.
 """
 
 from __future__ import annotations

@@ -30,19 +30,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from roughly.kernels import jit_inner
+from roughly import _core
 from roughly.kernels.arrays import Hashes, Offsets, Words, frozen, frozen_offsets
-from roughly.kernels.hashing import SEED, absorb, mix
-from roughly.kernels.shingles import check_size, shingles
-from roughly.kernels.sorting import bit_length
+from roughly.kernels.shingles import check_size
 
-Word = np.uint32
-NONE = np.uint32(0xFFFFFFFF)
-MEMORY_BITS = 13
 ENDS = 4
 """Samples that an ordering gives."""
-
-_0, _1, _32 = (np.uint64(i) for i in (0, 1, 32))
 
 
 def signatures(
@@ -56,12 +49,7 @@ def signatures(
     samples = len(multipliers) if samples is None else samples
     if samples > ENDS * len(multipliers):
         raise ValueError(f"{len(multipliers)} orderings give {ENDS * len(multipliers)} samples at most, not {samples}")
-    out = np.empty((len(offsets) - 1, samples), np.uint32)
-    room = int(np.diff(offsets).max(initial=0)) + 1
-    values, x = np.empty(room, np.uint64), np.empty(room, np.uint32)
-    memory = np.empty(1 << MEMORY_BITS, np.uint32)
-    _signatures(tokens, offsets, size, multipliers, increments, values, x, memory, out)
-    return out
+    return _core.signatures(tokens, offsets, size, multipliers, increments, samples)
 
 
 def band_keys(
@@ -73,10 +61,11 @@ def band_keys(
             f"{bands} bands of {rows} rows need {orderings(bands, rows)} to {bands * rows} orderings, "
             f"not {len(multipliers)}"
         )
-    samples = signatures(tokens, offsets, size, multipliers, increments, bands * rows)
-    out = np.empty((len(samples), bands), np.uint64)
-    _band_keys(samples, bands, rows, out)
-    return out
+    tokens = frozen(tokens, np.uint64, "tokens")
+    offsets = frozen_offsets(offsets, len(tokens))
+    check_size(size)
+    multipliers, increments = check_permutations(multipliers, increments)
+    return _core.band_keys(tokens, offsets, size, multipliers, increments, bands, rows)
 
 
 def orderings(bands: int, rows: int) -> int:
@@ -93,95 +82,3 @@ def check_permutations(multipliers: Words, increments: Words) -> tuple[Words, Wo
     if not bool((multipliers & np.uint32(1)).all()):
         raise ValueError("multipliers must be odd: x → a·x + b mod 2^32 is no permutation otherwise")
     return multipliers, increments
-
-
-@jit_inner
-def _minimum(x: Words, n: np.uint64, multiplier: np.uint32, increment: np.uint32) -> np.uint32:
-    least = NONE
-    for i in range(n):
-        least = min(least, np.uint32(multiplier * x[i] + increment))
-    return least
-
-
-@jit_inner
-def _ends(x: Words, n: np.uint64, multiplier: np.uint32, increment: np.uint32) -> tuple[Word, Word, Word, Word]:
-    """The least and the greatest image, and the same of signed images."""
-    least, greatest = NONE, np.uint32(0)
-    low, high = np.int32(0x7FFFFFFF), np.int32(-0x80000000)
-    for i in range(n):
-        y = np.uint32(multiplier * x[i] + increment)
-        signed = np.int32(y)
-        least = min(least, y)
-        greatest = max(greatest, y)
-        low = min(low, signed)
-        high = max(high, signed)
-    return least, greatest, np.uint32(low), np.uint32(high)
-
-
-@jit_inner
-def _without_repeats(values: Hashes, n: np.uint64, memory: Words, x: Words) -> np.uint64:
-    """The high words of values[:n] into `x`, most of the repeated ones left out; returns how many.
-
-    Repeats do not change a minimum, and a fifth of the shingles of real pages are repeats. `memory` holds one recent
-    word for each value of the low bits, which finds nearly all of them at a hundredth of the cost of the minima.
-    """
-    if n == _0:
-        return _0
-    size = _1 << min(bit_length(n), np.uint64(MEMORY_BITS))
-    mask = np.uint32(size - _1)
-    x[_0] = np.uint32(values[_0] >> _32)
-    for i in range(size):
-        memory[i] = x[_0]
-    count = _1
-    for i in range(_1, n):
-        word = np.uint32(values[i] >> _32)
-        x[count] = word
-        count += np.uint64(memory[word & mask] != word)
-        memory[word & mask] = word
-    return count
-
-
-@jit_inner
-def _signatures(
-    tokens: Hashes,
-    offsets: Offsets,
-    size: int,
-    multipliers: Words,
-    increments: Words,
-    values: Hashes,
-    x: Words,
-    memory: Words,
-    out: Words,
-) -> None:
-    orderings, samples = multipliers.shape[0], out.shape[1]
-    for d in range(offsets.shape[0] - 1):
-        n = shingles(tokens, np.uint64(offsets[d]), np.uint64(offsets[d + 1]), np.uint64(size), values)
-        n = _without_repeats(values, n, memory, x)
-        if n == _0:
-            for p in range(samples):
-                out[d, p] = NONE
-        elif samples == orderings:
-            for p in range(samples):
-                out[d, p] = _minimum(x, n, multipliers[p], increments[p])
-        else:
-            for o in range(orderings):
-                ends = _ends(x, n, multipliers[o], increments[o])
-                for end in range(ENDS):
-                    if end * orderings + o < samples:
-                        out[d, end * orderings + o] = ends[end]
-
-
-@jit_inner
-def _band_keys(samples: Words, bands: int, rows: int, out: Hashes) -> None:
-    for d in range(samples.shape[0]):
-        for band in range(bands):
-            h = SEED + np.uint64(band)
-            for row in range(band * rows, (band + 1) * rows):
-                h = absorb(h, np.uint64(samples[d, row]))
-            out[d, band] = mix(h)
-
-
-def warm_up() -> None:
-    """Compile this module's kernels."""
-    ones = np.ones(2, np.uint32)
-    band_keys(np.arange(3, dtype=np.uint64), np.array([0, 3], np.int64), 2, ones, ones, 2, 2)

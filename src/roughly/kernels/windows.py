@@ -15,14 +15,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from roughly.kernels import jit
-from roughly.kernels.arrays import Hashes, Offsets
+from roughly import _core
+from roughly.kernels.arrays import Hashes, Offsets, frozen, frozen_offsets
 
 Floats = npt.NDArray[np.float64]
 Tallies = npt.NDArray[np.int64]  # (groups, levels + 1, thresholds)
 
+FINEST = 30
 
-@jit
+
 def tally(
     values: Hashes, offsets: Offsets, pairs: Offsets, groups: Offsets, levels: int, thresholds: Floats,
     right: Tallies, wrong: Tallies, true: Offsets,
@@ -31,57 +32,22 @@ def tally(
 
     pairs[p] = (d, k) are two sorted sets, counted in group groups[p]; `true` is (groups, thresholds).
     """
-    finest = 1 << levels
-    shift = np.uint64(64 - levels)
-    shared, union = np.empty(finest, np.int64), np.empty(finest, np.int64)
-    for p in range(pairs.shape[0]):
-        for w in range(finest):
-            shared[w] = 0
-            union[w] = 0
-        i, ie = offsets[pairs[p, 0]], offsets[pairs[p, 0] + 1]
-        j, je = offsets[pairs[p, 1]], offsets[pairs[p, 1] + 1]
-        both, whole = 0, 0
-        while i < ie or j < je:
-            if j == je or (i < ie and values[i] < values[j]):
-                x = values[i]
-                i += 1
-            elif i == ie or values[j] < values[i]:
-                x = values[j]
-                j += 1
-            else:
-                x = values[i]
-                i += 1
-                j += 1
-                both += 1
-                shared[np.int64(x >> shift) if levels > 0 else 0] += 1
-            whole += 1
-            union[np.int64(x >> shift) if levels > 0 else 0] += 1
-        if both == 0:
-            continue
-        g = groups[p]
-        for t in range(thresholds.shape[0]):
-            true[g, t] += int(both / whole >= thresholds[t])
-        trials = finest
-        for level in range(levels, -1, -1):
-            for w in range(trials):
-                if shared[w] == 0:
-                    continue
-                for t in range(thresholds.shape[0]):
-                    if shared[w] / union[w] >= thresholds[t]:
-                        if both / whole >= thresholds[t]:
-                            right[g, level, t] += 1
-                        else:
-                            wrong[g, level, t] += 1
-            trials >>= 1
-            for w in range(trials):
-                shared[w] = shared[2 * w] + shared[2 * w + 1]
-                union[w] = union[2 * w] + union[2 * w + 1]
-
-
-def warm_up() -> None:
-    """Compile this module's kernels for the types they are called with."""
-    tallies = np.zeros((1, 2, 1), np.int64)
-    tally(
-        np.ones(2, np.uint64), np.array([0, 1, 2]), np.array([[1, 0]]), np.zeros(1, np.int64), 1, np.ones(1),
-        tallies, tallies.copy(), np.zeros((1, 1), np.int64),
+    values = frozen(values, np.uint64, "values")
+    offsets = frozen_offsets(offsets, len(values))
+    if not 0 <= levels <= FINEST:
+        raise ValueError(f"there can be 0 to {FINEST} levels, not {levels}")
+    shape = (len(true), levels + 1, len(thresholds))
+    if right.shape != shape or wrong.shape != shape or true.shape != (shape[0], shape[2]):
+        raise ValueError(f"right and wrong must have the shape {shape}, and true the same without the levels")
+    if not all(counts.dtype == np.int64 and counts.flags.c_contiguous for counts in (right, wrong, true)):
+        raise TypeError("right, wrong and true must be contiguous arrays of int64")
+    if pairs.shape != (len(groups), 2) or not _within(pairs, len(offsets) - 1) or not _within(groups, len(true)):
+        raise ValueError("pairs and groups must be numbers of sets and of groups")
+    _core.tally_trials(
+        values, offsets, np.ascontiguousarray(pairs, np.int64), np.ascontiguousarray(groups, np.int64), levels,
+        np.ascontiguousarray(thresholds, np.float64), right.reshape(-1), wrong.reshape(-1), true.reshape(-1),
     )  # fmt: skip
+
+
+def _within(numbers: Offsets, count: int) -> bool:
+    return numbers.size == 0 or bool(numbers.min() >= 0 and numbers.max() < count)

@@ -71,12 +71,10 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run an experiment: its tables beside the paper's, and which of the expected shapes held."""
-    from roughly.console.progress import compiled
     from roughly.lexicon import Lexicon
     from roughly.papers.request import ExperimentRequest, run_asked
 
     asked = ExperimentRequest(name, tuple(changes or ()))  # refused before anything is compiled or read
-    compiled()
     done = run_asked(
         asked, output, files=corpus or (), folder=corpora, lexicon=None if lexicon is None else Lexicon.open(lexicon),
         sample=sample, figures=figures, text_column=text_column, label_column=label_column, overwrite=overwrite,

@@ -52,10 +52,9 @@ def qrels(
     as_json: AsJson = False,
 ) -> None:
     """Find relevance judgments that disagree on duplicates."""
-    from roughly.console.progress import Progress, compiled
+    from roughly.console.progress import Progress
     from roughly.tools.audit.api import audit_qrels
 
-    compiled()
     with Progress() as progress:
         found = audit_qrels(
             judgments, documents, threshold=threshold, shingle_size=shingle_size, main_text=main_text, memory=memory,
@@ -82,10 +81,9 @@ def labels(
     as_json: AsJson = False,
 ) -> None:
     """Find duplicates that carry different labels."""
-    from roughly.console.progress import Progress, compiled
+    from roughly.console.progress import Progress
     from roughly.tools.audit.api import audit_labels
 
-    compiled()
     with Progress() as progress:
         found = audit_labels(
             inputs, label, threshold=threshold, shingle_size=shingle_size, main_text=main_text, memory=memory,
@@ -113,10 +111,9 @@ def leaks(
     as_json: AsJson = False,
 ) -> None:
     """Find test documents that stand in the training set, whole or in part."""
-    from roughly.console.progress import Progress, compiled
+    from roughly.console.progress import Progress
     from roughly.tools.audit.api import audit_leaks
 
-    compiled()
     with Progress() as progress:
         found = audit_leaks(
             train, test, threshold=threshold, shingle_size=shingle_size, passages=passages, main_text=main_text,

@@ -74,9 +74,8 @@ def judge(
     if report or as_json or csv is not None or path.exists():
         found = open_verdicts(opened, path)
     else:
-        from roughly.console.progress import Progress, compiled
+        from roughly.console.progress import Progress
 
-        compiled()
         given: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "format": format}
         reading = replace(options_of(opened.told), **{name: value for name, value in given.items() if value})
         with Progress() as progress:

@@ -34,11 +34,8 @@ def perturb(
     quiet: Annotated[bool, typer.Option("--quiet", help="No summary.")] = False,
 ) -> None:
     """Make edited copies of documents, each labelled with its source and how much they share."""
-    from roughly.console.progress import compiled
     from roughly.tools.perturb.api import perturb as make
 
-    if not quiet:
-        compiled()
     kinds = "all" if kind.strip() == "all" else [name.strip() for name in kind.split(",") if name.strip()]
     done = make(
         inputs, output=output, kinds=kinds, alpha=alpha, every=every, added=added, versions=versions, copies=copies,

@@ -49,7 +49,6 @@ def cluster(
     threads: Annotated[int, typer.Option("--threads", help="0: one a core.")] = 0,
 ) -> None:
     """Cluster documents by their sketches or signatures, without the texts or with them."""
-    from roughly.console.progress import compiled
     from roughly.errors import SettingsError
     from roughly.signing.signature_file import check_output
     from roughly.sources.part import ReadOptions
@@ -66,7 +65,6 @@ def cluster(
     reading = ReadOptions(text_column=text_column, id_column=id_column, markup=markup, format=format)  # type: ignore[arg-type]
     resources = Resources(threads=threads, memory=parse_size(memory))
     held = read_stored(stored)
-    compiled()
     found = cluster_stored(held, asked, texts=text, resources=resources, reading=reading)
     if held.judge.on == "text" and text is None:
         print(

@@ -54,11 +54,9 @@ def sign(
     reading = ReadOptions(
         text_column=text_column, id_column=id_column, date_column=date_column, markup=markup, format=format  # type: ignore[arg-type]
     )  # fmt: skip
-    from roughly.console.progress import Progress, compiled
+    from roughly.console.progress import Progress
     from roughly.signing.sign_files import run_sign
 
-    if not quiet:
-        compiled()
     start = time.perf_counter()
     with Progress(quiet) as progress:
         signed = run_sign(

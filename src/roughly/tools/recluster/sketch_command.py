@@ -37,7 +37,7 @@ def sketch(
     """Sample the shingles of documents and store them."""
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    from roughly.console.progress import Progress, compiled
+    from roughly.console.progress import Progress
     from roughly.features.sampling import Sampling
     from roughly.features.sketch_store import FILE, SketchFacts
     from roughly.sources.part import ReadOptions
@@ -52,8 +52,6 @@ def sketch(
     reading = ReadOptions(
         text_column=text_column, id_column=id_column, markup=markup, format=format, batch_size=batch_size,  # type: ignore[arg-type]
     )  # fmt: skip
-    if not quiet:
-        compiled()
     try:
         with Progress(quiet) as progress:
             done = run_sketch(

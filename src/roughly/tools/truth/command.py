@@ -47,7 +47,7 @@ def truth(
     """Find every pair of documents at or above a threshold, exactly."""
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    from roughly.console.progress import Progress, compiled
+    from roughly.console.progress import Progress
     from roughly.sources.part import ReadOptions
     from roughly.tools.truth.api import run_truth
     from roughly.tools.truth.request import TruthRequest
@@ -65,8 +65,6 @@ def truth(
         text_column=text_column, id_column=id_column, markup=markup, format=format, batch_size=batch_size,  # type: ignore[arg-type]
     )  # fmt: skip
     resources = Resources(threads=threads, memory=parse_size(memory), temp=temp)
-    if not quiet:
-        compiled()
     try:
         with Progress(quiet) as progress:
             found = run_truth(

@@ -93,7 +93,6 @@ def tune(
     """Find the method and the settings that do best on your documents, and write them to a file."""
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    from roughly.console.progress import compiled
     from roughly.sources.part import ReadOptions
 
     if output is not None and output.exists() and not overwrite:
@@ -110,8 +109,6 @@ def tune(
     run = _Run(inputs, output, reading, Resources(threads=threads), main_text, overwrite, curves, as_json, quiet)
     work = run.ratios if sampling else run.choose
     asked = _sampling(given, main_text) if sampling else _choosing(given, main_text)
-    if not quiet:
-        compiled()
     try:
         work(asked, everything)
     except Interrupted as stop:

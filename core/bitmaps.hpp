@@ -1,0 +1,44 @@
+// A bitmap of each set, which rules out most pairs that are too different without a look at the sets.
+//
+// Bit v mod B is flipped for every value v. Two sets differ in at least as many values as their bitmaps differ in bits:
+// each value that only one of them has flips one bit. So a pair whose bitmaps differ too much is too different, for
+// certain. The number of words (a power of two) changes the time and never the answer; without any, nothing is ruled
+// out.
+#pragma once
+
+#include <span>
+
+#include "matrix.hpp"
+#include "popcount.hpp"
+#include "words.hpp"
+
+namespace roughly {
+
+// Flips the bits of each set; the first of them is that of row `first`.
+inline void draw_bitmaps(std::span<const u64> values, std::span<const i64> offsets,
+                         Matrix<u64> bitmaps, i64 first) {
+    if (bitmaps.width == 0) return;
+    const u64 mask = 64 * static_cast<u64>(bitmaps.width) - 1;
+    const auto sets = static_cast<i64>(offsets.size()) - 1;
+    for (i64 d = 0; d < sets; ++d) {
+        u64* row = bitmaps.row(first + d);
+        for (i64 i = offsets[d]; i < offsets[d + 1]; ++i) {
+            const u64 bit = values[i] & mask;
+            row[bit >> 6] ^= u64{1} << (bit & 63);
+        }
+    }
+}
+
+// Whether two bitmaps differ in more than `allowed` bits. Most that do show it in their first half.
+inline bool differ_by_more(const u64* one, const u64* other, i64 words, double allowed) {
+    i64 begin = 0;
+    u64 bits = 0;
+    if (words == 16) {
+        bits = differing_bits(one, other, 8);
+        if (static_cast<double>(bits) > allowed) return true;
+        begin = 8;
+    }
+    return static_cast<double>(bits + differing_bits(one + begin, other + begin, words - begin)) > allowed;
+}
+
+}  // namespace roughly

@@ -1,0 +1,58 @@
+"""Many documents in one call, on several threads: tokens gathered from a file, and shingle sets made of them.
+
+Tokens of all documents lie one after the other in one file of uint64; document d has `lengths[d]` of them from position
+`starts[d]` on, counted in tokens. Documents may be asked for in any order and more than once. Results do not depend on
+the number of threads (0 = one per core). The GIL is released for the whole call, and Ctrl-C is answered. The loops are
+those of `core/gather_file.hpp` and `core/shingle_batches.hpp`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from roughly import _core
+from roughly.kernels.arrays import Hashes, Offsets, frozen, frozen_offsets
+from roughly.kernels.shingles import check_size
+
+
+def gather_tokens(
+    file: int, starts: Offsets, lengths: Offsets, docs: Offsets, threads: int = 1
+) -> tuple[Hashes, Offsets]:
+    """The tokens of these documents, in this order, from an open file; returns (hashes, where each document's begin).
+
+    A file that is too short is an `OSError`.
+    """
+    hashes, offsets = _core.gather_tokens(file, *_ranges(starts, lengths, docs), _threads(threads))
+    return hashes, offsets
+
+
+def gather_shingle_sets(
+    file: int, starts: Offsets, lengths: Offsets, docs: Offsets, size: int, threads: int = 1
+) -> tuple[Hashes, Offsets]:
+    """As `shingle_sets(*gather_tokens(…), size)`, without ever holding all tokens beside the sets."""
+    check_size(size)
+    values, offsets = _core.gather_shingle_sets(file, *_ranges(starts, lengths, docs), size, _threads(threads))
+    return values, offsets
+
+
+def parallel_shingle_sets(tokens: Hashes, offsets: Offsets, size: int, threads: int = 1) -> tuple[Hashes, Offsets]:
+    """As `shingles.shingle_sets`, on several threads."""
+    tokens = frozen(tokens, np.uint64, "tokens")
+    offsets = frozen_offsets(offsets, len(tokens))
+    check_size(size)
+    values, set_offsets = _core.parallel_shingle_sets(tokens, offsets, size, _threads(threads))
+    return values, set_offsets
+
+
+def _ranges(starts: Offsets, lengths: Offsets, docs: Offsets) -> tuple[Offsets, Offsets, Offsets]:
+    return (
+        frozen(starts, np.int64, "starts"),
+        frozen(lengths, np.int64, "lengths"),
+        np.ascontiguousarray(docs, np.int64),
+    )
+
+
+def _threads(threads: int) -> int:
+    if threads < 0:
+        raise ValueError(f"the number of threads is 0 (one per core) or more, not {threads}")
+    return threads
