@@ -131,10 +131,11 @@ def methods(folder: Path) -> Iterator[Row]:
         ]  # fmt: skip
         for label, method in tried:
             started = time.process_time()
-            keys, judge = method.keys(tokens), method.judge()
-            found = _reaching(method.sketch(tokens), keys, judge.threshold) if judge.on == "sketch" else _all_of(keys)
+            signature, judge = method.sign(tokens), method.judge()
+            keys = signature.keys
+            found = _reaching(signature.sketch, keys, judge.threshold) if judge.on == "sketch" else _all_of(keys)
             right = len(np.intersect1d(found, truth, assume_unique=True))
-            short = method.short_documents(tokens) if isinstance(method, SuperShingles) else ""
+            short = signature.counts.get("short_documents", "")
             yield {
                 "corpus": name, "method": label, "pairs": len(found), "of them ≥ 0.8": _ratio(right, len(found)),
                 "recall": _ratio(right, len(truth)), "short": short,

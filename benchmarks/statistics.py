@@ -28,7 +28,10 @@ from roughly import lexicon
 from roughly.kernels.terms import distinct_terms
 from roughly.lexicon.counter import Counter, Runs
 from roughly.lexicon.format import LexiconFacts
-from roughly.methods import IMatch, RareTerms, Syntactic, TermVector
+from roughly.methods.imatch import IMatch
+from roughly.methods.rare_terms import RareTerms
+from roughly.methods.syntactic import Syntactic
+from roughly.methods.term_vector import TermVector
 from roughly.text.canonical import tokenise
 from roughly.text.filters import Filters
 
@@ -59,7 +62,7 @@ def steps() -> dict[str, Step]:
 def _signing(method: IMatch | Syntactic | RareTerms | TermVector) -> Step:
     def sign(batch: pa.Array) -> object:
         tokens = tokenise(batch)
-        return method.keys(tokens), method.sketch(tokens)
+        return method.sign(tokens)
 
     return sign
 

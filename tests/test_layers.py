@@ -14,7 +14,7 @@ from source_tree import FILES, MODULES, PACKAGE, circles, edges, imports_of, pac
 
 LAYERS = [
     "errors", "checks", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features",
-    "lexicon", "methods", "verify", "cluster", "signing", "pipeline", "engines", "index", "results", "report", "job",
+    "lexicon", "methods", "signing", "verify", "cluster", "pipeline", "engines", "index", "results", "report", "job",
     "console", "tools", "papers", "service", "cli", "__main__",
 ]  # fmt: skip
 HOMES: dict[str, tuple[str, ...]] = {

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from roughly.errors import RoughlyError
-    from roughly.features.sketching import Sketched
     from roughly.index import Index
     from roughly.index.stream import match
     from roughly.index.sweeps.api import Sweeps
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from roughly.results import group_results
     from roughly.service.client import AsyncClient, Client
     from roughly.settings import Settings
+    from roughly.signing.sketching import Sketched
     from roughly.tools.audit.api import audit_labels, audit_leaks, audit_qrels
     from roughly.tools.evaluate.api import evaluate
     from roughly.tools.perturb.api import perturb
@@ -44,7 +44,7 @@ _HOMES = {
     "Result": "roughly.job",
     "RoughlyError": "roughly.errors",
     "Settings": "roughly.settings",
-    "Sketched": "roughly.features.sketching",
+    "Sketched": "roughly.signing.sketching",
     "Sweeps": "roughly.index.sweeps.api",
     "audit_labels": "roughly.tools.audit.api",
     "audit_leaks": "roughly.tools.audit.api",

@@ -1,16 +1,23 @@
-"""What each method takes: its own options, and which of the settings that all share. Nothing heavy is imported here.
+"""The table of methods: what each takes, and how it is made. Nothing heavy is imported here.
 
-The settings check options against this table, the command line makes its options of it, and the tables of the docs are
-held to it. How a method is made of them is in `methods.registry`.
+A method declares itself in its own file of `roughly.methods` with `register(MethodSpec(…))`; the files are found when
+the table is first read, so a new one needs no other line. The settings check options against the table, the command
+line makes its options of it, `roughly tune` takes from it what it tries, and the tables of the docs are held to it.
+Since `--help` reads the table too, files of methods import numpy and pyarrow inside functions only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+import importlib
+import pkgutil
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Self, TypeVar
 
 from roughly.errors import SettingsError
+
+T = TypeVar("T")
 
 COLLECTION = "collection"
 """As a lexicon: the documents of the run itself, counted before they are signed."""
@@ -24,11 +31,16 @@ FILES = ("lexicon", "key_file")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of methods."""
+    """One option of a method."""
 
     name: str
     kind: str  # whole, number, text, flag, groups, lexicon or file; with a ? where it may be `none`
     help: str
+    default: Any = None  # what holds where it is not given
+
+    def by_default(self, default: Any) -> Self:
+        """The same option with another default, for another method."""
+        return replace(self, default=default)
 
     def read(self, value: Any) -> Any:
         """The value in the one form that is kept; raises ValueError with what it should be."""
@@ -70,102 +82,121 @@ _KINDS = {
 _OR_NONE = f" or `{NONE}`"
 
 
-@dataclass(frozen=True, slots=True)
-class MethodSpec:
-    """What one method takes."""
+SKETCH = Option("sketch", "text", "which shingles are kept: all, mod:25, min:400 or adaptive", "mod:25")
+GROUPS = Option("groups", "groups", "with the sketch adaptive: most tokens and ratio, as in 400:0.25,800:0.125", ())
+JUDGE = Option("judge", "text", "keys: one in common is enough; sketch: the threshold must be reached as well", "keys")
+FILTER = Option("filter", "text", "of sw, tg5, tl25, nosc, stem; for imatch also one like IDF-L-10", "")
+LEXICON = Option(
+    "lexicon", "lexicon", f"a lexicon's file, `{DEFAULT}`, or `{COLLECTION}` to count the input first", DEFAULT
+)
+NORM = Option("norm", "text", "scale of idf: conrad or imatch", "conrad")
+TERMS = Option("terms", "whole", "terms in a signature")
+MIN_TERMS = Option("min_terms", "whole", "fewest terms that make a signature", 1)
+MIN_DF = Option("min_df", "whole", "only terms in so many documents of the lexicon", 5)
+LENGTHS = Option("lengths", "number?", "share that lengths of duplicates may differ by, or none")
+"""Options that several methods take."""
 
+
+@dataclass(frozen=True)
+class MethodSpec:
+    """One method: its class, what it takes, and how it is made of settings."""
+
+    method_class: type[Any]
     settings: tuple[str, ...] = ()  # fields of Settings that it goes by
-    options: tuple[tuple[str, Any], ...] = ()  # its own, with what holds where they are not given
+    options: tuple[Option, ...] = ()  # its own
     has_curve: bool = False  # whether the chance to become a candidate follows from the similarity alone
+    maker: Callable[[Any, Any], Any] | None = None  # (Settings, lexicon of the collection if counted) → the method
+    tuned: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # the values that `roughly tune` tries
+    place: int = 1000  # in lists of methods, the lowest first
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        return str(self.method_class.name)
+
+    @property
+    def equality(self) -> bool:
+        """Whether equal documents are all that it finds."""
+        return bool(self.method_class.equality)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of its own options."""
-        return tuple(name for name, _ in self.options)
+        return tuple(option.name for option in self.options)
 
     def default(self, name: str) -> Any:
         """What holds where the option is not given."""
-        return dict(self.options)[name]
+        return next(option.default for option in self.options if option.name == name)
+
+    def make(self, settings: Any, collection: Any = None) -> Any:
+        """The method of these settings; without a maker its class takes settings and options by their names."""
+        if self.maker is not None:
+            return self.maker(settings, collection)
+        return self.method_class(**{name: getattr(settings, name) for name in self.settings}, **settings.options)
 
 
-OPTIONS = {
-    option.name: option
-    for option in (
-        Option("sketch", "text", "which shingles are kept: all, mod:25, min:400 or adaptive"),
-        Option("groups", "groups", "with the sketch adaptive: most tokens and ratio, as in 400:0.25,800:0.125"),
-        Option("common", "whole", "a shingle that more documents have forms no pairs"),
-        Option("super_size", "whole", "shingles in a super shingle"),
-        Option("meta", "text", "which super shingles are kept, written as a sketch"),
-        Option("short", "text", "documents too short for a super shingle: sample or keep"),
-        Option("mega_groups", "whole", "groups of min-wise samples"),
-        Option("mega_samples", "whole", "samples in a group"),
-        Option("lsh_words", "whole", "words in a signature"),
-        Option("lsh_signatures", "whole", "signatures of a document"),
-        Option("judge", "text", "keys: one in common is enough; sketch: the threshold must be reached as well"),
-        Option("filter", "text", "of sw, tg5, tl25, nosc, stem; for imatch also one like IDF-L-10"),
-        Option("lexicon", "lexicon", f"a lexicon's file, `{DEFAULT}`, or `{COLLECTION}` to count the input first"),
-        Option("norm", "text", "scale of idf: conrad or imatch"),
-        Option("lexicons", "whole", "randomised lexicons beside it"),
-        Option("dropped", "number", "share of terms that each of them drops"),
-        Option("min_terms", "whole", "fewest terms that make a signature"),
-        Option("min_share", "number", "least share of a document's terms in its signature"),
-        Option("secondary", "flag", "rarer terms where there are too few"),
-        Option("unsigned", "text", "documents without a signature: keep or all-terms"),
-        Option("key_file", "file", "file of a secret key"),
-        Option("terms", "whole", "terms in a signature"),
-        Option("most_idf", "number", "terms of a higher idf are left out"),
-        Option("bin", "whole", "places are rounded up to multiples of it"),
-        Option("shared", "whole", "terms that duplicates share"),
-        Option("dates", "whole?", "days that duplicates may be apart, or none"),
-        Option("lengths", "number?", "share that lengths of duplicates may differ by, or none"),
-        Option("min_df", "whole", "only terms in so many documents of the lexicon"),
-    )
-}
-"""Every option by name, in the order of the help."""
+class DeclaredTable(Mapping[str, T], Generic[T]):
+    """Rows by name, declared by the files of `roughly.methods`, which are imported when the table is first read."""
 
-_SAMPLED = (("sketch", "mod:25"), ("groups", ()))
-_LEXICON = (("filter", ""), ("lexicon", DEFAULT))
+    found = False
 
-METHODS = {
-    "identical": MethodSpec(),
-    "lexical": MethodSpec(),
-    "minhash": MethodSpec(("threshold", "recall", "measure", "shingle_size", "bands", "rows", "seed"), (), True),
-    "shingles": MethodSpec(("threshold", "measure", "shingle_size"), (*_SAMPLED, ("common", 1000)), True),
-    "super-shingles": MethodSpec(
-        ("threshold", "shingle_size"),
-        (*_SAMPLED, ("super_size", 4), ("meta", "all"), ("short", "sample"), ("judge", "keys")),
-        True,
-    ),
-    "mega-shingles": MethodSpec(
-        ("threshold", "shingle_size", "seed"), (("mega_groups", 6), ("mega_samples", 14), ("judge", "keys")), True
-    ),
-    "word-lsh": MethodSpec(
-        ("threshold", "seed"), (("lsh_words", 3), ("lsh_signatures", 125), ("filter", ""), ("judge", "sketch")), True
-    ),
-    "syntactic": MethodSpec((), (("filter", ""),)),
-    "imatch": MethodSpec(
-        (),
-        (
-            ("filter", "IDF-L-10"), ("lexicon", DEFAULT), ("norm", "conrad"), ("lexicons", 0), ("dropped", 1 / 3),
-            ("min_terms", 1), ("min_share", 0.0), ("secondary", False), ("unsigned", "keep"), ("key_file", None),
-        ),
-    ),
-    "rare-terms": MethodSpec(
-        (),
-        (
-            *_LEXICON, ("norm", "conrad"), ("terms", 6), ("most_idf", 0.8), ("bin", 1), ("lengths", 0.05),
-            ("min_df", 5),
-        ),
-    ),
-    "term-vector": MethodSpec(
-        (),
-        (
-            *_LEXICON, ("terms", 60), ("shared", 48), ("dates", 42), ("lengths", 0.2), ("min_terms", 20),
-            ("min_df", 5),
-        ),
-    ),
-}  # fmt: skip
+    def __init__(self) -> None:
+        self.rows: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        _find_methods()
+        return self.rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        _find_methods()
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        _find_methods()
+        return len(self.rows)
+
+
+METHODS: DeclaredTable[MethodSpec] = DeclaredTable()
 """Every method by name."""
+OPTIONS: DeclaredTable[Option] = DeclaredTable()
+"""Every option of a method by name, in the order of the help."""
+_filling = threading.Lock()
+
+
+def register(spec: MethodSpec) -> None:
+    """Add a method to the table."""
+    with _filling:
+        if spec.name in METHODS.rows:
+            raise SettingsError(f"there are two methods {spec.name!r}: {METHODS.rows[spec.name].method_class} is one")
+        for option in spec.options:
+            other = OPTIONS.rows.get(option.name, option)
+            if (other.kind, other.help) != (option.kind, option.help):
+                raise SettingsError(f"{spec.name} describes the option {option.name!r} otherwise than another method")
+        _fill([*METHODS.rows.values(), spec])
+
+
+def unregister(name: str) -> None:
+    """Take a method out of the table again."""
+    with _filling:
+        _fill([spec for spec in METHODS.rows.values() if spec.name != name])
+
+
+def _fill(specs: list[MethodSpec]) -> None:
+    ordered = sorted(specs, key=lambda spec: (spec.place, spec.name))
+    METHODS.rows = {spec.name: spec for spec in ordered}
+    OPTIONS.rows = {}
+    for option in (option for spec in ordered for option in spec.options):
+        OPTIONS.rows.setdefault(option.name, option)
+
+
+def _find_methods() -> None:
+    """Import every method of `roughly.methods`, by the name of its file, for this floor knows of none."""
+    if not DeclaredTable.found:
+        package = importlib.import_module("roughly.methods")
+        for module in pkgutil.iter_modules(package.__path__):
+            if module.name not in package.HELPERS:
+                importlib.import_module(f"{package.__name__}.{module.name}")
+        DeclaredTable.found = True
 
 
 class Options(Mapping[str, Any]):
@@ -192,11 +223,11 @@ class Options(Mapping[str, Any]):
 
 def users_of(option: str) -> list[str]:
     """The methods that have an option."""
-    return [name for name, takes in METHODS.items() if option in takes.names]
+    return [name for name, spec in METHODS.items() if option in spec.names]
 
 
 def checked(method: str, given: Mapping[str, Any]) -> Options:
-    """The options of a method in the form that is kept; all that is wrong with them is told at once."""
+    """The options of a method in the form that is kept; all problems are reported together."""
     own, problems, kept = METHODS[method].names, [], {}
     has = f"it has {', '.join(own)}" if own else "it has none"
     for name, value in Options(given).items():

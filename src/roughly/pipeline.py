@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.components import components
-from roughly.cluster.in_memory import without_key
 from roughly.cluster.keep import order_by
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs
 from roughly.cluster.star import Resolution, resolve
@@ -29,6 +28,7 @@ from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Keys, Method
 from roughly.model import Reject
 from roughly.settings import Settings
+from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
 from roughly.threads import map_as_completed, map_in_order
@@ -70,7 +70,7 @@ class SignedChunk:
     keys: Keys | None
     sketch: Sets | None
     rejects: list[Reject]
-    counts: dict[str, int] = field(default_factory=dict)  # of documents that the method could not sign as it should
+    counts: dict[str, int] = field(default_factory=dict)  # documents that were not signed as the rest, by reason
 
 
 @dataclass(frozen=True)
@@ -263,34 +263,29 @@ def sign(
     settings: Settings,
     largest: int | None = None,
 ) -> SignedChunk:
-    """Facts and keys of one chunk's documents."""
-    from roughly.kernels.hashing import hash_bytes, hash_sequences
-    from roughly.text.canonical import buffers, tokenise
-    from roughly.text.markup import strip_column
-
+    """Facts and signatures of one chunk's documents."""
     parsed = part.parse(chunk)
     batch = parsed.batch
-    data, offsets = buffers(batch.column("text"))
+    texts = TextBatch(batch.column("text"), batch.column("markup"), settings.main_text)
     if largest is not None:
-        _check_sizes(np.diff(offsets), part, batch, largest)
-    text = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
-    tokens = tokenise(text)
-    raw, lexical = hash_bytes(data, offsets), hash_sequences(tokens.hashes, tokens.offsets)
+        _check_sizes(texts.sizes, part, batch, largest)
     count = batch.num_rows
     facts = pa.RecordBatch.from_arrays(
         [
             pa.array(np.full(count, number, np.uint32)),
             *(batch.column(name) for name in ("row", "doc_id", "url", "date", "source")),
-            *(pa.array(np.diff(o)) for o in (offsets, tokens.offsets)),
-            *(pa.array(np.ascontiguousarray(h[:, lane])) for h in (raw, lexical) for lane in (0, 1)),
+            *(pa.array(sizes) for sizes in (texts.sizes, texts.lengths)),
+            *(
+                pa.array(np.ascontiguousarray(digests[:, lane]))
+                for digests in (texts.raw_digests, texts.lexical_digests)
+                for lane in (0, 1)
+            ),
             batch.column("title"),
         ],
         schema=FACTS,
     )
-    terms = method.filters.apply(text) if method.filters else tokens
-    keys = method.keys(terms)
-    counts = {} if keys is None else method.counts(terms) | {"unsigned": unsigned(keys, tokens)}
-    return SignedChunk(number, index, chunk.nbytes, facts, keys, method.sketch(terms), parsed.rejects, counts)
+    signed = texts.sign(method)
+    return SignedChunk(number, index, chunk.nbytes, facts, signed.keys, signed.sketch, parsed.rejects, signed.counts)
 
 
 def _check_sizes(sizes: Ints, part: Part, batch: pa.RecordBatch, largest: int) -> None:
@@ -301,11 +296,6 @@ def _check_sizes(sizes: Ints, part: Part, batch: pa.RecordBatch, largest: int) -
             f"{part.name} {where}: a document of {sizes[at] >> 20} MB; with this memory and so many threads "
             f"{largest >> 20} MB is the most that one may have. Raise --memory, lower --threads, or take it out"
         )
-
-
-def unsigned(keys: Keys, tokens: Tokens) -> int:
-    """How many documents have words and no key: nothing of them was left, or too little."""
-    return int((without_key(keys) & (np.diff(tokens.offsets) > 0)).sum())
 
 
 def fetch_all(

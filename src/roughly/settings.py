@@ -107,12 +107,13 @@ class Settings:
         except SettingsError as problem:
             yield from problem.problems
         has = METHODS[self.method].settings
-        if self.method in ("identical", "lexical"):
+        if METHODS[self.method].equality:
             return  # these have always let settings pass that make no difference to them
         if self.measure == "containment" and "measure" not in has and not self.verify:
             yield f"the method {self.method} cannot tell containment; verify pairs (--verify), or take another method"
         if self.bands is not None and "bands" not in has:
-            yield f"bands and rows belong to the method minhash, not to {self.method}"
+            users = ", ".join(name for name, spec in METHODS.items() if "bands" in spec.settings)
+            yield f"bands and rows belong to the method {users}, not to {self.method}"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values; `from_dict` gives back an equal object, unless a lexicon was given as an object."""

@@ -26,10 +26,12 @@ import roughly
 from roughly import lexicon, methods
 from roughly.engines.local import LocalEngine
 from roughly.errors import Interrupted, SettingsError
+from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, limits_of
 from roughly.job.dedupe_api import run
 from roughly.lexicon.lexicon import Lexicon
 from roughly.methods.secret import key_digest
+from roughly.methods.super_shingles import SuperShingles
 from roughly.settings import Resources, Settings
 from roughly.sources.part import ReadOptions
 from roughly.text.canonical import tokenise
@@ -118,7 +120,8 @@ def judged(
     method: methods.Method, texts: pa.Array, words: list[tuple[int, ...]], docs: list[int], shingle_size: int
 ) -> list[tuple[int, int]]:
     tokens = method.filters.apply(texts) if method.filters else tokenise(texts)
-    keys, sketch, judge = method.keys(tokens), method.sketch(tokens), method.judge()
+    signature, judge = method.sign(tokens), method.judge()
+    keys, sketch = signature.keys, signature.sketch
     assert keys is not None
     buckets: dict[Any, list[int]] = defaultdict(list)
     for doc in docs:
@@ -258,8 +261,9 @@ def test_what_the_method_could_not_sign_is_counted(rows: list[dict[str, Any]]) -
     assert counts["unsigned"] == 1  # the little one; those without a word are empty
     assert roughly.dedupe(rows, method="imatch", min_terms=5, unsigned="all-terms").summary["counts"]["unsigned"] == 0
     counts = roughly.dedupe(rows, method="super-shingles", sketch="mod:60", super_size=6).summary["counts"]
-    method = methods.SuperShingles(6, 5, methods.registry.Sampling("mod", 60))
-    short = method.short_documents(tokenise(pa.array([row["text"] for row in rows], pa.large_string())))
+    method = SuperShingles(6, 5, Sampling("mod", 60))
+    signature = method.sign(tokenise(pa.array([row["text"] for row in rows], pa.large_string())))
+    short = signature.counts["short_documents"]
     assert counts["short_documents"] == short > 1
     assert roughly.dedupe(rows, **ASKED["shingles"]).summary["counts"]["common_keys"] > 0
 
@@ -300,14 +304,13 @@ def test_settings_with_options_round_trip() -> None:
         again = Settings.from_dict(json.loads(json.dumps(settings.to_dict())))
         assert again == settings and hash(again) == hash(settings)
         assert methods.fingerprint(again) == methods.fingerprint(settings)
-    assert {entry.kind.name for entry in methods.REGISTRY.values()} == set(methods.REGISTRY)
-    assert list(methods.REGISTRY) == list(methods.registry.METHODS)
+    assert {spec.method_class.name for spec in methods.METHODS.values()} == set(methods.METHODS)
 
 
 def test_defaults_of_the_table_are_those_of_the_methods() -> None:
-    for name, entry in methods.REGISTRY.items():
+    for name, spec in methods.METHODS.items():
         files = ("lexicon", "key_file")
-        given = {option: default for option, default in entry.takes.options if option not in files}
+        given = {option.name: option.default for option in spec.options if option.name not in files}
         assert methods.make(Settings(method=name, options=given)) == methods.make(Settings(method=name)), name
 
 

@@ -66,7 +66,7 @@ def test_measured_collisions_follow_the_s_curve() -> None:
             left = common + [f"l{rng.getrandbits(40)}" for _ in range(own // 2)]
             right = common + [f"r{rng.getrandbits(40)}" for _ in range(own - own // 2)]
             texts += [" ".join(left), " ".join(right)]
-        keys = methods.make(Settings(threshold=0.8, recall=0.9, shingle_size=1)).keys(tokenise(pa.array(texts)))
+        keys = methods.make(Settings(threshold=0.8, recall=0.9, shingle_size=1)).sign(tokenise(pa.array(texts))).keys
         assert keys is not None
         hits = sum(bool((keys.values[2 * i] == keys.values[2 * i + 1]).any()) for i in range(trials))
         expected = method.candidate_probability(shared / (shared + own))

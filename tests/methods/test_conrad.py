@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from methods.statistics_twins import hash_of, lexicon_of
 from roughly.errors import SettingsError
-from roughly.methods import RareTerms, TermVector
+from roughly.methods.rare_terms import RareTerms
+from roughly.methods.term_vector import TermVector
 from roughly.text.canonical import Tokens, tokenise, words
 
 LETTERS = [a + b + c for a in "bcdfghk" for b in "aeiou" for c in "lmnrst"]  # 210 words
@@ -34,7 +35,7 @@ def tokens(texts: list[str]) -> Tokens:
 
 
 def keys(method: RareTerms, texts: list[str]) -> list[int]:
-    return method.keys(tokens(texts)).values[:, 0].tolist()
+    return method.sign(tokens(texts)).keys.values[:, 0].tolist()
 
 
 def top(text: str, count: int, most_idf: float = 1.0) -> list[str]:
@@ -88,7 +89,7 @@ def common(a: set[int], b: set[int]) -> int:
 
 
 def vectors(method: TermVector, texts: list[str]) -> list[set[int]]:
-    made = method.sketch(tokens(texts))
+    made = method.sign(tokens(texts)).sketch
     assert all(
         (np.diff(made.values[a:b].astype(object)) > 0).all() for a, b in itertools.pairwise(made.offsets) if b > a
     )
@@ -96,7 +97,7 @@ def vectors(method: TermVector, texts: list[str]) -> list[set[int]]:
 
 
 def candidates(method: TermVector, texts: list[str]) -> set[tuple[int, int]]:
-    made = method.keys(tokens(texts))
+    made = method.sign(tokens(texts)).keys
     assert made.offsets is not None and made.probes is not None and made.probes.all()
     owners: dict[int, list[int]] = {}
     for d, (a, b) in enumerate(itertools.pairwise(made.offsets.tolist())):

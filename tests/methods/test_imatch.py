@@ -13,7 +13,9 @@ from methods.statistics_twins import hash_of, lexicon_of
 from roughly import lexicon
 from roughly.errors import SettingsError
 from roughly.lexicon import Lexicon
-from roughly.methods import IMatch, Syntactic, secret, stability
+from roughly.methods import secret, stability
+from roughly.methods.imatch import IMatch
+from roughly.methods.syntactic import Syntactic
 from roughly.methods.term_filters import TABLE_IX, TermFilter
 from roughly.text.canonical import words
 from roughly.text.filters import Filters
@@ -34,7 +36,7 @@ FREQUENCIES = dict(STATISTICS.terms())
 
 def keys(method: IMatch | Syntactic, texts: list[str]) -> np.ndarray:
     column = pa.array(texts, pa.large_string())
-    return method.keys((method.filters or Filters()).apply(column)).values
+    return method.sign((method.filters or Filters()).apply(column)).keys.values
 
 
 def kept(name: str, text: str, norm: str, statistics: Lexicon) -> set[str]:

@@ -56,7 +56,8 @@ def found(keys: Keys, pairs: int) -> float:
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
 def test_methods_have_the_shape_of_a_method(method: Any) -> None:
     tokens = documents(300, 0, 4, 800)
-    keys, judge, sketch = method.keys(tokens), method.judge(), method.sketch(tokens)
+    signature, judge = method.sign(tokens), method.judge()
+    keys, sketch = signature.keys, signature.sketch
     assert isinstance(keys, Keys) and isinstance(judge, Judge)
     assert (sketch is not None) == (judge.on == "sketch")
     assert isinstance(sketch, Sketch | None)
@@ -70,9 +71,9 @@ def test_methods_have_the_shape_of_a_method(method: Any) -> None:
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
 def test_keys_of_a_document_do_not_depend_on_its_neighbours(method: Any) -> None:
     tokens = documents(300, 0, 4, 800)
-    keys = method.keys(tokens)
+    keys = method.sign(tokens).keys
     for d in range(len(tokens)):
-        alone = method.keys(Tokens(tokens.hashes, tokens.offsets[d : d + 2]))
+        alone = method.sign(Tokens(tokens.hashes, tokens.offsets[d : d + 2])).keys
         if keys.offsets is None:
             assert alone.values.tolist() == keys.values[d : d + 1].tolist()
         else:
@@ -81,17 +82,17 @@ def test_keys_of_a_document_do_not_depend_on_its_neighbours(method: Any) -> None
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
 def test_a_document_without_tokens_has_no_key(method: Any) -> None:
-    keys = method.keys(documents(0))
+    keys = method.sign(documents(0)).keys
     assert not keys.values.any() if keys.offsets is None else len(keys.values) == 0
 
 
 def test_keys_of_shingles_are_the_sampled_ones() -> None:
     tokens = documents(400, 90, 3)
     whole = shingle_sets(tokens, 10)
-    keys = Shingles(sampling=Sampling.parse("mod:8")).keys(tokens)
+    keys = Shingles(sampling=Sampling.parse("mod:8")).sign(tokens).keys
     assert keys.values.tolist() == [v for v in whole.values.tolist() if v < 2**61]
     assert np.diff(keys.offsets).tolist()[2] <= 1
-    every = Shingles(sampling=Sampling.parse("all")).keys(tokens)
+    every = Shingles(sampling=Sampling.parse("all")).sign(tokens).keys
     assert every.values.tolist() == whole.values.tolist()
 
 
@@ -99,11 +100,11 @@ def test_super_shingles_are_shingles_of_the_sorted_sample() -> None:
     tokens = documents(600)
     method = SuperShingles(size=4, sampling=Sampling.parse("mod:10"))
     sample = method.sampling.apply(tokens, 10)
-    keys = method.keys(tokens)
+    keys = method.sign(tokens).keys
     assert len(keys.values) == len(sample.values) - 3
     wanted = shingle_sets(Tokens(sample.values, sample.offsets), 4)
     assert keys.values.tolist() == wanted.values.tolist()
-    halved = SuperShingles(size=4, sampling=method.sampling, meta=Sampling.parse("mod:2")).keys(tokens)
+    halved = SuperShingles(size=4, sampling=method.sampling, meta=Sampling.parse("mod:2")).sign(tokens).keys
     assert halved.values.tolist() == [v for v in wanted.values.tolist() if v < 2**63]
 
 
@@ -113,12 +114,12 @@ def test_short_documents_are_counted_and_never_ignored() -> None:
     sizes = np.diff(sampling.apply(tokens, 10).offsets)
     assert sizes[0] >= 4 and (sizes[1:] < 4).all() and 0 in sizes[1:4].tolist()
     method = SuperShingles(size=4, sampling=sampling)
-    assert method.short_documents(tokens) == 3  # the empty one has nothing to be ignored
-    assert method.keys(tokens).offsets is not None
-    assert np.diff(method.keys(tokens).offsets).tolist() == [sizes[0] - 3, 1, 1, 1, 0]
+    assert method.sign(tokens).counts == {"short_documents": 3}  # the empty one has nothing to be ignored
+    assert method.sign(tokens).keys.offsets is not None
+    assert np.diff(method.sign(tokens).keys.offsets).tolist() == [sizes[0] - 3, 1, 1, 1, 0]
     kept = SuperShingles(size=4, sampling=sampling, short="keep")
-    assert np.diff(kept.keys(tokens).offsets).tolist() == [sizes[0] - 3, 0, 0, 0, 0]
-    assert kept.keys(tokens).values.tolist() == method.keys(tokens).values[: sizes[0] - 3].tolist()
+    assert np.diff(kept.sign(tokens).keys.offsets).tolist() == [sizes[0] - 3, 0, 0, 0, 0]
+    assert kept.sign(tokens).keys.values.tolist() == method.sign(tokens).keys.values[: sizes[0] - 3].tolist()
 
 
 def test_short_documents_are_judged_by_their_smallest_shingles() -> None:
@@ -126,14 +127,14 @@ def test_short_documents_are_judged_by_their_smallest_shingles() -> None:
     words = documents(30, seed=4).hashes
     method = SuperShingles(size=4, shingle_size=1, sampling=Sampling.parse("mod:2000000000"), threshold=0.5)
     tokens = Tokens(np.r_[words, words[:29], documents(30, seed=5).hashes], np.array([0, 30, 59, 89]))
-    sketch = method.sketch(tokens)
+    sketch = method.sign(tokens).sketch
     assert sketch is not None and np.diff(sketch.offsets).tolist() == [4, 4, 4]
     found = estimate(sketch, np.array([0, 0]), np.array([1, 2]))
     assert found.resemblance[0] >= 0.6 and found.resemblance[1] == 0
 
 
 def test_mega_shingles_are_every_two_of_six() -> None:
-    keys = MegaShingles().keys(documents(100, 100, seed=1))
+    keys = MegaShingles().sign(documents(100, 100, seed=1)).keys
     assert keys.values.shape == (2, 15)
     assert len(set(keys.values.ravel().tolist())) == 30
 
@@ -150,7 +151,7 @@ def test_pairs_become_candidates_as_often_as_promised(method: Any, resemblance: 
     pairs = 500
     chance = method.candidate_probability(resemblance)
     tolerance = 4 * np.sqrt(chance * (1 - chance) / pairs) + 0.02
-    assert found(method.keys(pairs_at(resemblance, pairs, 200, 7)), pairs) == pytest.approx(chance, abs=tolerance)
+    assert found(method.sign(pairs_at(resemblance, pairs, 200, 7)).keys, pairs) == pytest.approx(chance, abs=tolerance)
 
 
 @pytest.mark.parametrize("resemblance", [0.001, 0.01, 0.05])
@@ -160,7 +161,9 @@ def test_sampled_shingles_meet_as_often_as_promised(resemblance: float) -> None:
     tokens = pairs_at(resemblance, pairs, TYPICAL, 8)
     exact = round(2 * TYPICAL * resemblance / (1 + resemblance)) / TYPICAL / 2
     chance = method.candidate_probability(exact / (1 - exact))
-    assert found(method.keys(tokens), pairs) == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / pairs))
+    assert found(method.sign(tokens).keys, pairs) == pytest.approx(
+        chance, abs=4 * np.sqrt(chance * (1 - chance) / pairs)
+    )
 
 
 @pytest.mark.parametrize("resemblance", [0.3, 0.5, 0.7, 0.8])
@@ -170,7 +173,9 @@ def test_super_shingles_meet_as_often_as_promised(resemblance: float, size: int)
     method = SuperShingles(size=size, shingle_size=1, sampling=Sampling.parse("min:40"))
     chance = chance_of_run(40, size, resemblance)
     tolerance = 4 * np.sqrt(chance * (1 - chance) / pairs) + 0.04  # MIN_s may end within a run of the other sample
-    assert found(method.keys(pairs_at(resemblance, pairs, TYPICAL, 10)), pairs) == pytest.approx(chance, abs=tolerance)
+    assert found(method.sign(pairs_at(resemblance, pairs, TYPICAL, 10)).keys, pairs) == pytest.approx(
+        chance, abs=tolerance
+    )
 
 
 def test_words_that_are_filtered_out() -> None:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from methods.statistics_twins import lexicon_of
 from methods.test_conrad import LETTERS, STATISTICS, TEXTS, make_texts, tokens, vectors
 from roughly.errors import InputError, SettingsError
-from roughly.methods import TermVector
 from roughly.methods.growing_lexicon import signature_stability
 from roughly.methods.stored_vector import Numbers, compare, pack, store, unpack
+from roughly.methods.term_vector import TermVector
 
 NUMBERS = st.lists(st.integers(0, 2**24 - 2), max_size=60, unique=True)
 DATES = st.none() | st.dates(date(1980, 1, 1), date(2159, 6, 5))

@@ -16,8 +16,11 @@ from lab_corpora import CORPUS, make_corpus, write_mail
 
 from commands import run_roughly
 from roughly.errors import InputError, SettingsError
-from roughly.methods import IMatch, MinHash, RareTerms, TermVector
+from roughly.methods.imatch import IMatch
+from roughly.methods.minhash import MinHash
+from roughly.methods.rare_terms import RareTerms
 from roughly.methods.term_filters import TABLE_IX, TermFilter
+from roughly.methods.term_vector import TermVector
 from roughly.papers.blanks import Blanks
 from roughly.papers.contrived_copies import contrive
 from roughly.papers.cosine_truth import cosine_neighbours

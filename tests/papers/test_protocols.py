@@ -16,7 +16,7 @@ from lab_corpora import CORPUS, VOCABULARY, make_corpus, write_anything
 
 from roughly.errors import InputError, SettingsError, TooManyPairs
 from roughly.features.sampling import Sampling
-from roughly.methods import SuperShingles
+from roughly.methods.super_shingles import SuperShingles
 from roughly.papers.paper_table import PaperTable
 from roughly.papers.protocols import PROTOCOLS, phases, work
 from roughly.papers.protocols import result_lists as results
@@ -221,7 +221,7 @@ def test_super_shingles_of_more_than_64(tmp_path: Path) -> None:
     other = [*base[:1500], "changed", *base[1501:]]
     texts = pa.array([" ".join(base), " ".join(other), " ".join(reversed(base))], pa.large_string())
     method = SuperShingles(100, shingle_size=5, sampling=Sampling.parse("mod:10"), short="keep")
-    keys = method.keys(tokenise(texts))
+    keys = method.sign(tokenise(texts)).keys
     own = [set(keys.values[a:b].tolist()) for a, b in itertools.pairwise(keys.offsets.tolist())]
     samples = method.sampling.apply(tokenise(texts), 5)
     assert [len(s) for s in own] == [max(n - 99, 0) for n in np.diff(samples.offsets).tolist()]

@@ -16,7 +16,9 @@ from commands import run_roughly
 from roughly import lexicon, recluster
 from roughly.errors import DuplicateIds, InputError, InputMissing, OutputExists, SettingsError
 from roughly.features.sampling import Sampling
-from roughly.methods import REGISTRY, IMatch, Lexical, make
+from roughly.methods import METHODS, make
+from roughly.methods.imatch import IMatch
+from roughly.methods.lexical import Lexical
 from roughly.methods.shingles import Shingles
 from roughly.settings import Settings
 from roughly.signing.dates import UNKNOWN, day_of
@@ -47,7 +49,7 @@ def partition(paths: Path | list[Path], **asked: Any) -> dict[str, str]:
     return dict(zip(found["doc_id"].to_pylist(), found["cluster_id"].to_pylist(), strict=True))
 
 
-@pytest.mark.parametrize("name", [name for name, entry in REGISTRY.items() if not entry.kind.equality])
+@pytest.mark.parametrize("name", [name for name, spec in METHODS.items() if not spec.equality])
 def test_every_method_signs_and_groups(name: str, tmp_path: Path) -> None:
     path = tmp_path / "s.parquet"
     signed = sign(rows(TEXTS), output=path, method=name, **({"lexicons": 10} if name == "imatch" else {}))
@@ -70,7 +72,7 @@ def test_what_is_written_is_what_the_method_says(tmp_path: Path) -> None:
     method = IMatch(lexicon=lexicon.default(), lexicons=4, key=b"sixteen bytes at least")
     sign(rows(TEXTS), output=path, method=method)
     held = read_signatures([path])
-    assert (held.keys.values == method.keys(tokenise(pa.array(TEXTS, pa.large_string()))).values).all()
+    assert (held.keys.values == method.sign(tokenise(pa.array(TEXTS, pa.large_string()))).keys.values).all()
     table = pq.read_table(path)
     assert table.schema.field("keys").type == pa.list_(pa.uint64(), 5)
     stored = json.loads(table.schema.metadata[b"roughly"])

@@ -192,15 +192,6 @@ def equivalent(sketch: Sets, rank: Ints) -> Ints:
     return np.where(np.diff(sketch.offsets) == 0, np.arange(len(sketch)), first_of(prints, rank))
 
 
-def without_key(keys: Keys) -> Flags:
-    """Documents that have no key."""
-    if keys.offsets is None:
-        none: Flags = (keys.values == 0).all(axis=1)
-        return none
-    keyless: Flags = np.diff(keys.offsets) == 0
-    return keyless
-
-
 def _streams(keys: Keys, members: Members) -> list[InMemoryRows]:
     from roughly.kernels.grouping import NO_MEMBER
 

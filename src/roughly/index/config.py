@@ -13,13 +13,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from sqlalchemy import Connection, delete, select
 
 from roughly import methods
 from roughly.errors import IndexRefused, SettingsError
 from roughly.features.sampling import Sampling
-from roughly.features.shingles import Sets
 from roughly.index.storage import schema
 from roughly.index.storage.schema import FILES, META
 from roughly.index.storage.store import IndexStore
@@ -28,7 +26,7 @@ from roughly.methods import Judge, Method
 from roughly.methods.secret import key_digest, read_key
 from roughly.options import COLLECTION, DEFAULT
 from roughly.settings import Settings
-from roughly.text.canonical import Tokens
+from roughly.signing.text_batch import example_signature
 
 STORES = ("text", "shingles", "sketch")
 SKETCHES = {"resemblance": "min:256", "containment": "mod:8"}
@@ -82,7 +80,7 @@ def fingerprint(settings: Settings, method: Method) -> str:
     """Sixteen hex digits that change whenever an index may answer otherwise."""
     default = Settings()
     plain = dataclasses.replace(settings, **{name: getattr(default, name) for name in _FREE})
-    return methods.registry.fingerprint(plain, method)
+    return methods.fingerprint(plain, method)
 
 
 def bind(settings: Settings, store: str, lexicon: Lexicon | None = None, generation: int = 1) -> IndexConfig:
@@ -100,9 +98,9 @@ def bind(settings: Settings, store: str, lexicon: Lexicon | None = None, generat
         if method.judge().on == "text" and store == "sketch":
             measure = method.judge().measure
             most = Sampling.parse(SKETCHES[measure]).number if measure == "resemblance" else 0
-        else:
-            sketch: Sets | None = method.sketch(Tokens(np.empty(0, np.uint64), np.zeros(1, np.int64)))
-            most = sketch.most if sketch is not None else 0
+        elif method.judge().on == "sketch":
+            sketch = example_signature(method).sketch
+            most = 0 if sketch is None else sketch.most
     return IndexConfig(settings, method, store, fingerprint(settings, method), generation, most)
 
 

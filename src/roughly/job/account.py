@@ -9,7 +9,7 @@ import roughly
 from roughly.engines.local.summary import Summary
 from roughly.job.document_texts import texts_of
 from roughly.meter import Stage
-from roughly.methods import REGISTRY, Method, contents, judgement, s_curve
+from roughly.methods import METHODS, Method, contents, judgement, s_curve
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
 
@@ -51,7 +51,7 @@ def promise(method: Method, threshold: float) -> dict[str, Any] | None:
     described = method.describe()
     if not described:
         return None
-    if not REGISTRY[method.name].takes.has_curve:
+    if not METHODS[method.name].has_curve:
         return described
     recall = method.candidate_probability(threshold)
     return described | {"threshold": threshold, "recall": recall, "points": s_curve(method)}

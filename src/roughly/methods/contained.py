@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
+from roughly.methods.method import Judge, Keys, Method, Signature
 
-from roughly.features.shingles import shingle_sets
-from roughly.methods.method import Judge, Keys
-from roughly.text.canonical import Tokens
+if TYPE_CHECKING:
+    from roughly.text.canonical import Tokens
 
 
 def fewest_probes(threshold: float, recall: float) -> int:
@@ -36,7 +35,7 @@ def fewest_probes(threshold: float, recall: float) -> int:
 
 
 @dataclass(frozen=True)
-class Contained:
+class Contained(Method):
     """Shingle probes, derived from a containment threshold and a recall."""
 
     threshold: float
@@ -45,25 +44,18 @@ class Contained:
     probes: int
 
     name: ClassVar[str] = "minhash"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    common: ClassVar[int] = 0
-    filters: ClassVar[None] = None
+    finds_passages: ClassVar[bool] = True
 
-    def keys(self, tokens: Tokens) -> Keys:
-        """Every distinct shingle of each document; the smallest `probes` of them ask."""
+    def sign(self, tokens: Tokens) -> Signature:
+        """Every distinct shingle of each document is a key; the smallest `probes` of them ask."""
+        import numpy as np
+
+        from roughly.features.shingles import shingle_sets
+
         sets = shingle_sets(tokens, self.shingle_size)
         sizes = np.diff(sets.offsets)
         position = np.arange(len(sets.values)) - np.repeat(sets.offsets[:-1], sizes)
-        return Keys(sets.values, sets.offsets, position < self.probes)
-
-    def sketch(self, tokens: Tokens) -> None:
-        """None: pairs are judged on the text."""
-        return None
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Nothing beyond what has no key."""
-        return {}
+        return Signature(Keys(sets.values, sets.offsets, position < self.probes))
 
     def judge(self) -> Judge:
         """Exactly, on the shingle sets."""

@@ -11,15 +11,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from roughly.errors import SettingsError
-from roughly.lexicon.lexicon import Lexicon
 from roughly.methods.term_vector import TermVector
-from roughly.text.canonical import Tokens
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from roughly.lexicon.lexicon import Lexicon
+    from roughly.text.canonical import Tokens
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ def signature_stability(
 
 
 def _kept(signed: Mapping[str, tuple[npt.NDArray[Any], ...]], before: str, after: str, length: int) -> KeptSignatures:
+    import numpy as np
+
     (left, _, left_counts), (right, _, right_counts) = signed[before], signed[after]
     both = (left_counts >= length) & (right_counts >= length)
     a, b = left[both, :length], right[both, :length]

@@ -31,31 +31,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from roughly.errors import SettingsError
-from roughly.lexicon.idf import NORMS
-from roughly.lexicon.lexicon import Lexicon
 from roughly.methods import lexicon_checks as checks
 from roughly.methods import secret
-from roughly.methods.method import Judge, Keys
-from roughly.methods.stability import survival
-from roughly.methods.term_filters import TermFilter
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.option_values import open_lexicon, read_key_file
+from roughly.options import FILTER, LEXICON, MIN_TERMS, NORM, MethodSpec, Option, register
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from roughly.kernels.imatch import Selection
+    from roughly.lexicon.lexicon import Lexicon
+    from roughly.settings import Settings
+    from roughly.text.canonical import Tokens
+    from roughly.text.filters import Filters
 
 MOST_LEXICONS = 1000
 UNSIGNED = ("keep", "all-terms")
 
 
 @dataclass(frozen=True, kw_only=True)
-class IMatch:
+class IMatch(Method):
     """Signatures of the terms that a lexicon, and K randomised ones, keep."""
 
     lexicon: Lexicon
@@ -71,17 +71,18 @@ class IMatch:
     key: bytes = field(default=secret.NO_KEY, repr=False)
 
     name: ClassVar[str] = "imatch"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    common: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         checks.refuse(self._problems())
+        from roughly.methods.term_filters import TermFilter
+
         object.__setattr__(self, "filter", str(TermFilter.parse(self.filter)))  # one spelling, one fingerprint
 
     def _problems(self) -> Iterator[str]:
+        from roughly.methods.term_filters import TermFilter
+
         yield from checks.lexicon(self.lexicon, self.filters)
-        yield from checks.one_of("norm", self.norm, NORMS)
+        yield from checks.norm(self.norm)
         yield from checks.whole("lexicons", self.lexicons, 0, MOST_LEXICONS)
         yield from checks.share("dropped", self.dropped)
         yield from checks.whole("min_terms", self.min_terms, 1, 1_000_000)
@@ -100,6 +101,8 @@ class IMatch:
 
     @cached_property
     def _selection(self) -> Selection:
+        from roughly.methods.term_filters import TermFilter
+
         return TermFilter.parse(self.filter).selection(self.lexicon, self.norm)
 
     @cached_property
@@ -108,7 +111,7 @@ class IMatch:
 
         return secret.seeds(self.key, self.name, SEEDS + -(-self.lexicons // FIELDS))
 
-    def keys(self, tokens: Tokens) -> Keys:
+    def sign(self, tokens: Tokens) -> Signature:
         """1 + K signatures for every document; 0 where one is rejected."""
         from roughly.kernels.imatch import Demands, imatch_signatures, set_signatures
         from roughly.kernels.terms import distinct_terms
@@ -127,15 +130,7 @@ class IMatch:
         if self.unsigned == "all-terms":
             none = ~values.any(axis=1)
             values[none, 0] = set_signatures(terms, offsets, self._seeds)[none]
-        return Keys(values)
-
-    def sketch(self, tokens: Tokens) -> None:
-        """None: judging is on keys."""
-        return None
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Nothing beyond what has no key."""
-        return {}
+        return Signature(Keys(values))
 
     def judge(self) -> Judge:
         """One signature in common."""
@@ -143,6 +138,8 @@ class IMatch:
 
     def survival(self, changes: int) -> float:
         """Chance that documents that differ in so many terms of the lexicon share a signature (Kołcz 2008, eq. 1)."""
+        from roughly.methods.stability import survival
+
         return survival(changes, self.lexicons, self.dropped)
 
     def candidate_probability(self, similarity: float) -> float:
@@ -165,3 +162,37 @@ class IMatch:
             "key": secret.key_digest(self.key),
             "survival": {str(n): self.survival(n) for n in (1, 2, 3, 5)},
         }
+
+
+def _make(settings: Settings, collection: Lexicon | None) -> Method:
+    from roughly.methods.term_filters import split_filters
+
+    given: dict[str, Any] = dict(settings.options)
+    given.pop("key_file", None)
+    filters, terms = split_filters(given.pop("filter", ""))
+    if terms is not None:
+        given["filter"] = terms
+    lexicon = open_lexicon(given.pop("lexicon", None), collection)
+    return IMatch(lexicon=lexicon, filters=filters, key=read_key_file(settings), **given)
+
+
+register(
+    MethodSpec(
+        IMatch,
+        options=(
+            FILTER.by_default("IDF-L-10"),
+            LEXICON,
+            NORM,
+            Option("lexicons", "whole", "randomised lexicons beside it", 0),
+            Option("dropped", "number", "share of terms that each of them drops", 1 / 3),
+            MIN_TERMS,
+            Option("min_share", "number", "least share of a document's terms in its signature", 0.0),
+            Option("secondary", "flag", "rarer terms where there are too few", False),
+            Option("unsigned", "text", "documents without a signature: keep or all-terms", "keep"),
+            Option("key_file", "file", "file of a secret key"),
+        ),
+        maker=_make,
+        tuned={"filter": ("IDF-L-10", "IDF-L-30", "Doc-L-50", "Doc-L-90"), "lexicons": (0, 5)},
+        place=9,
+    )
+)

@@ -33,10 +33,9 @@ def _how(method: Method) -> str:
         return "by keys in common, not measured"
     described = method.describe()
     if judge.measure == "common":
-        return f"by {judge.threshold:g} of {described['terms']} rare terms in common"
-    if method.name == "word-lsh":
-        return f"exactly on the sets of words: resemblance of at least {judge.threshold:g}"
+        terms = f"of {described['terms']} rare terms" if "terms" in described else "values"
+        return f"by {judge.threshold:g} {terms} in common"
     sampling = described.get("sketch", "all")
     if sampling == "all":
-        return f"exactly on the sets of shingles: {judge.measure} of at least {judge.threshold:g}"
+        return f"exactly on the sets of {method.units}: {judge.measure} of at least {judge.threshold:g}"
     return f"estimated from sketches ({sampling}): {judge.measure} of at least {judge.threshold:g}"

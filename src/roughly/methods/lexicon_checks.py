@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from roughly.checks import above_zero, common, one_of, refuse, share, shingle_size, threshold, whole
-from roughly.lexicon.lexicon import Lexicon
-from roughly.text.filters import Filters
 
-__all__ = ["above_zero", "common", "lexicon", "one_of", "refuse", "share", "shingle_size", "threshold", "whole"]
+if TYPE_CHECKING:
+    from roughly.text.filters import Filters
+
+__all__ = ["above_zero", "common", "lexicon", "norm", "one_of", "refuse", "share", "shingle_size", "threshold", "whole"]
 
 
 def lexicon(value: Any, filters: Filters | None) -> Iterator[str]:
     """A complaint unless it is a lexicon whose terms are those that the filters leave."""
+    from roughly.lexicon.lexicon import Lexicon
+    from roughly.text.filters import Filters
+
     if not isinstance(value, Lexicon):
         yield f"lexicon must be a Lexicon, not {type(value).__name__}: lexicon.default() or lexicon.Lexicon.open(path)"
         return
@@ -25,3 +29,10 @@ def lexicon(value: Any, filters: Filters | None) -> Iterator[str]:
             f"{value.name} holds {states[built]}, and the filters leave {states[asked]}; "
             f"{'add' if built else 'leave out'} the filter stem, or take a lexicon {'of' if asked else 'without'} stems"
         )
+
+
+def norm(value: Any) -> Iterator[str]:
+    """A complaint unless it names a scale of idf."""
+    from roughly.lexicon.idf import NORMS
+
+    return one_of("norm", value, NORMS)

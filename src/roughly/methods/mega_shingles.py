@@ -27,21 +27,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from roughly import checks
-from roughly.features.sampling import Sampling
-from roughly.features.sketch import Sketch
 from roughly.methods import permutations
-from roughly.methods.method import Judge, Keys
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.option_values import every_shingle, read_threshold
+from roughly.options import JUDGE, MethodSpec, Option, register
+
+if TYPE_CHECKING:
+    from roughly.settings import Settings
+    from roughly.text.canonical import Tokens
 
 
 @dataclass(frozen=True)
-class MegaShingles:
+class MegaShingles(Method):
     """Mega shingles as keys; the full shingle sets as sketch where there is a threshold."""
 
     groups: int = 6
@@ -51,10 +51,6 @@ class MegaShingles:
     seed: int = 0
 
     name: ClassVar[str] = "mega-shingles"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    common: ClassVar[int] = 0
-    filters: ClassVar[Filters | None] = None
 
     def __post_init__(self) -> None:
         problems = list(checks.shingle_size(self.shingle_size))
@@ -66,8 +62,10 @@ class MegaShingles:
             problems.append(f"a group has 1 to 256 samples, not {self.samples!r}")
         checks.refuse(problems)
 
-    def keys(self, tokens: Tokens) -> Keys:
-        """Every two super shingles of each document; none for a document without tokens."""
+    def sign(self, tokens: Tokens) -> Signature:
+        """Keys: every two super shingles, none without tokens. Sketch: all shingles, where there is a threshold."""
+        import numpy as np
+
         from roughly.kernels.minhash import band_keys
         from roughly.kernels.tuples import pair_keys
 
@@ -76,19 +74,12 @@ class MegaShingles:
         )
         megas = pair_keys(supers)
         megas[np.diff(tokens.offsets) == 0] = 0
-        return Keys(megas)
+        sketch = None if self.threshold is None else every_shingle().apply(tokens, self.shingle_size)
+        return Signature(Keys(megas), sketch)
 
     @cached_property
     def _permutations(self) -> tuple[permutations.Words, permutations.Words]:
         return permutations.draw(self.groups * self.samples, self.seed)
-
-    def sketch(self, tokens: Tokens) -> Sketch | None:
-        """All shingles, where there is a threshold."""
-        return None if self.threshold is None else Sampling().apply(tokens, self.shingle_size)
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Nothing beyond what has no key."""
-        return {}
 
     def judge(self) -> Judge:
         """One mega shingle in common, or the resemblance."""
@@ -105,3 +96,27 @@ class MegaShingles:
     def describe(self) -> dict[str, Any]:
         """Groups, samples and how many mega shingles they make."""
         return {"groups": self.groups, "samples": self.samples, "mega_shingles": math.comb(self.groups, 2)}
+
+
+def _make(settings: Settings, _: object) -> Method:
+    given: dict[str, Any] = dict(settings.options)
+    threshold = read_threshold(given, settings)
+    groups, samples = given.pop("mega_groups", 6), given.pop("mega_samples", 14)
+    return MegaShingles(groups, samples, settings.shingle_size, threshold, settings.seed)
+
+
+register(
+    MethodSpec(
+        MegaShingles,
+        settings=("threshold", "shingle_size", "seed"),
+        options=(
+            Option("mega_groups", "whole", "groups of min-wise samples", 6),
+            Option("mega_samples", "whole", "samples in a group", 14),
+            JUDGE,
+        ),
+        has_curve=True,
+        maker=_make,
+        tuned={"mega_samples": (7, 14), "shingle_size": (5,)},
+        place=6,
+    )
+)

@@ -17,16 +17,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from roughly.methods import bands as banding
 from roughly.methods import permutations
-from roughly.methods.method import Judge, Keys
-from roughly.text.canonical import Tokens
+from roughly.methods.contained import Contained, fewest_probes
+from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.options import MethodSpec, register
+
+if TYPE_CHECKING:
+    from roughly.settings import Settings
+    from roughly.text.canonical import Tokens
 
 
 @dataclass(frozen=True)
-class MinHash:
+class MinHash(Method):
     """Min-hash bands over word shingles, derived from a threshold and a recall."""
 
     threshold: float
@@ -37,33 +42,21 @@ class MinHash:
     seed: int = 0
 
     name: ClassVar[str] = "minhash"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    common: ClassVar[int] = 0
-    filters: ClassVar[None] = None
 
-    def keys(self, tokens: Tokens) -> Keys:
-        """One key a band for every document."""
+    def sign(self, tokens: Tokens) -> Signature:
+        """One key per band for every document."""
         from roughly.kernels.minhash import band_keys
 
-        multipliers, increments = self._permutations
-        return Keys(
-            band_keys(tokens.hashes, tokens.offsets, self.shingle_size, multipliers, increments, self.bands, self.rows)
-        )
+        keys = band_keys(
+            tokens.hashes, tokens.offsets, self.shingle_size, *self._permutations, self.bands, self.rows
+        )  # fmt: skip
+        return Signature(Keys(keys))
 
     @cached_property
     def _permutations(self) -> tuple[permutations.Words, permutations.Words]:
         from roughly.kernels.minhash import orderings
 
         return permutations.draw(orderings(self.bands, self.rows), self.seed)
-
-    def sketch(self, tokens: Tokens) -> None:
-        """None: pairs are judged on the text."""
-        return None
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Nothing beyond what has no key."""
-        return {}
 
     def judge(self) -> Judge:
         """Exactly, on the shingle sets."""
@@ -76,3 +69,26 @@ class MinHash:
     def describe(self) -> dict[str, Any]:
         """Bands and rows."""
         return {"bands": self.bands, "rows": self.rows}
+
+
+def _make(settings: Settings, _: object) -> Method:
+    if settings.measure == "containment":
+        probes = fewest_probes(settings.threshold, settings.recall)
+        return Contained(settings.threshold, settings.recall, settings.shingle_size, probes)
+    if settings.bands is not None and settings.rows is not None:
+        bands, rows = settings.bands, settings.rows
+    else:
+        bands, rows = banding.choose(settings.threshold, settings.recall)
+    return MinHash(settings.threshold, settings.recall, settings.shingle_size, bands, rows, settings.seed)
+
+
+register(
+    MethodSpec(
+        MinHash,
+        settings=("threshold", "recall", "measure", "shingle_size", "bands", "rows", "seed"),
+        has_curve=True,
+        maker=_make,
+        tuned={"threshold": (0.5, 0.6, 0.7, 0.8, 0.9), "shingle_size": (3, 5, 10)},
+        place=3,
+    )
+)

@@ -25,24 +25,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
-from roughly.lexicon.idf import NORMS
-from roughly.lexicon.lexicon import Lexicon
 from roughly.methods import lexicon_checks as checks
-from roughly.methods.method import Judge, Keys
-from roughly.methods.term_filters import above
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.option_values import read_rare_terms
+from roughly.options import FILTER, LENGTHS, LEXICON, MIN_DF, NORM, TERMS, MethodSpec, Option, register
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from roughly.lexicon.lexicon import Lexicon
+    from roughly.settings import Settings
+    from roughly.text.canonical import Tokens
+    from roughly.text.filters import Filters
 
 MIN_LENGTH = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class RareTerms:
+class RareTerms(Method):
     """The rarest terms with their places, and the length."""
 
     lexicon: Lexicon
@@ -55,9 +58,6 @@ class RareTerms:
     filters: Filters | None = None
 
     name: ClassVar[str] = "rare-terms"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    common: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         checks.refuse(self._problems())
@@ -69,7 +69,7 @@ class RareTerms:
         yield from checks.whole("bin", self.bin, 1, 1_000_000)
         yield from checks.share("lengths", self.lengths)
         yield from checks.whole("min_df", self.min_df, 1, 2**32 - 1)
-        yield from checks.one_of("norm", self.norm, NORMS)
+        yield from checks.norm(self.norm)
 
     @cached_property
     def eligible(self) -> Lexicon:
@@ -78,10 +78,14 @@ class RareTerms:
 
     @cached_property
     def _highest(self) -> int:
+        from roughly.methods.term_filters import above
+
         return above(self.eligible, self.most_idf, self.norm)
 
     def rarest(self, tokens: Tokens) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Of each document its rarest terms, rarest first, their first places and how many they are."""
+        import numpy as np
+
         from roughly.kernels.terms import distinct_terms, rarest_terms
 
         terms, firsts, offsets = distinct_terms(tokens.hashes, tokens.offsets)
@@ -90,8 +94,10 @@ class RareTerms:
         at = np.where(places < 0, 0, firsts[places].astype(np.int64)) if len(firsts) else places
         return found, at, counts
 
-    def keys(self, tokens: Tokens) -> Keys:
+    def sign(self, tokens: Tokens) -> Signature:
         """One key for every document that has enough terms."""
+        import numpy as np
+
         from roughly.kernels.hashing import hash_sequences
 
         found, at, counts = self.rarest(tokens)
@@ -101,23 +107,11 @@ class RareTerms:
         offsets = np.arange(len(pairs) + 1, dtype=np.int64) * (2 * self.terms)
         values = np.zeros((len(tokens), 1), np.uint64)
         values[enough, 0] = np.maximum(hash_sequences(pairs.ravel(), offsets)[:, 0], np.uint64(1))
-        return Keys(values)
-
-    def sketch(self, tokens: Tokens) -> None:
-        """None: judging is on keys."""
-        return None
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Nothing beyond what has no key."""
-        return {}
+        return Signature(Keys(values))
 
     def judge(self) -> Judge:
         """The key in common, and lengths that are close."""
         return Judge("keys", "common", 1, lengths=self.lengths)
-
-    def candidate_probability(self, similarity: float) -> float:
-        """Only what is sure: equal documents are candidates."""
-        return 1.0 if similarity >= 1 else 0.0
 
     def describe(self) -> dict[str, Any]:
         """The lexicon by its fingerprint, and the numbers."""
@@ -130,3 +124,27 @@ class RareTerms:
             "norm": self.norm,
             "filters": str(self.filters or ""),
         }
+
+
+def _make(settings: Settings, collection: Lexicon | None) -> Method:
+    return RareTerms(**read_rare_terms(settings, collection))
+
+
+register(
+    MethodSpec(
+        RareTerms,
+        options=(
+            FILTER,
+            LEXICON,
+            NORM,
+            TERMS.by_default(6),
+            Option("most_idf", "number", "terms of a higher idf are left out", 0.8),
+            Option("bin", "whole", "places are rounded up to multiples of it", 1),
+            LENGTHS.by_default(0.05),
+            MIN_DF,
+        ),
+        maker=_make,
+        tuned={"bin": (1, 10)},
+        place=10,
+    )
+)

@@ -15,11 +15,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from roughly.errors import InputError, InputMissing
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 SHORTEST_KEY = 16
 NO_KEY = b""
@@ -50,6 +52,8 @@ def read_key(path: Path) -> bytes:
 
 def seeds(key: bytes, purpose: str, count: int) -> npt.NDArray[np.uint64]:
     """`count` seeds for one purpose; the first n of them are the same for any count ≥ n."""
+    import numpy as np
+
     words = [_digest(key, f"{purpose} {number}") for number in range(count)]
     return np.array([int.from_bytes(word[:8], "little") for word in words], np.uint64)
 

@@ -28,15 +28,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from roughly import checks
-from roughly.features.sampling import Sampling
-from roughly.features.sketch import Sketch
-from roughly.methods.method import Judge, Keys
+from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.option_values import read_sampling
+from roughly.options import GROUPS, SKETCH, MethodSpec, Option, register
 from roughly.settings import MEASURES
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+
+if TYPE_CHECKING:
+    from roughly.features.sampling import Sampling
+    from roughly.settings import Settings
+    from roughly.text.canonical import Tokens
 
 TYPICAL = 1000
 """Distinct shingles of the documents that `candidate_probability` speaks of."""
@@ -47,19 +50,17 @@ Measure = Literal["resemblance", "containment"]
 
 
 @dataclass(frozen=True)
-class Shingles:
+class Shingles(Method):
     """Sampled shingles as keys and as sketch."""
 
     threshold: float = 0.5
     measure: Measure = "resemblance"
     shingle_size: int = 10
-    sampling: Sampling = field(default_factory=lambda: Sampling("mod", 25))
+    sampling: Sampling = field(default_factory=read_sampling)
     common: int = COMMON
 
     name: ClassVar[str] = "shingles"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    filters: ClassVar[Filters | None] = None
+    finds_passages: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checks.refuse(
@@ -71,18 +72,10 @@ class Shingles:
             ]
         )
 
-    def keys(self, tokens: Tokens) -> Keys:
-        """The sampled shingles of each document."""
-        sketch = self.sketch(tokens)
-        return Keys(sketch.values, sketch.offsets)
-
-    def sketch(self, tokens: Tokens) -> Sketch:
-        """The sampled shingles of each document, with their limits."""
-        return self.sampling.apply(tokens, self.shingle_size)
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Nothing beyond what has no key."""
-        return {}
+    def sign(self, tokens: Tokens) -> Signature:
+        """The sampled shingles of each document are its keys and, with their limits, its sketch."""
+        sketch = self.sampling.apply(tokens, self.shingle_size)
+        return Signature(Keys(sketch.values, sketch.offsets), sketch)
 
     def judge(self) -> Judge:
         """Estimated on the sketches."""
@@ -110,3 +103,24 @@ def one_of(chance: float, tries: float) -> float:
     if chance >= 1:
         return 1.0 if tries > 0 else 0.0
     return -math.expm1(tries * math.log1p(-chance))
+
+
+def _make(settings: Settings, _: object) -> Method:
+    given: dict[str, Any] = dict(settings.options)
+    sampling, measure = read_sampling(given), settings.measure
+    return Shingles(settings.threshold, measure, settings.shingle_size, sampling, **given)  # type: ignore[arg-type]
+
+
+register(
+    MethodSpec(
+        Shingles,
+        settings=("threshold", "measure", "shingle_size"),
+        options=(
+            SKETCH, GROUPS, Option("common", "whole", "a shingle that more documents have forms no pairs", COMMON),
+        ),
+        has_curve=True,
+        maker=_make,
+        tuned={"sketch": ("mod:25", "mod:8"), "threshold": (0.5, 0.7, 0.85, 0.95), "shingle_size": (10,)},
+        place=4,
+    )
+)  # fmt: skip

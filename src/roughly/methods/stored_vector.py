@@ -18,14 +18,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from roughly.errors import InputError, SettingsError
-from roughly.lexicon.lexicon import Lexicon
-from roughly.methods.term_vector import TermVector
-from roughly.text.canonical import Tokens
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from roughly.lexicon.lexicon import Lexicon
+    from roughly.methods.term_vector import TermVector
+    from roughly.text.canonical import Tokens
 
 TERMS = 60
 SIZE = 184
@@ -127,6 +130,8 @@ class Numbers:
     """The terms of a lexicon that count, numbered from 0, rarest first, equals in the order of their hashes."""
 
     def __init__(self, eligible: Lexicon) -> None:
+        import numpy as np
+
         counted = np.flatnonzero(eligible.table.counts)
         if len(counted) > EMPTY:
             raise InputError(f"{len(counted):,} terms do not fit three bytes: raise min_df, or prune the lexicon")
@@ -137,6 +142,8 @@ class Numbers:
 
     def of(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
         """Numbers of terms, all of which count."""
+        import numpy as np
+
         places = np.searchsorted(self._hashes, hashes)
         found = self._hashes[np.minimum(places, len(self._hashes) - 1)] == hashes if len(self._hashes) else None
         if len(hashes) and (found is None or not found.all()):
@@ -146,6 +153,8 @@ class Numbers:
 
 def store(method: TermVector, tokens: Tokens, dates: Sequence[date | None], numbers: Numbers) -> list[bytes]:
     """The signature of each document in 184 bytes; without terms for one that has too few of them."""
+    import numpy as np
+
     if method.terms != TERMS:
         raise SettingsError(f"stored signatures have {TERMS} terms; this method has {method.terms}")
     found, _, counts = method.rarest(tokens)

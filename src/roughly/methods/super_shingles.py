@@ -35,38 +35,38 @@ TOIS 20(2), 2002, §4.4.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from roughly import checks
-from roughly.features.sampling import Sampling
-from roughly.features.sketch import Sketch, limits_of
-from roughly.methods.method import Judge, Keys
+from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.option_values import every_shingle, read_sampling, read_threshold
 from roughly.methods.shingles import TYPICAL
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+from roughly.options import GROUPS, JUDGE, SKETCH, MethodSpec, Option, register
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from roughly.features.sampling import Sampling
+    from roughly.features.sketch import Sketch
+    from roughly.settings import Settings
+    from roughly.text.canonical import Tokens
 
 SHORT = ("sample", "keep")
 
 
 @dataclass(frozen=True)
-class SuperShingles:
+class SuperShingles(Method):
     """Super shingles as keys; the sample as sketch where there is a threshold."""
 
     size: int = 4
     shingle_size: int = 10
-    sampling: Sampling = field(default_factory=lambda: Sampling("mod", 25))
-    meta: Sampling = field(default_factory=Sampling)
+    sampling: Sampling = field(default_factory=read_sampling)
+    meta: Sampling = field(default_factory=every_shingle)
     short: Literal["sample", "keep"] = "sample"
     threshold: float | None = None
 
     name: ClassVar[str] = "super-shingles"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    common: ClassVar[int] = 0
-    filters: ClassVar[Filters | None] = None
 
     def __post_init__(self) -> None:
         problems = list(checks.shingle_size(self.shingle_size))
@@ -77,41 +77,36 @@ class SuperShingles:
         problems += checks.one_of("short", self.short, SHORT)
         checks.refuse(problems)
 
-    def keys(self, tokens: Tokens) -> Keys:
-        """The meta-sketch of each document."""
-        sample = self._sample(tokens)
-        if self.short == "keep":
-            short = np.diff(sample.offsets) < self.size
-            sample = _replaced(sample, short, Sketch(np.empty(0, np.uint64), np.zeros(len(tokens) + 1, np.int64)))
-        meta = self.meta.apply(Tokens(sample.values, sample.offsets), self.size)
-        return Keys(meta.values, meta.offsets)
+    def sign(self, tokens: Tokens) -> Signature:
+        """The meta-sketch of each document is its keys; the sample is its sketch, where there is a threshold.
 
-    def sketch(self, tokens: Tokens) -> Sketch | None:
-        """The sample, where there is a threshold to estimate for."""
-        return None if self.threshold is None else self._sample(tokens)
+        A document without a sampled shingle has its smallest ones as sample, with the limit that goes with them.
+        """
+        import numpy as np
 
-    def _sample(self, tokens: Tokens) -> Sketch:
-        """The sampled shingles; of a document without any its smallest ones, with the limit that goes with them."""
+        from roughly.features.sampling import Sampling
+        from roughly.features.sketch import Sketch
+        from roughly.text.canonical import Tokens
+
         sample = self.sampling.apply(tokens, self.shingle_size)
-        empty = np.diff(sample.offsets) == 0
-        if self.short == "keep" or not empty.any():
-            return sample
-        return _replaced(sample, empty, Sampling("min", self.size).apply(tokens, self.shingle_size))
+        sizes = np.diff(sample.offsets)
+        short = sizes < self.size
+        counts = {"short_documents": int((short & (np.diff(tokens.offsets) > 0)).sum())}
+        if self.short == "keep":
+            none = Sketch(np.empty(0, np.uint64), np.zeros(len(tokens) + 1, np.int64))
+            shingled = _replaced(sample, short, none)
+        else:
+            if not sizes.all():
+                sample = _replaced(sample, sizes == 0, Sampling("min", self.size).apply(tokens, self.shingle_size))
+            shingled = sample
+        meta = self.meta.apply(Tokens(shingled.values, shingled.offsets), self.size)
+        return Signature(Keys(meta.values, meta.offsets), None if self.threshold is None else sample, counts)
 
     def judge(self) -> Judge:
         """One super shingle in common, or the estimated resemblance."""
         if self.threshold is None:
             return Judge("keys", "common", 1)
         return Judge("sketch", "resemblance", self.threshold)
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Documents too short for a super shingle."""
-        return {"short_documents": self.short_documents(tokens)}
-
-    def short_documents(self, tokens: Tokens) -> int:
-        """How many documents have tokens but too small a sample for a super shingle."""
-        sample = self.sampling.apply(tokens, self.shingle_size)
-        return int(((np.diff(sample.offsets) < self.size) & (np.diff(tokens.offsets) > 0)).sum())
 
     def candidate_probability(self, similarity: float) -> float:
         """1 − q(u), the chance of a run of k in common, for documents of 1,000 shingles."""
@@ -138,6 +133,10 @@ def chance_of_run(trials: int, length: int, chance: float) -> float:
 
 def _replaced(sample: Sketch, which: npt.NDArray[np.bool_], other: Sketch) -> Sketch:
     """The sample with some documents' values and limits taken from another sketch."""
+    import numpy as np
+
+    from roughly.features.sketch import Sketch, limits_of
+
     sizes = np.where(which, np.diff(other.offsets), np.diff(sample.offsets))
     offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
     values = np.empty(int(offsets[-1]), np.uint64)
@@ -145,3 +144,30 @@ def _replaced(sample: Sketch, which: npt.NDArray[np.bool_], other: Sketch) -> Sk
     values[~chosen] = sample.values[np.repeat(~which, np.diff(sample.offsets))]
     values[chosen] = other.values[np.repeat(which, np.diff(other.offsets))]
     return Sketch(values, offsets, np.where(which, limits_of(other), limits_of(sample)), sample.most)
+
+
+def _make(settings: Settings, _: object) -> Method:
+    given: dict[str, Any] = dict(settings.options)
+    size, short = given.pop("super_size", 4), given.pop("short", "sample")
+    threshold, meta = read_threshold(given, settings), read_sampling(given, "meta")
+    return SuperShingles(size, settings.shingle_size, read_sampling(given), meta, short, threshold)
+
+
+register(
+    MethodSpec(
+        SuperShingles,
+        settings=("threshold", "shingle_size"),
+        options=(
+            SKETCH,
+            GROUPS,
+            Option("super_size", "whole", "shingles in a super shingle", 4),
+            Option("meta", "text", "which super shingles are kept, written as a sketch", "all"),
+            Option("short", "text", "documents too short for a super shingle: sample or keep", "sample"),
+            JUDGE,
+        ),
+        has_curve=True,
+        maker=_make,
+        tuned={"sketch": ("mod:25", "mod:8"), "shingle_size": (10,)},
+        place=5,
+    )
+)

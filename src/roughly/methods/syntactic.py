@@ -13,57 +13,60 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from roughly.methods import lexicon_checks as checks
-from roughly.methods.method import Judge, Keys
+from roughly import checks
+from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.option_values import read_filters
 from roughly.methods.secret import NO_KEY, seeds
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+from roughly.options import FILTER, MethodSpec, register
+
+if TYPE_CHECKING:
+    from roughly.settings import Settings
+    from roughly.text.canonical import Tokens
+    from roughly.text.filters import Filters
 
 
 @dataclass(frozen=True)
-class Syntactic:
+class Syntactic(Method):
     """Equal sets of filtered tokens."""
 
     filters: Filters | None = None
 
     name: ClassVar[str] = "syntactic"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    common: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         checks.refuse(self._problems())
 
     def _problems(self) -> Iterator[str]:
+        from roughly.text.filters import Filters
+
         if self.filters is not None and not isinstance(self.filters, Filters):
             yield f"filters must be Filters, not {type(self.filters).__name__}: Filters.parse('sw,stem')"
 
-    def keys(self, tokens: Tokens) -> Keys:
+    def sign(self, tokens: Tokens) -> Signature:
         """One key for every document of which something is left."""
         from roughly.kernels.imatch import set_signatures
         from roughly.kernels.terms import distinct_terms
 
         terms, _, offsets = distinct_terms(tokens.hashes, tokens.offsets)
-        return Keys(set_signatures(terms, offsets, seeds(NO_KEY, self.name, 2)).reshape(-1, 1))
-
-    def sketch(self, tokens: Tokens) -> None:
-        """None: judging is on keys."""
-        return None
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Nothing beyond what has no key."""
-        return {}
+        return Signature(Keys(set_signatures(terms, offsets, seeds(NO_KEY, self.name, 2)).reshape(-1, 1)))
 
     def judge(self) -> Judge:
         """The key in common."""
         return Judge("keys", "common", 1)
 
-    def candidate_probability(self, similarity: float) -> float:
-        """Only documents with equal sets of terms are candidates."""
-        return 1.0 if similarity >= 1 else 0.0
-
     def describe(self) -> dict[str, Any]:
         """The filters."""
         return {"filters": str(self.filters) if self.filters else "nothing"}
+
+
+def _make(settings: Settings, _: object) -> Method:
+    return Syntactic(read_filters(dict(settings.options), settings.method))
+
+
+register(
+    MethodSpec(
+        Syntactic, options=(FILTER,), maker=_make, tuned={"filter": ("", "sw", "sw,nosc,stem")}, place=8
+    )
+)  # fmt: skip

@@ -25,14 +25,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
-
 from roughly.errors import SettingsError
-from roughly.lexicon.lexicon import Lexicon
-from roughly.text.filters import Filters
 
 if TYPE_CHECKING:
     from roughly.kernels.imatch import Selection
+    from roughly.lexicon.lexicon import Lexicon
+    from roughly.text.filters import Filters
 
 _SIDE = re.compile(r"(doc|idf)-([lh])-(?:f([1-9])|([1-9][0-9]?))", re.IGNORECASE)
 _RANGE = re.compile(r"(doc|idf)r-([io])-(?:f([1-9])f([1-9])|([1-9][0-9]?)-([1-9][0-9]?))", re.IGNORECASE)
@@ -118,6 +116,8 @@ def _least_rarity(frequency: int) -> int:
 
 def _most_frequent(lexicon: Lexicon, norm: str, holds: Callable[[float], bool]) -> int:
     """The greatest document frequency whose idf passes a test that only rarer terms pass; 0 for none."""
+    import numpy as np
+
     low, high = 0, min(lexicon.documents, _MOST_DF)  # idf falls as df rises, so halving finds the edge
     while low < high:
         middle = (low + high + 1) // 2
@@ -147,6 +147,8 @@ FORMS = (
 
 def split_filters(text: str) -> tuple[Filters | None, str | None]:
     """The syntactic filters and the term filter in a list like `IDF-L-10,stem`; None for either that is not there."""
+    from roughly.text.filters import Filters
+
     parts = [part.strip() for part in text.split(",") if part.strip()]
     terms = [part for part in parts if "-" in part]
     if len(terms) > 1:

@@ -30,25 +30,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
-from roughly.features.sketch import Sketch
-from roughly.lexicon.lexicon import Lexicon
 from roughly.methods import lexicon_checks as checks
-from roughly.methods.method import Judge, Keys
+from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.option_values import read_rare_terms
 from roughly.methods.rare_terms import MIN_LENGTH
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+from roughly.options import FILTER, LENGTHS, LEXICON, MIN_DF, MIN_TERMS, TERMS, MethodSpec, Option, register
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from roughly.lexicon.lexicon import Lexicon
+    from roughly.settings import Settings
+    from roughly.text.canonical import Tokens
+    from roughly.text.filters import Filters
 
 _HIGHEST = 2**64 - 1
-Vectors = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TermVector:
+class TermVector(Method):
     """The rarest terms as a set, the length and the date."""
 
     lexicon: Lexicon
@@ -61,9 +64,6 @@ class TermVector:
     filters: Filters | None = None
 
     name: ClassVar[str] = "term-vector"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    common: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         checks.refuse(self._problems())
@@ -91,6 +91,8 @@ class TermVector:
 
     def rarest(self, tokens: Tokens) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Of each document up to `terms` terms, rarest first, 0 behind them; their frequencies; how many they are."""
+        import numpy as np
+
         from roughly.kernels.terms import distinct_terms, rarest_terms
 
         terms, _, offsets = distinct_terms(tokens.hashes, tokens.offsets)
@@ -99,25 +101,20 @@ class TermVector:
         ranks = np.where(places < 0, 0, frequencies[places].astype(np.int64)) if len(frequencies) else places
         return found, ranks, counts
 
-    def _vectors(self, tokens: Tokens) -> Vectors:
+    def sign(self, tokens: Tokens) -> Signature:
+        """The first entries of every vector are keys, and all of them ask; the vectors are the sketch."""
+        import numpy as np
+
+        from roughly.features.sketch import Sketch
         from roughly.kernels.vectors import term_vectors
 
         found, ranks, counts = self.rarest(tokens)
-        return term_vectors(found, ranks.astype(np.uint64), counts, self.min_terms, self.prefix)
-
-    def keys(self, tokens: Tokens) -> Keys:
-        """The first entries of every vector; all of them ask."""
-        _, keys, documents = self._vectors(tokens)
-        return Keys(keys.ravel(), _offsets(len(tokens), documents, self.prefix), np.ones(keys.size, np.bool_))
-
-    def sketch(self, tokens: Tokens) -> Sketch:
-        """The vectors."""
-        vectors, _, documents = self._vectors(tokens)
-        return Sketch(vectors.ravel(), _offsets(len(tokens), documents, self.terms))
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Nothing beyond what has no key."""
-        return {}
+        vectors, keys, documents = term_vectors(
+            found, ranks.astype(np.uint64), counts, self.min_terms, self.prefix
+        )  # fmt: skip
+        first = _offsets(len(tokens), documents, self.prefix)
+        sketch = Sketch(vectors.ravel(), _offsets(len(tokens), documents, self.terms))
+        return Signature(Keys(keys.ravel(), first, np.ones(keys.size, np.bool_)), sketch)
 
     def judge(self) -> Judge:
         """Enough entries in common, within both windows."""
@@ -142,6 +139,32 @@ class TermVector:
 
 
 def _offsets(count: int, documents: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+    import numpy as np
+
     sizes = np.zeros(count, np.int64)
     sizes[documents] = size
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def _make(settings: Settings, collection: Lexicon | None) -> Method:
+    return TermVector(**read_rare_terms(settings, collection))
+
+
+register(
+    MethodSpec(
+        TermVector,
+        options=(
+            FILTER,
+            LEXICON,
+            TERMS.by_default(60),
+            Option("shared", "whole", "terms that duplicates share", 48),
+            Option("dates", "whole?", "days that duplicates may be apart, or none", 42),
+            LENGTHS.by_default(0.2),
+            MIN_TERMS.by_default(20),
+            MIN_DF,
+        ),
+        maker=_make,
+        tuned={"shared": (42, 48, 54)},
+        place=11,
+    )
+)

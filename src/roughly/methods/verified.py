@@ -9,24 +9,22 @@ common, and what its sketches would have estimated too high, is then told apart;
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
-from roughly.features.shingles import Sets
-from roughly.methods.method import Judge, Keys, Method
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+from roughly.methods.method import Judge, Method, Signature
+
+if TYPE_CHECKING:
+    from roughly.text.canonical import Tokens
+    from roughly.text.filters import Filters
 
 
 @dataclass(frozen=True)
-class Verified:
+class Verified(Method):
     """A method, and the threshold that its candidates must reach."""
 
     method: Method
     measure: str
     threshold: float
-
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -43,17 +41,14 @@ class Verified:
         """Those of the method: they make its keys, and are not applied to what is compared."""
         return self.method.filters
 
-    def keys(self, tokens: Tokens) -> Keys | None:
-        """Those of the method."""
-        return self.method.keys(tokens)
+    @property
+    def finds_passages(self) -> bool:
+        """Whether the method does."""
+        return self.method.finds_passages
 
-    def sketch(self, tokens: Tokens) -> Sets | None:
-        """None: pairs are judged on the text."""
-        return None
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Those of the method."""
-        return self.method.counts(tokens)
+    def sign(self, tokens: Tokens) -> Signature:
+        """The keys of the method; no sketch, for pairs are judged on the text."""
+        return replace(self.method.sign(tokens), sketch=None)
 
     def judge(self) -> Judge:
         """Exactly, on the shingle sets."""

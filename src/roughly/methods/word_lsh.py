@@ -30,20 +30,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from roughly import checks
-from roughly.features.sampling import Sampling
-from roughly.features.sketch import Sketch
 from roughly.methods import permutations
-from roughly.methods.method import Judge, Keys
+from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.option_values import every_shingle, read_filters, read_threshold
 from roughly.methods.shingles import one_of
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+from roughly.options import FILTER, JUDGE, MethodSpec, Option, register
+
+if TYPE_CHECKING:
+    from roughly.settings import Settings
+    from roughly.text.canonical import Tokens
+    from roughly.text.filters import Filters
 
 
 @dataclass(frozen=True)
-class WordLSH:
+class WordLSH(Method):
     """Tuples of words as keys; the word sets as sketch where there is a threshold."""
 
     words: int = 3
@@ -53,9 +56,7 @@ class WordLSH:
     seed: int = 0
 
     name: ClassVar[str] = "word-lsh"
-    collapse: ClassVar[Literal["identical", "lexical"]] = "lexical"
-    equality: ClassVar[bool] = False
-    common: ClassVar[int] = 0
+    units: ClassVar[str] = "words"
 
     def __post_init__(self) -> None:
         problems = [] if self.threshold is None else list(checks.threshold(self.threshold))
@@ -65,23 +66,16 @@ class WordLSH:
             problems.append(f"a document has 1 to 1024 signatures, not {self.signatures!r}")
         checks.refuse(problems)
 
-    def keys(self, tokens: Tokens) -> Keys:
-        """One signature an ordering for every document that has words."""
+    def sign(self, tokens: Tokens) -> Signature:
+        """One key per ordering for every document that has words; the word sets, where there is a threshold."""
         from roughly.kernels.tuples import word_keys
 
-        return Keys(word_keys(tokens.hashes, tokens.offsets, self.words, *self._permutations))
+        keys = word_keys(tokens.hashes, tokens.offsets, self.words, *self._permutations)
+        return Signature(Keys(keys), None if self.threshold is None else every_shingle().apply(tokens, 1))
 
     @cached_property
     def _permutations(self) -> tuple[permutations.Words, permutations.Words]:
         return permutations.draw(self.signatures, self.seed)
-
-    def sketch(self, tokens: Tokens) -> Sketch | None:
-        """The word sets, where there is a threshold."""
-        return None if self.threshold is None else Sampling().apply(tokens, 1)
-
-    def counts(self, tokens: Tokens) -> dict[str, int]:
-        """Nothing beyond what has no key."""
-        return {}
 
     def judge(self) -> Judge:
         """The resemblance of the word sets, or one signature in common."""
@@ -94,5 +88,30 @@ class WordLSH:
         return one_of(similarity**self.words, self.signatures)
 
     def describe(self) -> dict[str, Any]:
-        """Words a signature, and signatures a document."""
+        """Words per signature, and signatures per document."""
         return {"words": self.words, "signatures": self.signatures, "filters": str(self.filters or "")}
+
+
+def _make(settings: Settings, _: object) -> Method:
+    given: dict[str, Any] = dict(settings.options)
+    filters, threshold = read_filters(given, settings.method), read_threshold(given, settings)
+    words, signatures = given.pop("lsh_words", 3), given.pop("lsh_signatures", 125)
+    return WordLSH(words, signatures, threshold, filters, settings.seed)
+
+
+register(
+    MethodSpec(
+        WordLSH,
+        settings=("threshold", "seed"),
+        options=(
+            Option("lsh_words", "whole", "words in a signature", 3),
+            Option("lsh_signatures", "whole", "signatures of a document", 125),
+            FILTER,
+            JUDGE.by_default("sketch"),
+        ),
+        has_curve=True,
+        maker=_make,
+        tuned={"threshold": (0.7, 0.8, 0.9)},
+        place=7,
+    )
+)

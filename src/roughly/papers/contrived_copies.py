@@ -14,7 +14,9 @@ import numpy as np
 
 from roughly.errors import InputError
 from roughly.methods.syntactic import Syntactic
-from roughly.text.canonical import tokenise, words
+from roughly.papers.detectors import signatures
+from roughly.signing.text_batch import TextBatch
+from roughly.text.canonical import words
 from roughly.tools.corpus import Corpus
 from roughly.tools.perturb.inserted_terms import term_list
 from roughly.tools.perturb.word_edits import changed
@@ -44,9 +46,8 @@ def contrive(
     added: str = "terms",
 ) -> Contrived:
     """Put copies of some documents into a collection; the same seed gives the same copies."""
-    tokens = tokenise(corpus.texts)
-    lengths = np.diff(tokens.offsets)
-    keys = Syntactic().keys(tokens).values[:, 0]
+    collection = TextBatch(corpus.texts)
+    lengths, keys = collection.lengths, signatures(Syntactic(), collection)[:, 0]
     _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
     alone = (counts[inverse] == 1) & (keys != 0)
     average = lengths.mean() if len(lengths) else 0.0

@@ -19,14 +19,12 @@ from roughly.cluster.in_memory import (
     first_of,
     longest_first,
     resolve_in_memory,
-    without_key,
     work_of,
 )
 from roughly.features.shingles import shingle_sets
 from roughly.methods.method import Keys, Method
 from roughly.settings import Resources
-from roughly.text.canonical import Tokens
-from roughly.text.filters import Filters
+from roughly.signing.text_batch import TextBatch
 
 
 @dataclass(frozen=True)
@@ -61,14 +59,14 @@ class Groups:
 Detector = Callable[[pa.Array], Groups]
 
 
-def judged(method: Method, tokens: Tokens, resources: Resources) -> tuple[Keys, ClusterVerdict]:
+def judged(method: Method, texts: TextBatch, resources: Resources) -> tuple[Keys, ClusterVerdict]:
     """A method's keys, and what comes of judging all who share one as it says. Dates are not used."""
-    keys = method.keys(tokens)
+    signature, tokens = texts.sign(method), texts.terms(method.filters)
+    keys, sets = signature.keys, signature.sketch
     if keys is None:
         raise TypeError(f"{method.name} has no keys; it is no detector")
     judge = replace(method.judge(), dates=None)
     lengths = np.diff(tokens.offsets)
-    sets = method.sketch(tokens)
     if judge.on == "text":
         sets = shingle_sets(tokens, method.shingle_size)  # type: ignore[attr-defined]
     found = resolve_in_memory(
@@ -87,9 +85,15 @@ def by_method(method: Method) -> Detector:
     """A method as a detector: its keys, judged as it says. Dates are not used here: experiments have none."""
 
     def find(texts: pa.Array) -> Groups:
-        tokens = (method.filters or Filters()).apply(texts)
-        keys, found = judged(method, tokens, Resources())
-        lengths = np.diff(tokens.offsets)
-        return Groups(first_of(found.root, np.arange(len(lengths))), without_key(keys))
+        keys, found = judged(method, TextBatch(texts), Resources())
+        return Groups(first_of(found.root, np.arange(len(texts))), keys.missing())
 
     return find
+
+
+def signatures(method: Method, texts: TextBatch) -> npt.NDArray[np.uint64]:
+    """The keys of a method that has one per band: (documents, bands)."""
+    keys = texts.sign(method).keys
+    if keys is None or not keys.banded:
+        raise TypeError(f"{method.name} has no signature per band")
+    return keys.values

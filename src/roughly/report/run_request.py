@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Number = int | float
+from roughly.options import METHODS
 
-EQUALITY = ("identical", "lexical")
-"""Methods whose verdict is that two digests are equal, where the run does not say how it judged."""
+Number = int | float
 
 
 def number(values: Mapping[str, Any], key: str) -> Number | None:
@@ -47,7 +46,8 @@ class Judged:
 def judged(run: Mapping[str, Any]) -> Judged:
     """How the run judged; as a rule exactly, on the text."""
     values = section(run, "judged")
-    equality = section(run, "settings").get("method") in EQUALITY
+    method = METHODS.get(str(section(run, "settings").get("method")))  # where the run does not say how it judged
+    equality = method is not None and method.equality
     on = values.get("on")
     how = values.get("how")
     return Judged(

@@ -28,6 +28,7 @@ from roughly.results.ranked_list import RankedList
 from roughly.settings import Settings
 from roughly.signing.dates import days_of
 from roughly.signing.signature_file import Signatures, read_signatures
+from roughly.signing.text_batch import TextBatch
 
 Ints = npt.NDArray[np.int64]
 
@@ -48,33 +49,20 @@ class JudgedResults:
 
 def sign_texts(given: RankedList, settings: Settings, method: Method | None = None) -> JudgedResults:
     """Sign the texts of results."""
-    from roughly.kernels.hashing import hash_bytes, hash_sequences
-    from roughly.text.canonical import buffers, tokenise
-    from roughly.text.markup import strip_column
-
     method = method or methods.make(settings)
     try:
         raw = pa.array(given.texts, pa.large_string())
     except UnicodeEncodeError as problem:
         raise InputError(f"a result is not valid Unicode: {problem.reason}; repair it first") from problem
     asked = {"html": [True] * len(given), "none": [False] * len(given)}.get(settings.markup, given.markup)
-    text = strip_column(raw, pa.array(asked, pa.bool_()), settings.main_text)
-    tokens = tokenise(text)
-    lengths = np.diff(tokens.offsets)
-    equal = hash_sequences(tokens.hashes, tokens.offsets)
-    if method.collapse == "identical":
-        equal = hash_bytes(*buffers(raw))
-    if method.equality:
+    texts = TextBatch(raw, pa.array(asked, pa.bool_()), settings.main_text)
+    lengths, equal = texts.lengths, texts.digests(method.collapse)
+    signature, judge = texts.sign(method), method.judge()
+    if signature.keys is None:
         return JudgedResults(None, None, DocumentFacts(), lengths, equal, 0, "none")
-    terms = method.filters.apply(text) if method.filters else tokens
-    judge = method.judge()
-    sets = None
-    if judge.on == "text":
-        sets = shingle_sets(tokens, settings.shingle_size)
-    elif judge.on == "sketch":
-        sets = method.sketch(terms)
+    sets = shingle_sets(texts.tokens, settings.shingle_size) if judge.on == "text" else signature.sketch
     exact = judge.on == "text" or (judge.on == "sketch" and method.describe().get("sketch", "all") == "all")
-    keys = _without_empty(method.keys(terms), lengths)
+    keys = _without_empty(signature.keys, lengths)
     facts = DocumentFacts(sets, lengths, days_of(given.facts["date"]))
     measured = judge.measure != "common"
     return JudgedResults(
@@ -83,9 +71,8 @@ def sign_texts(given: RankedList, settings: Settings, method: Method | None = No
     )  # fmt: skip
 
 
-def _without_empty(keys: Keys | None, lengths: Ints) -> Keys:
+def _without_empty(keys: Keys, lengths: Ints) -> Keys:
     """Results without a token have no key; they are equal to each other, and that is all."""
-    assert keys is not None  # a method of equality has none, and was treated before
     if lengths.all():
         return keys
     if keys.offsets is None:

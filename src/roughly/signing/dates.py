@@ -11,9 +11,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.candidates import NO_DAY
-
-UNKNOWN = NO_DAY
+UNKNOWN = -(2**31)  # as `cluster.candidates.NO_DAY`
 _FORMATS = ("%d-%b-%Y %H:%M:%S", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%B %d, %Y", "%Y")
 _SINCE_1970 = re.compile(r"[0-9]{10}([0-9]{3})?")
 _FRACTION = re.compile(r"(?<=:\d\d)\.\d+")

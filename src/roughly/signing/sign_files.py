@@ -16,14 +16,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import InputMissing, SettingsError
-from roughly.features.sketch import Sketch
 from roughly.lexicon.builder import count_parts
 from roughly.lexicon.writer import room
 from roughly.meter import Listener, Meter
-from roughly.methods import REGISTRY, Method, check, counted_with, make, needs_count
+from roughly.methods import METHODS, Method, check, counted_with, make, needs_count
 from roughly.model import Reject
 from roughly.settings import Resources, Settings
-from roughly.signing.signature_file import METADATA, SignatureOrigin, check_output, columns
+from roughly.signing.signature_file import (
+    METADATA,
+    SignatureOrigin,
+    check_output,
+    digest_columns,
+    signature_columns,
+)
+from roughly.signing.text_batch import TextBatch
 from roughly.sources import open_parts, parts_from_objects
 from roughly.sources.part import Chunk, Part, ReadOptions
 from roughly.sources.streams import replacing
@@ -122,9 +128,9 @@ def _check(method: Method | Settings) -> None:
         check(method)
         if method.verify:
             raise SettingsError("signatures are judged without the texts, so pairs cannot be verified; see `dedupe`")
-    kind = REGISTRY[method.method].kind if isinstance(method, Settings) else method
-    if kind.equality:
-        raise SettingsError(f"{kind.name} has no keys to store: equal documents are all it finds")
+    declared = METHODS[method.method] if isinstance(method, Settings) else method
+    if declared.equality:
+        raise SettingsError(f"{declared.name} has no keys to store: equal documents are all it finds")
 
 
 def _make(
@@ -171,24 +177,15 @@ def _unsigned(keys: pa.Array) -> int:
 
 
 def _sign(part: Part, chunk: Chunk, method: Method, main_text: bool) -> tuple[int, pa.RecordBatch, int, list[Reject]]:
-    from roughly.kernels.hashing import hash_sequences
-    from roughly.text.canonical import tokenise
-    from roughly.text.markup import strip_column
-
     parsed = part.parse(chunk)
-    texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), main_text)
-    plain = tokenise(texts)
-    tokens = method.filters.apply(texts) if method.filters else plain
-    keys = method.keys(tokens)
-    assert keys is not None  # methods of equality are refused before
-    sketch: Sketch | None = method.sketch(tokens)
+    texts = TextBatch(parsed.batch.column("text"), parsed.batch.column("markup"), main_text)
+    signature = texts.sign(method)
     held = {
         "doc_id": parsed.batch.column("doc_id"),
-        "tokens": pa.array(np.diff(plain.offsets)),
+        "tokens": pa.array(texts.lengths),
         "date": parsed.batch.column("date"),
-        "equal": pa.array(np.ascontiguousarray(hash_sequences(plain.hashes, plain.offsets)[:, 0])),
-        **columns(keys, sketch),
+        **digest_columns(texts.lexical_digests),
+        **signature_columns(signature),
     }
-    batch = pa.RecordBatch.from_pydict(held)
-    size = str(texts.nbytes - 8 * (len(texts) + 1))
-    return chunk.nbytes, batch.replace_schema_metadata({"bytes": size}), sketch.most if sketch else 0, parsed.rejects
+    batch = pa.RecordBatch.from_pydict(held).replace_schema_metadata({"bytes": str(texts.text_bytes)})
+    return chunk.nbytes, batch, 0 if signature.sketch is None else signature.sketch.most, parsed.rejects

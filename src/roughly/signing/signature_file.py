@@ -1,12 +1,13 @@
-"""The file of signatures: one Parquet row a document, and in its metadata what they were made with.
+"""The file of signatures: one Parquet row per document, and in its metadata what they were made with.
 
 | column | type | |
 |---|---|---|
 | `doc_id` | string | |
 | `tokens` | int64 | canonical tokens of the document |
 | `date` | string | as found, or null |
-| `equal` | uint64 | hash of the canonical tokens in order: equal documents are duplicates whatever the method |
-| `keys` | list<uint64> | sharing one makes two documents candidates; if of fixed size, one a band, 0 for none |
+| `equal` | uint64 | digest of the canonical tokens in order: equal documents are duplicates whatever the method |
+| `equal_lo` | uint64 | its other 64 bits; files made before it was stored have none, and are compared by 64 bits |
+| `keys` | list<uint64> | sharing one makes two documents candidates; if of fixed size, one per band, 0 for none |
 | `asks` | list<bool> | which keys ask; only where some do not |
 | `sketch` | list<uint64> | what pairs are judged on; only where they are not judged on keys |
 | `limit` | uint64 | up to where the sketch is complete; only where it is not complete everywhere |
@@ -35,10 +36,11 @@ from roughly.errors import DuplicateIds, InputError, InputMissing, OutputError, 
 from roughly.features.metadata import read_metadata
 from roughly.features.sketch import Sketch
 from roughly.lexicon.format import FORM
-from roughly.methods.method import Judge, Keys, Method
+from roughly.methods.method import Judge, Keys, Method, Signature
 
 VERSION = 2
 METADATA = b"roughly"
+_EQUAL = ("equal", "equal_lo")
 _PLAIN = ("shingle_size", "seed")
 """What keys depend on and methods do not describe, since it stands among the settings of a run."""
 
@@ -81,7 +83,7 @@ class Signatures:
     ids: list[str]
     tokens: npt.NDArray[np.int64]
     dates: list[str | None]
-    equal: npt.NDArray[np.uint64]
+    equal: npt.NDArray[np.uint64]  # one row per document, the same for equal ones
     keys: Keys
     sketch: Sketch | None
 
@@ -99,8 +101,16 @@ def check_output(output: Path, overwrite: bool) -> None:
         raise OutputError(f"cannot write {output}: {output.absolute().parent} is not a folder; make it first")
 
 
-def columns(keys: Keys, sketch: Sketch | None) -> dict[str, pa.Array]:
+def digest_columns(digests: npt.NDArray[np.uint64]) -> dict[str, pa.Array]:
+    """Digests of 128 bits as Arrow columns."""
+    return {name: pa.array(np.ascontiguousarray(digests[:, lane])) for lane, name in enumerate(_EQUAL)}
+
+
+def signature_columns(signature: Signature) -> dict[str, pa.Array]:
     """Keys and sketch as Arrow columns."""
+    keys, sketch = signature.keys, signature.sketch
+    if keys is None:
+        raise InputError("a method of equality has no signature to store")
     out: dict[str, pa.Array] = {}
     if keys.offsets is None:
         flat = pa.array(np.ascontiguousarray(keys.values).ravel())
@@ -130,7 +140,9 @@ def read_signatures(paths: Sequence[str | Path]) -> Signatures:
         tables.append(pq.read_table(path))
     if made is None:
         raise InputMissing("no file of signatures; name at least one")
-    table = pa.concat_tables(tables).sort_by("doc_id").combine_chunks()
+    equal = [name for name in _EQUAL if all(name in table.column_names for table in tables)]
+    names = [name for name in tables[0].column_names if name not in _EQUAL or name in equal]
+    table = pa.concat_tables(table.select(names) for table in tables).sort_by("doc_id").combine_chunks()
     ids = table["doc_id"].to_pylist()
     twice = next((a for a, b in itertools.pairwise(ids) if a == b), None)
     if twice is not None:
@@ -141,7 +153,7 @@ def read_signatures(paths: Sequence[str | Path]) -> Signatures:
         ids,
         table["tokens"].to_numpy(),
         table["date"].to_pylist(),
-        table["equal"].to_numpy(),
+        np.column_stack([table[name].to_numpy() for name in equal]),
         _keys(keys, table),
         _sketch(table, made),
     )

@@ -34,6 +34,7 @@ from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
 from roughly.pipeline import check_pairs
 from roughly.settings import Settings
+from roughly.signing.text_batch import example_signature
 from roughly.sources.part import Part
 
 SHARE_ENTRIES = 4_000_000
@@ -193,15 +194,8 @@ class SparkEngine:
 
     def _banded(self) -> bool:
         """Whether keys count within their band."""
-        from roughly.text.canonical import tokenise
-
-        keys = self.method.keys(self._one(tokenise))
-        return keys is not None and keys.offsets is None
-
-    def _one(self, tokenise: Any) -> Any:
-        """A text, as the method takes it, to see the shape of its keys."""
-        text = pa.array(["one two three"], pa.large_string())
-        return self.method.filters.apply(text) if self.method.filters else tokenise(text)
+        keys = example_signature(self.method).keys
+        return keys is not None and keys.banded
 
     def _label(self, buckets: Any) -> Any:
         """(rank, root) of every candidate document: the best one that a chain of buckets leads to."""
@@ -262,11 +256,9 @@ class SparkEngine:
         """Whether all sketches have one limit, and `most`: facts of the collection, not of a share."""
         from pyspark.sql import functions as f
 
-        from roughly.text.canonical import tokenise
-
         if judge.on != "sketch":
             return True, 0
-        sketch = self.method.sketch(self._one(tokenise))
+        sketch = example_signature(self.method).sketch
         most = 0 if sketch is None else sketch.most
         low, high = documents.agg(f.min("limit"), f.max("limit")).collect()[0]
         return most == 0 and low == high, most

@@ -14,6 +14,7 @@ from roughly.features.shingles import Sets
 from roughly.methods import Keys, Method
 from roughly.settings import Settings
 from roughly.signing.dates import days_of
+from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import Tokens
 
 Ints = npt.NDArray[np.int64]
@@ -64,28 +65,21 @@ class SignedBatch:
 
 def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> SignedBatch:
     """Tokens, digest, keys and sketch of each document."""
-    from roughly.kernels.hashing import hash_bytes, hash_sequences
-    from roughly.text.canonical import buffers, tokenise
-    from roughly.text.markup import strip_column
-
     batch = storable(batch)
-    data, offsets = buffers(batch.column("text"))
-    text = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
-    tokens = tokenise(text)
-    raw = method.collapse == "identical"
-    digest = hash_bytes(data, offsets) if raw else hash_sequences(tokens.hashes, tokens.offsets)
-    keys, sketch = sign_text(text, tokens, method)
+    texts = TextBatch(batch.column("text"), batch.column("markup"), settings.main_text)
+    digest = texts.digests(method.collapse)
+    signature = texts.sign(method)
     return SignedBatch(
         batch,
-        batch.column("text") if raw else text,
-        tokens,
+        texts.given if method.collapse == "identical" else texts.texts,
+        texts.tokens,
         signed64(digest[:, 0]),
         signed64(digest[:, 1]),
-        np.diff(tokens.offsets),
-        np.diff(offsets),
+        texts.lengths,
+        texts.sizes,
         days_of(batch.column("date").to_pylist()),
-        keys,
-        sketch,
+        key_rows(signature.keys, texts.lengths > 0),
+        signature.sketch,
     )
 
 
@@ -113,14 +107,11 @@ def _plain(batch: pa.RecordBatch) -> bool:
     return short and not any("\0" in value for values in told for value in values if value)
 
 
-def sign_text(text: pa.Array, tokens: Tokens, method: Method) -> tuple[KeyRows, Sets | None]:
-    """Keys and sketch of texts without markup. Documents without a token have no key, as in a batch run."""
-    terms = method.filters.apply(text) if method.filters else tokens
-    return key_rows(method.keys(terms), np.diff(tokens.offsets) > 0), method.sketch(terms)
-
-
 def key_rows(keys: Keys | None, has_tokens: Flags) -> KeyRows:
-    """Keys one by one. A key counts within its band, so the band is mixed into it."""
+    """Keys one by one. A key counts within its band, so the band is mixed into it.
+
+    Documents without a token have no key, as in a batch run.
+    """
     if keys is None:
         return KeyRows(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
     if keys.offsets is None:

@@ -13,13 +13,14 @@ from sqlalchemy import Connection, delete, func, select, update
 from roughly.cluster.scoring import slice_of
 from roughly.index.config import IndexConfig
 from roughly.index.matching import matcher as matching
-from roughly.index.matching.signed_batch import KeyRows, SignedBatch, sign_text
+from roughly.index.matching.signed_batch import KeyRows, SignedBatch, key_rows
 from roughly.index.search import search as searching
 from roughly.index.storage import hot_keys as crowds
 from roughly.index.storage import stored_keys as keys_
 from roughly.index.storage.bodies import marks_of, pack_sets, pack_texts, unpack_texts
 from roughly.index.storage.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, META, REVOKED, SIGNS
 from roughly.index.storage.store import IndexStore
+from roughly.signing.text_batch import TextBatch
 
 Ints = npt.NDArray[np.int64]
 _STEP = 1_000
@@ -153,10 +154,8 @@ def keys_of(store: IndexStore, connection: Connection, bound: IndexConfig, conte
     if bound.method.equality or not len(contents):
         return unpack_keys([])
     if bound.store == "text":
-        from roughly.text.canonical import tokenise
-
-        texts = unpack_texts(read_bodies(store, connection, contents))
-        return sign_text(texts, tokenise(texts), bound.method)[0]
+        texts = TextBatch(unpack_texts(read_bodies(store, connection, contents)))
+        return key_rows(texts.sign(bound.method).keys, texts.lengths > 0)
     rows = store.fetch(connection, (SIGNS.c.content, SIGNS.c.packed), SIGNS.c.content, contents)
     held = {row[0]: bytes(row[1]) for row in rows}
     return unpack_keys([held[content] for content in contents.tolist()])

@@ -117,7 +117,7 @@ def _copies(
         if not max(values[1], values[2]) < minimum:  # what could not be measured is told as well
             scores[text] = tuple(None if value != value else value for value in values)
     listed = _listed(comparer, scores, named, bound.settings.threshold)
-    return Copies(named, tuple(listed[:limit]), _finds_passages(bound), comparer.estimated)
+    return Copies(named, tuple(listed[:limit]), bound.method.finds_passages, comparer.estimated)
 
 
 def _listed(
@@ -136,9 +136,3 @@ def _listed(
                 DocumentCopy(row.doc_id, kind, held, holds, resemblance, row.url, row.date, row.title, row.source)
             )  # fmt: skip
     return sorted(found, key=lambda copy: (-(copy.containment or 0.0), -(copy.contained_in or 0.0), copy.doc_id))
-
-
-def _finds_passages(bound: IndexConfig) -> bool:
-    """Whether a passage in common makes two documents candidates."""
-    settings = bound.settings
-    return settings.method == "shingles" or (settings.method == "minhash" and settings.measure == "containment")

@@ -18,6 +18,7 @@ from roughly.index.storage import stored_keys as keys_
 from roughly.index.storage.bodies import unpack_texts
 from roughly.index.storage.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, META, REVOKED, SIGNS
 from roughly.index.storage.store import IndexStore
+from roughly.signing.text_batch import TextBatch
 
 Words = npt.NDArray[np.uint64]
 _BLOCK = 2_000
@@ -158,15 +159,8 @@ def _compare(
 def _other_digests(
     store: IndexStore, connection: Connection, bound: IndexConfig, some: npt.NDArray[np.int64], digests: dict[int, Any]
 ) -> int:
-    from roughly.kernels.hashing import hash_bytes, hash_sequences
-    from roughly.text.canonical import buffers, tokenise
-
-    texts = unpack_texts(contents.read_bodies(store, connection, some))
-    if bound.method.collapse == "identical":
-        found = hash_bytes(*buffers(texts))
-    else:
-        tokens = tokenise(texts)
-        found = hash_sequences(tokens.hashes, tokens.offsets)
+    texts = TextBatch(unpack_texts(contents.read_bodies(store, connection, some)))
+    found = texts.digests(bound.method.collapse)
     pairs = zip(signed64(found[:, 0]).tolist(), signed64(found[:, 1]).tolist(), strict=True)
     return sum(digests[number] != pair for number, pair in zip(some.tolist(), pairs, strict=True))
 

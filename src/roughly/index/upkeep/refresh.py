@@ -21,7 +21,7 @@ from sqlalchemy import Connection, delete, select
 from roughly.errors import IndexRefused
 from roughly.index import config as binding
 from roughly.index.config import IndexConfig
-from roughly.index.matching.signed_batch import KeyRows, SignedBatch, sign_text
+from roughly.index.matching.signed_batch import KeyRows, SignedBatch, key_rows
 from roughly.index.storage import contents
 from roughly.index.storage import hot_keys as crowds
 from roughly.index.storage import stored_keys as keys
@@ -29,6 +29,7 @@ from roughly.index.storage.bodies import unpack_texts
 from roughly.index.storage.failures import attempt
 from roughly.index.storage.schema import CONTENTS, LIVE, META, NEXT
 from roughly.index.storage.store import IndexStore
+from roughly.signing.text_batch import TextBatch
 
 Ints = npt.NDArray[np.int64]
 STEP = 2_000
@@ -110,15 +111,14 @@ def _next(connection: Connection, cursor: int) -> Ints:
 
 
 def _sign(packed: list[bytes], old: IndexConfig, new: IndexConfig) -> tuple[SignedBatch, npt.NDArray[np.bool_]]:
-    from roughly.text.canonical import tokenise
-
-    texts = unpack_texts(packed)
-    tokens = tokenise(texts)
-    keys, sketch = sign_text(texts, tokens, new.method)
-    before, _ = sign_text(texts, tokens, old.method)
+    texts = TextBatch(unpack_texts(packed))
+    signature, has_tokens = texts.sign(new.method), texts.lengths > 0
+    keys = key_rows(signature.keys, has_tokens)
+    before = key_rows(texts.sign(old.method).keys, has_tokens)
     none = np.empty(0, np.int64)
     signed = SignedBatch(
-        None, texts, tokens, none, none, np.diff(tokens.offsets), none, none.astype(np.int32), keys, sketch
+        None, texts.texts, texts.tokens, none, none, texts.lengths, none, none.astype(np.int32), keys,
+        signature.sketch,
     )  # fmt: skip
     return signed, differ(before, keys, len(packed))
 

@@ -19,7 +19,7 @@ from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
 from roughly.signing.dates import UNKNOWN, days_of
-from roughly.text.canonical import tokenise
+from roughly.signing.text_batch import TextBatch
 from roughly.tools.corpus import Corpus
 
 MONTHS = ("August", "September", "October")
@@ -74,7 +74,7 @@ def _kept(
             "say fewer with --set documents=…"
         )
     chosen = sorted(random.Random(case.number("seed")).sample(order[: parts[0]], wanted))
-    tokens = tokenise(corpus.texts.take(chosen))
+    tokens = TextBatch(corpus.texts.take(chosen)).tokens
     return signature_stability(tokens, lexicons, longest=max(case.number("lengths")), min_df=MIN_DF)
 
 

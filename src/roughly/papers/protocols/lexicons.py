@@ -10,11 +10,12 @@ import numpy as np
 from roughly import lexicon as lexicons
 from roughly.methods.imatch import IMatch
 from roughly.papers.cosine_truth import cosine_neighbours
+from roughly.papers.detectors import signatures
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
-from roughly.text.canonical import tokenise
+from roughly.signing.text_batch import TextBatch
 from roughly.tools.metrics import score_queries
 
 LEXICON = "lexicon"
@@ -24,12 +25,12 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     """By number of lexicons: recall, precision, and the share of queries with true duplicates only."""
     start = time.process_time()
     corpus = prepare(case.corpus, copies=True)
-    tokens = tokenise(corpus.texts)
+    texts = TextBatch(corpus.texts)
     count = max(1, round(case.number("queries") * len(corpus)))
     asked = sorted(random.Random(case.number("seed")).sample(range(len(corpus)), count))
     true = {
         query: set(near.tolist())
-        for query, near in cosine_neighbours(tokens, asked, case.number("cosine"))
+        for query, near in cosine_neighbours(texts.tokens, asked, case.number("cosine"))
         if len(near)
     }
     queries = list(true)
@@ -40,7 +41,7 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     keys = {}
     for name, lexicon in named.items():
         method = IMatch(lexicon=lexicon, filter=chosen, norm="imatch", lexicons=max(numbers), min_terms=FEWEST_WORDS)
-        keys[name] = method.keys(tokens).values
+        keys[name] = signatures(method, texts)
     all_spam = np.ones(len(corpus), np.bool_)  # nothing is legitimate here: every document may be found
     rows: list[list[Cell]] = []
     for number in numbers:

@@ -22,10 +22,12 @@ from roughly.errors import InputError
 from roughly.lexicon import Lexicon
 from roughly.methods.imatch import IMatch
 from roughly.methods.stability import expected_lexicons, survival
+from roughly.papers.detectors import signatures
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
-from roughly.text.canonical import tokenise, words
+from roughly.signing.text_batch import TextBatch
+from roughly.text.canonical import words
 from roughly.tools.corpus import Corpus
 
 PAPER_DROPPED = 0.33
@@ -42,7 +44,7 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     kept: dict[int, npt.NDArray[np.bool_]] = {}
     for changes in case.number("changes"):
         before, after = _changed(corpus, lexicon, filter_, changes, case.number("documents"), case.number("seed"))
-        a, b = (method.keys(tokenise(texts)).values[:, 1:] for texts in (before, after))
+        a, b = (signatures(method, TextBatch(texts))[:, 1:] for texts in (before, after))
         kept[changes] = (a == b) & (a != 0)
     notes = [
         f"{case.number('documents'):,} documents of {corpus.name}, lexicon of {lexicon.documents:,} documents, "
@@ -139,8 +141,9 @@ def _changed(
 def _in_lexicon(lexicon: Lexicon, filter_: str, listed: list[list[str]]) -> list[list[str]]:
     """Of each list of terms those that the filter keeps by itself: a document of the term alone has a signature."""
     terms = sorted({term for own in listed for term in own})
-    alone = IMatch(lexicon=lexicon, filter=filter_, norm="imatch").keys(tokenise(pa.array(terms, pa.large_string())))
-    good = {term for term, key in zip(terms, alone.values[:, 0].tolist(), strict=True) if key}
+    method = IMatch(lexicon=lexicon, filter=filter_, norm="imatch")
+    alone = signatures(method, TextBatch(pa.array(terms, pa.large_string())))
+    good = {term for term, key in zip(terms, alone[:, 0].tolist(), strict=True) if key}
     return [[term for term in own if term in good] for own in listed]
 
 

@@ -23,7 +23,7 @@ from roughly.features.sketch import Sketch
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome
-from roughly.text.canonical import tokenise
+from roughly.signing.text_batch import TextBatch
 
 SHINGLE, NUMBER, TRIPLE = 5, 4, 12
 _AT_ONCE = 20_000_000
@@ -35,22 +35,21 @@ Ints = npt.NDArray[np.int64]
 
 def run(case: ExperimentCase) -> ExperimentOutcome:
     """What goes into each phase and what comes out; the clusters."""
-    from roughly.kernels.hashing import hash_sequences
-
     seconds: dict[str, float] = {}
     rows: list[list[Cell]] = []
     corpus = case.corpus
 
     start = time.process_time()
-    tokens = tokenise(corpus.texts)
+    texts = TextBatch(corpus.texts)
+    tokens = texts.tokens
     sketch = Sampling.parse(case.number("sketch")).apply(tokens, case.number("shingle_size"))
     kept = len(sketch.values)
     rows.append(["Sketching", "tokens", len(tokens.hashes), "shingles kept", kept, SHINGLE * kept])
     start = _note(seconds, "Sketching", start)
 
-    lengths = np.diff(tokens.offsets)
-    prints = hash_sequences(tokens.hashes, tokens.offsets)
-    first = np.where(lengths == 0, np.arange(len(corpus)), first_of(prints, longest_first(lengths)))
+    lengths = texts.lengths
+    equal = first_of(texts.lexical_digests, longest_first(lengths))
+    first = np.where(lengths == 0, np.arange(len(corpus)), equal)
     leaders = np.flatnonzero(first == np.arange(len(corpus)))
     rows.append(
         ["Duplicate elimination", "documents", len(corpus), "documents left", len(leaders), NUMBER * len(leaders)]

@@ -20,12 +20,11 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from roughly.cluster.in_memory import DocumentFacts, longest_first, resolve_in_memory, without_key, work_of
+from roughly.cluster.in_memory import DocumentFacts, longest_first, resolve_in_memory, work_of
 from roughly.errors import InputError
 from roughly.methods import lexicon_checks as checks
 from roughly.methods.method import Method
@@ -35,6 +34,7 @@ from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome
 from roughly.settings import Resources
 from roughly.signing.dates import days_of
+from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import tokenise, words
 from roughly.tools.corpus import Corpus
 from roughly.verify.kinds import KINDS, kinds_of_pairs
@@ -202,12 +202,12 @@ def _agreement(rounds: dict[str, ResultLists], method: Method, notes: list[str])
 def _reason(method: Method, corpus: Corpus, members: list[int]) -> str:
     """Why no two documents of a set were found together."""
     own = corpus.take(members)
-    tokens = tokenise(own.texts)
-    keys, judge = method.keys(tokens), method.judge()
-    signed = [int(i) for i in np.flatnonzero(~without_key(keys))] if keys is not None else []
+    texts = TextBatch(own.texts)
+    keys, judge = texts.sign(method).keys, method.judge()
+    signed = [int(i) for i in np.flatnonzero(~keys.missing())] if keys is not None else []
     if len(signed) < 2:
         return REASONS[0]
-    lengths, days = np.diff(tokens.offsets), days_of(own.dates)
+    lengths, days = texts.lengths, days_of(own.dates)
     pairs = list(combinations(signed, 2))
     if judge.lengths is not None:
         pairs = [(i, j) for i, j in pairs if min(lengths[[i, j]]) >= (1 - judge.lengths) * max(lengths[[i, j]])]
@@ -220,14 +220,14 @@ def _reason(method: Method, corpus: Corpus, members: list[int]) -> str:
 
 def _found(method: Method, corpus: Corpus, best: list[int]) -> Sets:
     own = corpus.take(best)
-    tokens = tokenise(own.texts)
-    keys = method.keys(tokens)
-    if keys is None:
+    texts = TextBatch(own.texts)
+    signature, lengths = texts.sign(method), texts.lengths
+    if signature.keys is None:
         raise TypeError(f"{method.name} has no keys; it is no detector")
-    lengths = np.diff(tokens.offsets)
-    facts: Any = DocumentFacts(method.sketch(tokens), lengths, days_of(own.dates))
+    facts = DocumentFacts(signature.sketch, lengths, days_of(own.dates))
     found = resolve_in_memory(
-        keys, method.judge(), facts, rank=longest_first(lengths), work=work_of(Resources(threads=1)), linked=True
+        signature.keys, method.judge(), facts, rank=longest_first(lengths), work=work_of(Resources(threads=1)),
+        linked=True,
     )  # fmt: skip
     groups: dict[int, list[int]] = {}
     for place, root in enumerate(found.root.tolist()):

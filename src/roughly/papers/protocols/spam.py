@@ -15,11 +15,12 @@ from roughly import lexicon as lexicons
 from roughly.lexicon import Lexicon
 from roughly.methods.imatch import IMatch
 from roughly.papers.cosine_truth import cosine_neighbours
+from roughly.papers.detectors import signatures
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
-from roughly.text.canonical import tokenise
+from roughly.signing.text_batch import TextBatch
 from roughly.tools.corpus import Corpus
 from roughly.tools.metrics import score_queries
 
@@ -57,11 +58,13 @@ def _scores(case: ExperimentCase, given: Corpus, lexicon: Lexicon) -> tuple[list
     places = np.flatnonzero(spam).tolist()
     count = max(1, round(case.number("queries") * len(places)))
     queries = sorted(random.Random(case.number("seed")).sample(places, count))
-    tokens = tokenise(corpus.texts)
-    true = {query: set(near.tolist()) for query, near in cosine_neighbours(tokens, queries, case.number("cosine"))}
+    texts = TextBatch(corpus.texts)
+    true = {
+        query: set(near.tolist()) for query, near in cosine_neighbours(texts.tokens, queries, case.number("cosine"))
+    }
     numbers, chosen = case.number("lexicons"), case.number("filter")
     method = IMatch(lexicon=lexicon, filter=chosen, norm="imatch", lexicons=max(numbers), min_terms=FEWEST_WORDS)
-    keys = method.keys(tokens).values
+    keys = signatures(method, texts)
     rows: list[list[Cell]] = []
     first = None
     for number in numbers:  # a lexicon's signature does not depend on how many others there are

@@ -26,8 +26,8 @@ from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
 from roughly.settings import Resources
-from roughly.text.canonical import Tokens, tokenise
-from roughly.text.filters import Filters
+from roughly.signing.text_batch import TextBatch
+from roughly.text.canonical import Tokens
 
 _BYTES = 12
 
@@ -46,22 +46,22 @@ def units(method: Method, tokens: Tokens) -> int:
 def run(case: ExperimentCase) -> ExperimentOutcome:
     """Work by method, and against that of the method named first."""
     corpus = case.corpus
-    plain = tokenise(corpus.texts)
+    texts = TextBatch(corpus.texts)
+    plain = texts.tokens
     lexicon = case.lexicon or lexicon_of(corpus)
     rows: list[list[Cell]] = []
     seconds: dict[str, float] = {}
     first: tuple[int, int] | None = None
     for row in case.rows:
         method = row.make(lexicon)
-        filtered = (method.filters or Filters()).apply(corpus.texts)
-        _detect(method, filtered)  # once unmeasured: kernels are loaded, memory is at hand
+        _detect(method, texts)  # once unmeasured: kernels are loaded, memory is at hand
         times = []
         for _ in range(case.number("repeats")):
             start = time.process_time()
-            keys, compared = _detect(method, filtered)
+            keys, compared = _detect(method, texts)
             times.append(time.process_time() - start)
         count = int((keys.values != 0).sum()) if keys.offsets is None else len(keys.values)
-        hashed = units(method, filtered)
+        hashed = units(method, texts.terms(method.filters))
         first = first or (hashed, count)
         against = hashed / max(first[0], 1), count / max(first[1], 1)
         rows.append(
@@ -88,8 +88,8 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     return ExperimentOutcome({"work": PaperTable("Work", columns, rows, notes)}, seconds)
 
 
-def _detect(method: Method, tokens: Tokens) -> tuple[Keys, int]:
-    keys, found = judged(method, tokens, Resources(threads=1))
+def _detect(method: Method, texts: TextBatch) -> tuple[Keys, int]:
+    keys, found = judged(method, texts, Resources(threads=1))
     return keys, found.compared
 
 

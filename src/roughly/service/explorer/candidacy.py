@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from roughly.errors import RoughlyError
-from roughly.methods import REGISTRY
+from roughly.methods import METHODS, Method
 from roughly.report.wording import counted, score, share
 from roughly.service.collection import Collection
-from roughly.text.canonical import tokenise
+from roughly.signing.text_batch import TextBatch
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,22 @@ def candidacy(looked: Collection, left: str, right: str, similarity: float | Non
         method = looked.method()
     except RoughlyError as problem:
         return Candidacy("", (f"This cannot be told again: {problem}.",))
-    texts = pa.array([left, right], pa.large_string())
-    tokens = tokenise(texts)
-    terms = method.filters.apply(texts) if method.filters else tokens
-    keys = method.keys(terms)
-    name = method.name
-    sizes = np.diff(tokens.offsets)
-    if sizes[0] == sizes[1] and (tokens.hashes[: sizes[0]] == tokens.hashes[sizes[0] :]).all():
+    texts = TextBatch(pa.array([left, right], pa.large_string()))
+    keys, name = texts.sign(method).keys, method.name
+    if (texts.lexical_digests[0] == texts.lexical_digests[1]).all():
         return Candidacy(name, ("Word for word they are the same, so they are one text to the method.",))
     if keys is None:
         return Candidacy(name, (f"{name} takes documents together only where they are equal; these are not.",))
     if keys.offsets is None:
         return _bands(method, keys.values, similarity)
-    own = [keys.values[keys.offsets[n] : keys.offsets[n + 1]] for n in (0, 1)]
-    both = np.intersect1d(*own)
-    count = int(min(len(np.unique(one)) for one in own))
+    places = [slice(keys.offsets[n], keys.offsets[n + 1]) for n in (0, 1)]
+    left_keys, right_keys = (keys.values[own] for own in places)
+    both = np.intersect1d(left_keys, right_keys)
+    count = min(len(np.unique(left_keys)), len(np.unique(right_keys)))
     told = [f"They share {counted(len(both), 'key')}; the one with fewer has {counted(count, 'key')} ({name})."]
     if keys.probes is not None:
-        asks = [keys.values[keys.offsets[n] : keys.offsets[n + 1]][_probes(keys, n)] for n in (0, 1)]
-        asked = len(np.intersect1d(both, np.union1d(*asks)))
+        asks = np.concatenate([keys.values[own][keys.probes[own]] for own in places])
+        asked = len(np.intersect1d(both, asks))
         told.append(f"Of those, {counted(asked, 'key')} {'is' if asked == 1 else 'are'} looked up by one of the two.")
     if not len(both):
         told.append(_NO_KEY)
@@ -68,7 +65,7 @@ _NO_KEY = (
 )
 
 
-def _bands(method: Any, values: Any, similarity: float | None) -> Candidacy:
+def _bands(method: Method, values: Any, similarity: float | None) -> Candidacy:
     shared = np.flatnonzero((values[0] == values[1]) & (values[0] != 0))
     bands = int(values.shape[1])
     described = method.describe()
@@ -82,11 +79,7 @@ def _bands(method: Any, values: Any, similarity: float | None) -> Candidacy:
     return Candidacy(method.name, tuple(told), len(shared), bands, tuple(int(n) + 1 for n in shared[:50]), chance)
 
 
-def _chance(method: Any, similarity: float | None) -> float | None:
-    if similarity is None or method.name not in REGISTRY or not REGISTRY[method.name].takes.has_curve:
+def _chance(method: Method, similarity: float | None) -> float | None:
+    if similarity is None or not METHODS[method.name].has_curve:
         return None
     return float(method.candidate_probability(similarity))
-
-
-def _probes(keys: Any, n: int) -> Any:
-    return keys.probes[keys.offsets[n] : keys.offsets[n + 1]]

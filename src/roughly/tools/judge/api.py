@@ -27,8 +27,9 @@ from roughly.job.document_texts import Place, texts_of
 from roughly.job.rereading import Input, open_again
 from roughly.meter import Listener, Meter
 from roughly.settings import MEASURES, Resources
+from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part, ReadOptions
-from roughly.text.canonical import Tokens, tokenise
+from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order
 from roughly.tools.judge.near_misses import MOST, near_misses
 from roughly.tools.judge.strata import Candidate, Drawing
@@ -219,7 +220,6 @@ def _read(
     meter: Meter,
 ) -> tuple[dict[str, Place], dict[str, Any]]:  # fmt: skip
     """Where each document that may be shown stands, and the tokens of those that stay."""
-    from roughly.text.markup import strip_column
 
     def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.RecordBatch, int]:
         number, part, chunk = item
@@ -243,7 +243,7 @@ def _read(
             at = [n for n, name in enumerate(ids) if name in stay]
             if at:
                 some = batch.take(pa.array(at, pa.int64()))
-                found = tokenise(strip_column(some.column("text"), some.column("markup"), main_text))
+                found = TextBatch(some.column("text"), some.column("markup"), main_text).tokens
                 for n, place in enumerate(at):
                     tokens[ids[place]] = found.hashes[found.offsets[n] : found.offsets[n + 1]]
     return places, tokens

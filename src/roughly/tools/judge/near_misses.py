@@ -40,7 +40,7 @@ def near_misses(
         shingle_size=shingle_size,
     )  # fmt: skip
     method = make(settings)
-    keys, sets = method.keys(tokens), shingle_sets(tokens, shingle_size)
+    keys, sets = method.sign(tokens).keys, shingle_sets(tokens, shingle_size)
     assert keys is not None  # minhash has keys
     lengths = np.diff(tokens.offsets)
     rank = longest_first(lengths)

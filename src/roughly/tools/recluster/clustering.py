@@ -133,7 +133,7 @@ def cluster_held(
         work=resolution.work_of(resources), common=common, linked=cluster == "components",
         every_pair=pairs == "all",
     )  # fmt: skip
-    empty = int(resolution.without_key(held.keys).sum())
+    empty = int(held.keys.missing().sum())
     return as_tables(held.ids, by_id, found, first, scored, exact=judge.on == "text", empty=empty)
 
 

@@ -16,10 +16,10 @@ from roughly import checks
 from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling
 from roughly.features.sketch_store import FILE, SketchFacts, SketchWriter
-from roughly.features.sketching import Sketched, sketch_parts
 from roughly.job.output_folder import OutputFolder
 from roughly.meter import Listener, Meter
 from roughly.settings import Resources
+from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
 

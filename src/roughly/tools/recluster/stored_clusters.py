@@ -25,7 +25,6 @@ from roughly.features.metadata import read_metadata
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, joined
 from roughly.features.sketch_store import SketchFacts, read_sketches
-from roughly.features.sketching import Sketched, sketch_parts
 from roughly.meter import Meter
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import COMMON
@@ -33,6 +32,7 @@ from roughly.settings import MEASURES, Resources, Settings, parse_size
 from roughly.signing import signature_file
 from roughly.signing.dates import days_of
 from roughly.signing.signature_file import read_signatures
+from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
 from roughly.tools.recluster.clustering import Clustering, InMemoryCollection, check_asked, cluster_held

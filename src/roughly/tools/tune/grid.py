@@ -1,7 +1,7 @@
-"""The settings that are tried: a list a method, declared here and nowhere else.
+"""The settings that are tried: for each method the values that it declares (`tuned`, see `roughly.options`).
 
-Each method has the values that its paper varies, or that users ask about. `GRID` is the product of these values, in
-this order; the presets of the papers come last. `--try threshold=0.7,0.8` puts other values in the place of a method's
+Each method declares the values that its paper varies, or that users ask about. Their product is tried, in this order;
+the presets of the papers come last. `--try threshold=0.7,0.8` puts other values in the place of a method's
 own. With exact truth the threshold is known, so only thresholds near it are tried (`NEAR`).
 """
 
@@ -23,21 +23,6 @@ NEAR = 0.1
 """How far from a known threshold others are tried."""
 PRESET = "preset:"
 
-GRID: dict[str, dict[str, tuple[Any, ...]]] = {
-    "identical": {},
-    "lexical": {},
-    "minhash": {"threshold": (0.5, 0.6, 0.7, 0.8, 0.9), "shingle_size": (3, 5, 10)},
-    "shingles": {"sketch": ("mod:25", "mod:8"), "threshold": (0.5, 0.7, 0.85, 0.95), "shingle_size": (10,)},
-    "super-shingles": {"sketch": ("mod:25", "mod:8"), "shingle_size": (10,)},
-    "mega-shingles": {"mega_samples": (7, 14), "shingle_size": (5,)},
-    "word-lsh": {"threshold": (0.7, 0.8, 0.9)},
-    "syntactic": {"filter": ("", "sw", "sw,nosc,stem")},
-    "imatch": {"filter": ("IDF-L-10", "IDF-L-30", "Doc-L-50", "Doc-L-90"), "lexicons": (0, 5)},
-    "rare-terms": {"bin": (1, 10)},
-    "term-vector": {"shared": (42, 48, 54)},
-}
-
-_EXACT = ("identical", "lexical")
 _SHARED = ("threshold", "recall", "measure", "shingle_size", "bands", "rows", "seed", "cluster", "verify")
 
 
@@ -72,10 +57,10 @@ def trials(
     `threshold` and `shingle_size` are those of an exact truth: thresholds near it are tried, and its size of shingles.
     """
     others = dict(others or {})
-    wanted = list(methods) or list(GRID)
+    wanted = list(methods) or list(METHODS)
     _check(wanted, others)
     found: list[Trial] = []
-    for method in GRID:
+    for method in METHODS:
         if method in wanted:
             found += _of(method, _axes(method, others, threshold, shingle_size))
     if presets and not others:
@@ -110,24 +95,24 @@ def _value(name: str, text: str) -> Any:
 
 
 def _check(methods: Sequence[str], others: Mapping[str, Sequence[Any]]) -> None:
-    problems = [line for method in methods for line in checks.one_of("method", method, GRID)]
+    problems = [line for method in methods for line in checks.one_of("method", method, tuple(METHODS))]
     for name in others:
         if name not in OPTIONS and name not in _SHARED:
             problems.append(f"there is no setting {name!r} to try; settings are {', '.join([*_SHARED, *OPTIONS])}")
-        elif not any(_takes(method, name) for method in methods if method in GRID):
+        elif not any(_takes(method, name) for method in methods if method in METHODS):
             problems.append(f"none of the methods {', '.join(methods)} takes {name}; name others with --methods")
     checks.refuse(problems)
 
 
 def _takes(method: str, name: str) -> bool:
-    takes = METHODS[method]
-    return name in takes.names or name in takes.settings or (name in ("cluster", "verify") and method not in _EXACT)
+    spec = METHODS[method]
+    return name in spec.names or name in spec.settings or (name in ("cluster", "verify") and not spec.equality)
 
 
 def _axes(
     method: str, others: Mapping[str, Sequence[Any]], threshold: float | None, shingle_size: int | None
 ) -> dict[str, Sequence[Any]]:
-    axes: dict[str, Sequence[Any]] = dict(GRID[method])
+    axes: dict[str, Sequence[Any]] = dict(METHODS[method].tuned)
     if threshold is not None and "threshold" in axes:
         near = [t for t in axes["threshold"] if abs(t - threshold) <= NEAR + 1e-9]
         axes["threshold"] = sorted({*near, threshold})

@@ -16,11 +16,11 @@ from roughly.errors import InputMissing
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import joined
 from roughly.features.sketch_store import SketchFacts
-from roughly.features.sketching import Sketched, sketch_parts
 from roughly.meter import Listener, Meter
 from roughly.methods.shingles import COMMON
 from roughly.model import Reject
 from roughly.settings import Resources
+from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
 from roughly.sources.part import ReadOptions
 from roughly.tools.tune.adaptive import (

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,7 @@ from roughly.lexicon import Lexicon, build
 from roughly.methods.method import Keys, Method
 from roughly.settings import Resources, Settings
 from roughly.signing.dates import days_of
+from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 from roughly.tools.tune.draw import DrawnSample, Ints
@@ -47,6 +48,7 @@ class TrialBench:
 
     def __init__(self, sample: DrawnSample, resources: Resources) -> None:
         self.texts = sample.texts
+        self._batch = TextBatch(sample.texts)
         self._sizes = sample.sizes
         self._days = days_of(sample.dates)
         self._work = work_of(resources)
@@ -65,10 +67,10 @@ class TrialBench:
         tokens, more = self._tokens(method.filters or Filters())
         cpu += more if method.filters else 0.0
         start = time.process_time()
-        keys = method.keys(tokens)
+        signature, judge = self._batch.sign(method), method.judge()
+        keys, sets = signature.keys, signature.sketch
         if keys is None:
             raise TypeError(f"{method.name} has no keys; it is no detector")
-        sets, judge = method.sketch(tokens), method.judge()
         cpu += time.process_time() - start
         if judge.on == "text":
             sets, more = self._sets(settings.shingle_size)
@@ -101,23 +103,14 @@ class TrialBench:
         return build(pa.table({"id": ids, "text": self.texts}), filters=filters, threads=1)
 
     def _tokens(self, filters: Filters) -> tuple[Tokens, float]:
-        return self._once(("tokens", str(filters)), lambda: filters.apply(self.texts))
+        return self._once(("tokens", str(filters)), lambda: self._batch.terms(filters))
 
     def _sets(self, size: int) -> tuple[Sets, float]:
         return self._once(("sets", size), lambda: shingle_sets(self._tokens(Filters())[0], size))
 
-    def _equal(self, level: str, rank: Ints) -> tuple[Ints, float]:
+    def _equal(self, level: Literal["identical", "lexical"], rank: Ints) -> tuple[Ints, float]:
         """The best document that is equal to each."""
-
-        def make() -> Ints:
-            from roughly.kernels.hashing import hash_sequences
-
-            if level == "identical":
-                return first_of(self.texts.dictionary_encode().indices.to_numpy(zero_copy_only=False), rank)
-            tokens = self._tokens(Filters())[0]
-            return first_of(hash_sequences(tokens.hashes, tokens.offsets), rank)
-
-        return self._once(("equal", level), make)
+        return self._once(("equal", level), lambda: first_of(self._batch.digests(level), rank))
 
     def _once(self, key: object, make: Callable[[], T]) -> tuple[T, float]:
         if key not in self._made:

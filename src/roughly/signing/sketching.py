@@ -14,6 +14,7 @@ from roughly.features.sketch import Ints, Sketch
 from roughly.features.sketch_store import SketchFacts
 from roughly.meter import Meter
 from roughly.model import Reject
+from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part
 from roughly.threads import map_in_order
 
@@ -50,17 +51,14 @@ def sketch_parts(
     parts: Sequence[Part], facts: SketchFacts, threads: int, done: Sketched, meter: Meter
 ) -> Iterator[Batch]:
     """(ids, tokens, sketch) of each chunk of documents, in order; `done` counts them."""
-    from roughly.text.canonical import tokenise
-    from roughly.text.markup import strip_column
 
     def make(item: tuple[Part, Chunk]) -> tuple[Batch, int, int, list[Reject]]:
         part, chunk = item
         parsed = part.parse(chunk)
-        texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), facts.main_text)
-        tokens = tokenise(texts)
-        sketched = facts.sampling.apply(tokens, facts.shingle_size)
-        batch = parsed.batch.column("doc_id"), np.diff(tokens.offsets), sketched
-        return batch, chunk.nbytes, texts.nbytes - 8 * (len(texts) + 1), parsed.rejects
+        texts = TextBatch(parsed.batch.column("text"), parsed.batch.column("markup"), facts.main_text)
+        sketched = facts.sampling.apply(texts.tokens, facts.shingle_size)
+        batch = parsed.batch.column("doc_id"), texts.lengths, sketched
+        return batch, chunk.nbytes, texts.text_bytes, parsed.rejects
 
     items = ((part, chunk) for part in parts for chunk in part.chunks())
     with meter.stage("sketch", sum(part.size or 0 for part in parts), "bytes") as stage:

@@ -1,0 +1,104 @@
+"""A batch of texts, signed: the one road from texts to what is compared, for batch, index, results, tools and Spark.
+
+    texts ─ markup removed ─ canonical tokens ─ digests
+                           └ filtered tokens  ─ method.sign → keys, sketch, counts
+
+Every step is done when its result is first read and kept for the next reader, so that one batch can be signed by
+several methods, and a caller pays only for what it uses. A batch belongs to one thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly.methods.method import Method, Signature
+from roughly.text.canonical import Tokens, buffers, tokenise
+from roughly.text.filters import Filters
+from roughly.text.markup import strip_column
+
+Digests = npt.NDArray[np.uint64]
+"""128 bits per document: (documents, 2)."""
+Ints = npt.NDArray[np.int64]
+
+
+class TextBatch:
+    """Texts with what follows from them: an Arrow column `string` or `large_string`, and which rows are markup."""
+
+    def __init__(self, given: pa.Array, markup: pa.Array | None = None, main_text: bool = False) -> None:
+        self.given = given
+        self._markup, self._main_text = markup, main_text
+        self._terms: dict[str, Tokens] = {}
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    @cached_property
+    def texts(self) -> pa.Array:
+        """The texts without markup."""
+        return self.given if self._markup is None else strip_column(self.given, self._markup, self._main_text)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """The canonical tokens."""
+        return tokenise(self.texts)
+
+    @property
+    def lengths(self) -> Ints:
+        """Tokens per document."""
+        return np.diff(self.tokens.offsets)
+
+    @property
+    def sizes(self) -> Ints:
+        """Bytes per document, as given."""
+        return np.diff(buffers(self.given)[1])
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of all texts without markup."""
+        return int(self.texts.nbytes) - 8 * (len(self) + 1)
+
+    @cached_property
+    def raw_digests(self) -> Digests:
+        """Digests of the bytes as given: `identical` documents have the same."""
+        from roughly.kernels.hashing import hash_bytes
+
+        return hash_bytes(*buffers(self.given))
+
+    @cached_property
+    def lexical_digests(self) -> Digests:
+        """Digests of the canonical tokens in order: `lexical`ly equal documents have the same."""
+        from roughly.kernels.hashing import hash_sequences
+
+        return hash_sequences(self.tokens.hashes, self.tokens.offsets)
+
+    def digests(self, collapse: Literal["identical", "lexical"]) -> Digests:
+        """The digests that tell which documents are equal at this level."""
+        return self.raw_digests if collapse == "identical" else self.lexical_digests
+
+    def terms(self, filters: Filters | None) -> Tokens:
+        """The tokens that the filters leave: what a method with these filters signs."""
+        if not filters:
+            return self.tokens
+        name = str(filters)
+        if name not in self._terms:
+            self._terms[name] = filters.apply(self.texts)
+        return self._terms[name]
+
+    def sign(self, method: Method) -> Signature:
+        """Keys, sketch and counts; `unsigned` counts the documents that have words and no key."""
+        signature = method.sign(self.terms(method.filters))
+        if signature.keys is None:
+            return signature
+        unsigned = int((signature.keys.missing() & (self.lengths > 0)).sum())
+        return replace(signature, counts={**signature.counts, "unsigned": unsigned})
+
+
+def example_signature(method: Method) -> Signature:
+    """The signature of one short text, to see the shape of a method's keys and sketch."""
+    return TextBatch(pa.array(["one two three"], pa.large_string())).sign(method)
