@@ -24,6 +24,7 @@ from roughly.settings import Settings
 from roughly.signing.dates import UNKNOWN, day_of
 from roughly.signing.sign_files import sign
 from roughly.signing.signature_file import SignatureOrigin, read_made, read_signatures
+from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import tokenise
 
 WORDS = [word for word, _ in lexicon.default().top(3000) if word.isalpha() and len(word) > 3]
@@ -242,3 +243,20 @@ def test_a_collection_is_counted_before_it_is_signed(tmp_path: Path) -> None:
     held, same = read_signatures([tmp_path / "a.parquet"]), read_signatures([tmp_path / "b.parquet"])
     assert (held.keys.values == same.keys.values).all()
     assert held.made.described["lexicon"] == own.fingerprint and held.made.fingerprint == same.made.fingerprint
+
+
+def test_equal_documents_are_told_by_128_bits_and_files_of_before_still_open(tmp_path: Path) -> None:
+    """Files of before have 64 of the bits; a file of before beside a new one is compared by those."""
+    path, before = tmp_path / "new.parquet", tmp_path / "before.parquet"
+    sign(rows(TEXTS), output=path, method="imatch")
+    read = read_signatures([path])
+    assert read.equal.shape == (len(TEXTS), 2)
+    batch = TextBatch(pa.array(TEXTS, pa.large_string()))
+    assert {tuple(row) for row in read.equal.tolist()} == {tuple(row) for row in batch.lexical_digests.tolist()}
+    table = pq.read_table(path)
+    renamed = pa.array([f"old {name}" for name in table["doc_id"].to_pylist()])
+    old = table.set_column(0, "doc_id", renamed).drop_columns(["equal_lo"])
+    pq.write_table(old.replace_schema_metadata(table.schema.metadata), before)
+    assert read_signatures([before]).equal.shape == (len(TEXTS), 1)
+    assert read_signatures([before, path]).equal.shape == (2 * len(TEXTS), 1)
+    assert read_signatures([path, before]).equal.shape == (2 * len(TEXTS), 1)

@@ -203,8 +203,9 @@ def _plan(
         from roughly import methods
         from roughly.cli.summary_text import print_spark_plan as print_plan
         from roughly.job.spark_plan import spark_plan
+        from roughly.methods.judgement import judgement
 
-        plan = spark_plan(plan, methods.judgement(methods.check(settings))["on"])
+        plan = spark_plan(plan, judgement(methods.check(settings))["on"])
     if as_json:
         json.dump(plan, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")

@@ -9,7 +9,8 @@ import roughly
 from roughly.engines.local.summary import Summary
 from roughly.job.document_texts import texts_of
 from roughly.meter import Stage
-from roughly.methods import METHODS, Method, contents, judgement, s_curve
+from roughly.methods import METHODS, Method, contents, s_curve
+from roughly.methods.judgement import judgement
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
 

@@ -10,7 +10,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from roughly.methods.judgement import judgement
     from roughly.methods.method import Judge, Keys, Method, Signature, s_curve
     from roughly.methods.registry import check, contents, counted_with, fingerprint, make, needs_count
     from roughly.methods.verified import Verified
@@ -22,7 +21,6 @@ HELPERS = frozenset((
 ))  # fmt: skip
 """Files of this folder that declare no method, so that reading the table of methods does not import them."""
 _HOMES = {
-    "roughly.methods.judgement": ("judgement",),
     "roughly.methods.method": ("Judge", "Keys", "Method", "Signature", "s_curve"),
     "roughly.methods.registry": ("check", "contents", "counted_with", "fingerprint", "make", "needs_count"),
     "roughly.methods.verified": ("Verified",),
@@ -31,7 +29,7 @@ _HOMES = {
 
 __all__ = [
     "METHODS", "Judge", "Keys", "Method", "MethodSpec", "Option", "Signature", "Verified", "check", "contents",
-    "counted_with", "fingerprint", "judgement", "make", "needs_count", "register", "s_curve", "unregister",
+    "counted_with", "fingerprint", "make", "needs_count", "register", "s_curve", "unregister",
 ]  # fmt: skip
 
 

@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from roughly.options import METHODS
+import first_words
+from roughly.options import METHODS, register, unregister
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Both = Callable[..., Any]
@@ -92,6 +93,15 @@ def test_the_same_answer(place: int, name: str, policies: list[Path], both: Both
     assert [reject["record"] for reject in quarantine] == ["line 21"]
     report = json.loads((found.folder / "report.json").read_text(encoding="utf-8"))
     assert report and (found.folder / "report.html").stat().st_size > 10_000
+
+
+def test_a_new_method_gives_the_same_answer(policies: list[Path], both: Both) -> None:
+    register(first_words.SPEC)
+    try:
+        summary, _ = both(policies, {"method": "first-words", "first_words": 2})
+    finally:
+        unregister("first-words")
+    assert summary["counts"]["removed"] >= 20
 
 
 @MATRIX
