@@ -1,5 +1,6 @@
-"""Signatures as data: what a method keeps of documents in one Parquet file.
+"""Signing: from texts to digests, keys and sketches, in one place for batch, index, results, tools, papers and Spark.
 
-A search engine or a database may store them, compare them and throw the texts away. `sign` makes them; `roughly
-cluster` groups them as it groups sketches (`job/stored.py`).
+`text_batch` signs a batch of texts in memory. Signatures are data, too: `sign_files` writes what a method keeps of
+documents to one Parquet file (`signature_file`), and `sketching` makes the sketches that `roughly sketch` stores. A
+search engine or a database may keep them, compare them and throw the texts away; `roughly cluster` groups them.
 """
