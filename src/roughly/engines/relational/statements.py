@@ -31,7 +31,9 @@ COUNT_REPEATED_IDS = """
 """
 FIRST_REPEATED_ID = """
     SELECT doc_id, part, row FROM read_facts WHERE doc_id = (
-        SELECT doc_id FROM read_facts GROUP BY doc_id HAVING count(*) > 1 ORDER BY min(doc) LIMIT 1
+        SELECT doc_id FROM (
+            SELECT doc_id, min(doc) AS first_doc FROM read_facts GROUP BY doc_id HAVING count(*) > 1
+        ) AS repeated ORDER BY first_doc LIMIT 1
     ) ORDER BY doc LIMIT 2
 """
 RENAMED = """
