@@ -1,7 +1,12 @@
-"""What flows between the stages: the Arrow schema at every boundary, written once, here.
+"""The tables that flow between the stages and the tables that are written: every column is declared once, here.
 
-Stages never import each other sideways; they meet in these schemas. Inside a stage, kernels see numpy
-views of the buffers. Names are the same in Python, SQL, Parquet, JSON and on the command line.
+A `Column` has a name, an Arrow type, a meaning (the docs print it) and the SQL expression that gives it. The Arrow
+schemas, the select lists of both engines and the tables of the docs follow from these declarations. So a new column
+of documents.parquet is one line in `WRITTEN` below.
+
+Stages never import each other sideways; they meet in these tables. Inside a stage, kernels see numpy views of the
+buffers. Names are the same in Python, SQL, Parquet, JSON and on the command line. The schemas of files with a format
+of their own (lexicon, signatures, sketches) stand beside the code that reads and writes that format.
 """
 
 from __future__ import annotations
@@ -10,91 +15,180 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-# sources → text. One row a document. `row` numbers the records of one part (a file, a folder, a table)
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table."""
+
+    name: str
+    type: pa.DataType
+    meaning: str = ""
+    nullable: bool = True
+    sql: str = ""  # the expression that gives it, in DuckDB's dialect; empty: the column of that name
+
+    @property
+    def field(self) -> pa.Field:
+        """The column as Arrow has it."""
+        return pa.field(self.name, self.type, nullable=self.nullable)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The columns of a table, in their order."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table as Arrow has it."""
+        return pa.schema([column.field for column in self.columns])
+
+    def select(self, source: str = "") -> str:
+        """The select list that gives all columns; those without an expression are taken from `source`."""
+        before = f"{source}." if source else ""
+        return ", ".join(f"{column.sql or before + column.name} AS {column.name}" for column in self.columns)
+
+
+_TEXT, _WHOLE, _FLAG, _SCORE = pa.string(), pa.int64(), pa.bool_(), pa.float64()
+
+# sources → text. One row per document. `row` numbers the records of one part (a file, a folder, a table)
 # from 0 in reading order; rejected records use up their number, so `row` finds the record again.
-DOCUMENTS = pa.schema(
-    [
-        pa.field("row", pa.int64(), nullable=False),
-        pa.field("doc_id", pa.string(), nullable=False),
-        pa.field("text", pa.large_string(), nullable=False),
-        pa.field("markup", pa.bool_(), nullable=False),  # the text is HTML and is to be stripped
-        pa.field("title", pa.string()),
-        pa.field("url", pa.string()),
-        pa.field("date", pa.string()),  # as found
-        pa.field("source", pa.string()),
-    ]
-)
+DOCUMENTS = Table(
+    (
+        Column("row", _WHOLE, nullable=False),
+        Column("doc_id", _TEXT, nullable=False),
+        Column("text", pa.large_string(), nullable=False),
+        Column("markup", _FLAG, "the text is HTML and is to be stripped", nullable=False),
+        Column("title", _TEXT),
+        Column("url", _TEXT),
+        Column("date", _TEXT, "as found"),
+        Column("source", _TEXT),
+    )
+).schema
 
-# methods → engine. Sharing a key makes two documents candidates. `doc` is the number of the document
-# in reading order over all parts; it never leaves the run.
-KEYS = pa.schema(
-    [
-        pa.field("doc", pa.uint32(), nullable=False),
-        pa.field("key", pa.uint64(), nullable=False),
-    ]
-)
+# reading → engine. What is known of every document after reading; the text itself is not kept.
+FACTS = Table(
+    (
+        Column("part", pa.uint32(), nullable=False),
+        Column("row", _WHOLE, nullable=False),
+        Column("doc_id", _TEXT, nullable=False),
+        Column("url", _TEXT),
+        Column("date", _TEXT),
+        Column("source", _TEXT),
+        Column("bytes", _WHOLE, nullable=False),
+        Column("tokens", _WHOLE, nullable=False),
+        Column("raw_hi", pa.uint64(), "digest of the text as read", nullable=False),
+        Column("raw_lo", pa.uint64(), nullable=False),
+        Column("lex_hi", pa.uint64(), "digest of the canonical tokens", nullable=False),
+        Column("lex_lo", pa.uint64(), nullable=False),
+        Column("title", _TEXT),
+    )
+).schema
 
-# documents.parquet: every input document, sorted by doc_id.
-VERDICTS = pa.schema(
-    [
-        pa.field("doc_id", pa.string(), nullable=False),
-        pa.field("cluster_id", pa.string(), nullable=False),  # the best document of the cluster
-        pa.field("kept", pa.bool_(), nullable=False),
-        pa.field("kept_id", pa.string(), nullable=False),  # the witness; itself where kept
-        pa.field("resemblance", pa.float64()),  # with kept_id; null where documents were judged by keys in common
-        pa.field("containment", pa.float64()),  # share of this document that kept_id holds
-        pa.field("contained_in", pa.float64()),  # share of kept_id that this document holds
-        pa.field("kind", pa.string()),  # null where kept
-    ]
-)
+# The same with the number of the document in reading order over all parts; it never leaves the run.
+NUMBERED_FACTS = FACTS.insert(0, pa.field("doc", pa.uint32(), nullable=False))
 
-# pairs.parquet: verified evidence, sorted by (left_id, right_id). `left` ranks below `right`: where one
-# of the two was removed because of the other, `left` was removed and `witness` is true.
-PAIRS = pa.schema(
-    [
-        pa.field("left_id", pa.string(), nullable=False),
-        pa.field("right_id", pa.string(), nullable=False),
-        pa.field("resemblance", pa.float64()),
-        pa.field("containment", pa.float64()),  # share of left that right holds
-        pa.field("contained_in", pa.float64()),  # share of right that left holds
-        pa.field("kind", pa.string()),
-        pa.field("witness", pa.bool_(), nullable=False),
-    ]
-)
+CARRIED = ("doc", "part", "row", "doc_id", "source", "bytes", "tokens")
+"""The facts that go along with a document's rank and its verdict; documents.parquet may select any of them."""
 
-# clusters.parquet: clusters of two documents or more, sorted by cluster_id.
-CLUSTERS = pa.schema(
-    [
-        pa.field("cluster_id", pa.string(), nullable=False),
-        pa.field("size", pa.int64(), nullable=False),
-        pa.field("kept", pa.int64(), nullable=False),  # how many of them stay; 1 with `star`
-        pa.field("min_resemblance", pa.float64()),  # of the removed with their witnesses
-        pa.field("mean_resemblance", pa.float64()),
-        pa.field("sources", pa.int64(), nullable=False),  # distinct sources among the members
-        pa.field("removed_bytes", pa.int64(), nullable=False),  # UTF-8 bytes of text that go
-    ]
+_SCORES = (
+    Column("resemblance", _SCORE),
+    Column("containment", _SCORE),
+    Column("contained_in", _SCORE),
 )
+_KIND = Column("kind", _TEXT)
 
-# known.parquet: what is known of every input document beside the verdict, sorted by doc_id.
-KNOWN = pa.schema(
-    [
-        pa.field("doc_id", pa.string(), nullable=False),
-        pa.field("part", pa.uint32(), nullable=False),  # which of the inputs it stands in
-        pa.field("row", pa.int64(), nullable=False),  # and where in it
-        pa.field("bytes", pa.int64(), nullable=False),  # of its text in UTF-8, as read
-        pa.field("tokens", pa.int64(), nullable=False),
-        pa.field("equal_to", pa.string()),  # the best document that it is equal to, as the method collapses them
-        pa.field("title", pa.string()),
-        pa.field("url", pa.string()),
-        pa.field("date", pa.string()),
-        pa.field("source", pa.string()),
-    ]
-)
+
+def _ranked_pair(left: str, right: str) -> tuple[Column, Column]:
+    return Column(left, pa.uint32(), nullable=False), Column(right, pa.uint32(), nullable=False)
+
+
+# resolution → verdicts. Documents are named by their rank.
+DECISION = {
+    "decided": Table((*_ranked_pair("rank", "witness"), *_SCORES, _KIND)).schema,
+    "clustered": Table(_ranked_pair("rank", "cluster")).schema,
+    "links": Table((*_ranked_pair("left_rank", "right_rank"), *_SCORES, _KIND)).schema,
+    "near": Table((*_ranked_pair("left_rank", "right_rank"), *_SCORES)).schema,
+}
+
+# What a run writes: NAME.parquet in the output folder. `engines.relational.statements` has the rows of each.
+WRITTEN = {
+    "documents": Table(
+        (
+            Column("doc_id", _TEXT, "the id, from the input or given in reading (see [Sources](sources.md))", False),
+            Column(
+                "cluster_id", _TEXT,
+                "the id of the best-ranked document of its cluster; its own where it stands alone", False,
+            ),
+            Column("kept", _FLAG, "whether it is kept", False),
+            Column(
+                "kept_id", _TEXT,
+                "its witness: the document that is kept in its place; its own id where it is kept itself", False,
+            ),
+            Column("resemblance", _SCORE, "resemblance of it and `kept_id`; 1 where it is kept itself"),
+            Column("containment", _SCORE, "the share of this document that `kept_id` holds"),
+            Column("contained_in", _SCORE, "the share of `kept_id` that this document holds"),
+            Column(
+                "kind", _TEXT,
+                "the [kind](kinds.md) of duplicate; null where it is kept, and where no text was read",
+            ),
+        )
+    ),
+    "pairs": Table(
+        (
+            Column("left_id", _TEXT, "the document that ranks lower", False, "a.doc_id"),
+            Column("right_id", _TEXT, "the document that ranks higher", False, "b.doc_id"),
+            Column("resemblance", _SCORE, "resemblance of the two; null as above"),
+            Column("containment", _SCORE, "the share of left that right holds"),
+            Column("contained_in", _SCORE, "the share of right that left holds"),
+            Column("kind", _TEXT, "what left is to right"),
+            Column("witness", _FLAG, "whether left was removed and names right as its witness", False),
+        )
+    ),
+    "clusters": Table(
+        (
+            Column("cluster_id", _TEXT, "the id of its best-ranked document", False, "n.doc_id"),
+            Column("size", _WHOLE, "documents in it", False),
+            Column("kept", _WHOLE, "how many of them are kept: 1 with `--cluster star`", False),
+            Column(
+                "min_resemblance", _SCORE,
+                "lowest resemblance of a removed document and its witness; null where one of them was not measured",
+            ),
+            Column(
+                "mean_resemblance", _SCORE, "mean of the same",
+                # whole numbers add up to the same in any order; doubles do not
+                sql="greatest(s.min_resemblance, "
+                "((2 * s.total + s.removed) // nullif(2 * s.removed, 0))::DOUBLE / 1e15)",
+            ),
+            Column("sources", _WHOLE, "distinct sources among its documents", False),
+            Column("removed_bytes", _WHOLE, "UTF-8 bytes of text that are removed", False),
+        )
+    ),
+    "known": Table(
+        (
+            Column("doc_id", _TEXT, "the id", False),
+            Column(
+                "part", pa.uint32(), "the file, folder or table it stands in, from 0, in the order of reading", False
+            ),
+            Column("row", _WHOLE, "where in it, from 0", False),
+            Column("bytes", _WHOLE, "UTF-8 bytes of its text, as read", False),
+            Column("tokens", _WHOLE, "words in its [canonical form](canonical-form.md)", False),
+            Column(
+                "equal_to", _TEXT, "the best-ranked document that it is equal to, where there is a better one",
+                sql="CASE WHEN v.rank != v.rep THEN e.doc_id END",
+            ),
+            Column("title", _TEXT, "as in the input", sql="f.title"),
+            Column("url", _TEXT, "as in the input", sql="f.url"),
+            Column("date", _TEXT, "as in the input", sql="f.date"),
+            Column("source", _TEXT, "as in the input", sql="f.source"),
+        )
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A record that could not be used: where it stands, why, and the beginning of it."""
+    """A record that could not be used: where it stands, why, and the beginning of it. A line of quarantine.jsonl."""
 
     file: str
     record: str  # "line 17", "row 3", "message 4", "byte 1024"

@@ -1,15 +1,18 @@
-"""The plan: the whole road a document takes, on one screen, for any engine.
+"""The plan: the whole road a document takes, on one screen, driven for every engine (`run`).
 
     sources → text → keys │ rank, collapse equal documents │ group keys → candidates │ read candidates again
-            → compare exactly, best rank first → who stays │ documents, pairs, clusters
+            → compare exactly, best rank first → who is kept │ documents, pairs, clusters
 
-An engine keeps what flows between these steps and does the relational work; the methods and the kernels decide.
-Work is spread over threads chunk by chunk and taken back in order, so the answer never depends on their number.
+An engine (`Engine`) keeps what flows between these steps and does the relational work, in one process or on the
+workers of a cluster; the methods and the kernels decide. Below the plan stand the steps that engines share: sign a
+chunk, fetch candidates again, decide. Work is spread over threads chunk by chunk and taken back in order, so the answer
+never depends on their number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -26,37 +29,15 @@ from roughly.errors import MemoryTooSmall, TooManyPairs
 from roughly.features.shingles import Sets
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Keys, Method
-from roughly.model import Reject
+from roughly.model import FACTS, Reject
 from roughly.settings import Settings
 from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
 from roughly.threads import map_as_completed, map_in_order
 
-FORESEEN = 10_000
-"""Documents that are read before it is said how many there will be."""
-
 DOCUMENT_MEMORY = 12
 """Memory that a document takes while it is worked on, in times of its text."""
-
-# What is known of every document after reading. The text itself is not kept.
-FACTS = pa.schema(
-    [
-        pa.field("part", pa.uint32(), nullable=False),
-        pa.field("row", pa.int64(), nullable=False),
-        pa.field("doc_id", pa.string(), nullable=False),
-        pa.field("url", pa.string()),
-        pa.field("date", pa.string()),
-        pa.field("source", pa.string()),
-        pa.field("bytes", pa.int64(), nullable=False),
-        pa.field("tokens", pa.int64(), nullable=False),
-        pa.field("raw_hi", pa.uint64(), nullable=False),
-        pa.field("raw_lo", pa.uint64(), nullable=False),
-        pa.field("lex_hi", pa.uint64(), nullable=False),
-        pa.field("lex_lo", pa.uint64(), nullable=False),
-        pa.field("title", pa.string()),
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,117 +74,64 @@ class Decision:
 
 
 class Engine(Protocol):
-    """What a batch engine does for the plan."""
+    """What a batch engine does for the plan: each method is a stage, in process or on the workers of a cluster."""
 
-    @property
-    def memory(self) -> int:
-        """Bytes there are for the work."""
+    meter: Meter
+    counts: dict[str, int]
+
+    def stage(self, name: str, total: int = 0, unit: str = "") -> AbstractContextManager[Stage]:
+        """Time what happens within."""
         ...
 
-    def resume_at(self) -> tuple[int, int]:
-        """(part, chunk) where reading starts."""
+    def read_and_sign(self, method: Method, stage: Stage) -> None:
+        """Read all parts; keep facts, keys and sketch of every document."""
 
-    def take(self, signed: SignedChunk) -> None:
-        """Keep one chunk."""
-
-    def foresee(self, documents: int) -> None:
-        """About so many documents are to come: refuse at the start what cannot be done with them."""
-
-    def finish_reading(self) -> int:
-        """Everything was read; returns the number of documents."""
+    def check_ids(self) -> None:
+        """Refuse ids that several documents have, or number them."""
 
     def rank(self, order: str, collapse: str) -> None:
         """Number the documents in order, best first, and collapse those that are equal."""
 
-    def decided(self) -> bool:
-        """Whether an earlier, interrupted run has come to a decision that is taken over."""
+    def is_resolved(self) -> bool:
+        """Whether an interrupted run has stored the outcome of resolution."""
 
-    def group(self, common: int, once: bool) -> Candidates:
-        """Documents that share a key; keys that more than `common` have are left out, if that is not 0.
+    def group(self, common: int, once: bool) -> None:
+        """Find the documents that share a key; keys of more than `common` documents are left out, if that is not 0.
 
         With `once`, it is enough that documents share one key, and buckets with the same members are kept once.
         """
 
-    def gates(self, judge: Judge) -> PairConstraints:
-        """Dates and lengths of the candidates, where they matter."""
+    def pair_bound(self) -> int:
+        """At most so many pairs of documents share a key."""
 
-    def wanted(self) -> list[RowsToFetch]:
-        """Where the candidate documents stand in the input; empty where their tokens are at hand already."""
+    def load_contents(self, judge: Judge) -> None:
+        """Load what the candidates are judged on: their texts are read again, or sketches or keys are taken."""
 
-    def store_tokens(self, batches: Iterable[tuple[Ints, Tokens]], shingle_size: int) -> SetLoader:
-        """Keep candidates' tokens, and hand out their shingle sets."""
+    def resolve(self, judge: Judge, settings: Settings, advance: Callable[[int], None]) -> None:
+        """Compare candidates, best rank first, and store who is kept and why."""
 
-    def sketches(self) -> SetLoader:
-        """The candidates' sketches."""
-
-    def room(self, candidates: Candidates) -> ResolveBudget:
-        """What resolution may use."""
-
-    def decide(self, decision: Decision | None) -> None:
-        """Keep what resolution says."""
+    def give_verdicts(self) -> None:
+        """Give every document its verdict."""
 
 
-def run(
-    parts: Sequence[Part], method: Method, settings: Settings, engine: Engine, meter: Meter, *, threads: int
-) -> None:
+def run(parts: Sequence[Part], method: Method, settings: Settings, engine: Engine) -> None:
     """Take all documents along the road; the engine then holds the verdicts."""
-    size = sum(part.size or 0 for part in parts)
-    with meter.stage("read", size, "bytes") as stage:
-        stage.reused = engine.resume_at() != (0, 0)
-        documents = 0
-        for signed in sign_all(parts, method, settings, threads, engine.resume_at(), engine.memory):
-            engine.take(signed)
-            stage.bytes += signed.nbytes
-            meter.advance(stage, stage.bytes)
-            before, documents = documents, documents + signed.facts.num_rows
-            if before < FORESEEN <= documents:
-                engine.foresee(round(documents * size / max(1, stage.bytes)))
-        engine.finish_reading()
-    with meter.stage("rank"):
+    with engine.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
+        engine.read_and_sign(method, stage)
+        engine.check_ids()
+    with engine.stage("rank"):
         engine.rank(order_by(settings.keep, settings.measure), method.collapse)
-    if method.equality or engine.decided():
-        engine.decide(None)
-        return
-    judge = method.judge()
-    with meter.stage("group"):
-        candidates = engine.group(method.common, once=judge.on != "keys" or judge.threshold <= 1)
-    if settings.pairs == "all":
-        check_pairs(candidates.pair_bound(), settings.pairs_limit)
-    sets = load_sets(parts, candidates, judge, settings, engine, meter, threads)
-    gates, work = engine.gates(judge), engine.room(candidates)
-    with meter.stage("verify", candidates.documents, "documents") as stage:
-        decision = decide(
-            candidates,
-            sets,
-            judge,
-            settings,
-            gates,
-            replace(work, advance=lambda done: meter.advance(stage, done)),
-        )
-    with meter.stage("cluster"):
-        engine.decide(decision)
-
-
-def load_sets(
-    parts: Sequence[Part],
-    candidates: Candidates,
-    judge: Judge,
-    settings: Settings,
-    engine: Engine,
-    meter: Meter,
-    threads: int,
-) -> SetLoader:
-    """What the candidates are judged on."""
-    if judge.on == "keys":
-        return candidates.key_sets()
-    if judge.on == "sketch":
-        return engine.sketches()
-    wanted = engine.wanted()
-    with meter.stage("fetch", sum(len(w.rows) for w in wanted), "documents") as stage:
-        stage.reused = not wanted and candidates.documents > 0
-        return engine.store_tokens(
-            _counted(fetch_all(parts, wanted, settings, threads), stage, meter), settings.shingle_size
-        )
+    if not method.equality and not engine.is_resolved():
+        judge = method.judge()
+        with engine.stage("group"):
+            engine.group(method.common, once=judge.on != "keys" or judge.threshold <= 1)
+        if settings.pairs == "all":
+            check_pairs(engine.pair_bound(), settings.pairs_limit)
+        engine.load_contents(judge)
+        with engine.stage("verify", engine.counts["candidate_documents"], "documents") as stage:
+            engine.resolve(judge, settings, lambda done: engine.meter.advance(stage, done))
+    with engine.stage("cluster"):
+        engine.give_verdicts()
 
 
 def decide(
@@ -211,10 +139,10 @@ def decide(
     sets: SetLoader,
     judge: Judge,
     settings: Settings,
-    gates: PairConstraints,
+    constraints: PairConstraints,
     work: ResolveBudget,
 ) -> Decision:
-    """Who stays, and which documents stand together."""
+    """Who is kept, and which documents stand together."""
     resolution = resolve(
         candidates,
         sets,
@@ -222,12 +150,12 @@ def decide(
         threshold=judge.threshold,
         work=work,
         every_pair=settings.pairs == "all",
-        gates=gates,
+        constraints=constraints,
     )
     if settings.cluster == "star":
         return Decision(resolution, judge, np.arange(candidates.documents, dtype=np.int32), NO_PAIRS)
     roots, links, compared = components(
-        resolution, sets, measure=judge.measure, threshold=judge.threshold, work=work, gates=gates
+        resolution, sets, measure=judge.measure, threshold=judge.threshold, work=work, constraints=constraints
     )
     return Decision(replace(resolution, compared=resolution.compared + compared), judge, roots, links)
 
@@ -336,10 +264,3 @@ def check_pairs(count: int, limit: int) -> None:
             f"pairs=all would have to look at up to {count:,} pairs, more than {limit:,}: large clusters have "
             "quadratically many. Use pairs=evidence, or raise --pairs-limit to force it"
         )
-
-
-def _counted(batches: Iterable[tuple[Ints, Tokens]], stage: Stage, meter: Meter) -> Iterator[tuple[Ints, Tokens]]:
-    for docs, tokens in batches:
-        stage.bytes += tokens.hashes.nbytes
-        meter.advance(stage, stage.done + len(docs))
-        yield docs, tokens

@@ -258,7 +258,7 @@ def test_components_are_those_of_all_pairs(budget: int) -> None:
         candidates = incidence(buckets, len(sets))
         options = {"measure": "resemblance", "threshold": 0.6, "work": ResolveBudget(budget, 2)}
         found = star.resolve(candidates, Memory(sets), **options)
-        roots, links, _ = components(found, Memory(sets), **options, gates=PairConstraints())
+        roots, links, _ = components(found, Memory(sets), **options, constraints=PairConstraints())
         root = list(range(len(sets)))
         edges = {(a, b) for m in buckets for a in m for b in m if a < b and resemblance(sets[a], sets[b]) >= 0.6}
         for _ in range(len(sets)):
@@ -338,10 +338,15 @@ def test_dates_and_lengths_can_keep_documents_apart() -> None:
     sets = [{1, 2, 3, 4}] * 5
     candidates = incidence([[0, 1, 2, 3, 4]], 5)
     days = np.array([100, 110, 200, NO_DAY, 100], np.int32)
-    gates = PairConstraints(days, 42, np.array([100, 90, 100, 100, 70], np.int64), 0.8)
+    constraints = PairConstraints(days, 42, np.array([100, 90, 100, 100, 70], np.int64), 0.8)
     found = star.resolve(
-        candidates, Memory(sets), measure="resemblance", threshold=0.9, work=ResolveBudget(10**9), gates=gates
+        candidates,
+        Memory(sets),
+        measure="resemblance",
+        threshold=0.9,
+        work=ResolveBudget(10**9),
+        constraints=constraints,
     )
     assert found.kept.tolist() == [True, False, True, True, True]
     pairs = np.array([[1, 0], [2, 0], [3, 0], [4, 0]], np.int32)
-    assert gates.admit(pairs).tolist() == [True, False, False, False]
+    assert constraints.admit(pairs).tolist() == [True, False, False, False]

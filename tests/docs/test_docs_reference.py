@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-import pyarrow as pa
 import pytest
 from docs_blocks import DOCS, ROOT
 
@@ -25,10 +24,7 @@ from roughly.settings import KEEP_RULES, Settings
 
 PYTHON = (DOCS / "python.md").read_text(encoding="utf-8")
 OUTPUTS = (DOCS / "outputs.md").read_text(encoding="utf-8")
-FILES = {
-    "documents.parquet": model.VERDICTS, "pairs.parquet": model.PAIRS, "clusters.parquet": model.CLUSTERS,
-    "known.parquet": model.KNOWN,
-}  # fmt: skip
+FILES = {f"{name}.parquet": table for name, table in model.WRITTEN.items()}
 
 
 def section(text: str, heading: str) -> str:
@@ -77,9 +73,10 @@ def module(path: Path) -> ModuleType:
 
 @pytest.mark.parametrize("file", FILES)
 def test_the_columns_of_outputs(file: str) -> None:
-    shown = [(row[0].strip("`"), row[1], row[2]) for row in rows(section(OUTPUTS, f"## {file}"))]
-    schema: pa.Schema = FILES[file]
-    assert shown == [(field.name, str(field.type), "yes" if field.nullable else "no") for field in schema]
+    assert rows(section(OUTPUTS, f"## {file}")) == [
+        [f"`{column.name}`", str(column.type), "yes" if column.nullable else "no", column.meaning]
+        for column in FILES[file].columns
+    ]
 
 
 def test_the_keys_of_run_json_and_the_files_written(tmp_path: Path) -> None:

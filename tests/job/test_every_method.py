@@ -29,6 +29,7 @@ from roughly.errors import Interrupted, SettingsError
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, limits_of
 from roughly.job.dedupe_api import run
+from roughly.job.launcher import DedupeRequest
 from roughly.lexicon.lexicon import Lexicon
 from roughly.methods.secret import key_digest
 from roughly.methods.super_shingles import SuperShingles
@@ -221,16 +222,17 @@ def test_the_same_answer_however_it_runs(
 
     def answer(to: str, paths: list[Path], threads: int, batch: int | None, resume: bool | None = None) -> list[bytes]:
         output = tmp_path / to
-        run(
-            None, paths, settings=settings, resources=Resources(threads=threads), output=output, resume=resume,
+        request = DedupeRequest(
+            settings=settings, resources=Resources(threads=threads), output=output, resume=resume,
             reading=ReadOptions(batch_size=batch),
         )  # fmt: skip
+        run(None, paths, request)
         return [(output / file).read_bytes() for file in OUTPUTS]
 
     once = answer("once", [whole], 1, None)
     assert answer("otherwise", halves, 2, 17) == once
     with monkeypatch.context() as patched:
-        patched.setattr(LocalEngine, "decide", lambda engine, decision: (_ for _ in ()).throw(Killed()))
+        patched.setattr(LocalEngine, "_save", lambda engine, decision: (_ for _ in ()).throw(Killed()))
         with pytest.raises(Interrupted):
             answer("resumed", [whole], 2, 40, False)
     assert answer("resumed", [whole], 2, 40, True) == once

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,9 @@ from roughly.settings import (
     Settings,
     parse_size,
 )
+
+if TYPE_CHECKING:
+    from roughly.job.launcher import DedupeRequest
 
 _ASKED = (
     "threshold", "recall", "measure", "method", "shingle_size", "bands", "rows", "seed", "verify", "keep", "cluster",
@@ -108,7 +111,7 @@ def dedupe(
         date_column=date_column, source_column=source_column, markup=settings.markup,  # type: ignore[arg-type]
         format=format, batch_size=batch_size,
     )  # fmt: skip
-    from roughly.job.dedupe_api import check_engine, check_no_index
+    from roughly.job.dedupe_api import check_engine
 
     check_engine(engine, master)
     if plan:
@@ -116,16 +119,13 @@ def dedupe(
         return
     if output is None:
         raise typer.BadParameter("is missing: name the folder to write", param_hint="--output")
-    if engine == "spark" and resume:
-        raise typer.BadParameter(
-            "is not for the engine spark, which repeats what is lost by itself; start anew with --overwrite",
-            param_hint="--resume",
-        )
-    if engine == "spark":
-        check_no_index(index, against)
-    _run(
-        inputs, settings, resources, reading, output, overwrite, resume, as_json, quiet, index, archive, engine, master
-    )
+    from roughly.job.launcher import DedupeRequest
+
+    request = DedupeRequest(
+        settings=settings, resources=resources, reading=reading, output=output, overwrite=overwrite, resume=resume,
+        index=index, archive=archive,
+    )  # fmt: skip
+    _run(inputs, request, engine, master, as_json=as_json, quiet=quiet)
 
 
 def _asked(context: typer.Context) -> dict[str, Any]:
@@ -156,28 +156,19 @@ def _settle(context: typer.Context, method_options: dict[str, Any], preset: str 
 
 
 def _run(
-    inputs: list[str], settings: Settings, resources: Resources, reading: Any, output: Path, overwrite: bool,
-    resume: bool, as_json: bool, quiet: bool, index: str | None, archive: Any, engine: str, master: str | None,
-) -> None:  # fmt: skip
+    inputs: list[str], request: DedupeRequest, engine: str, master: str | None, *, as_json: bool, quiet: bool
+) -> None:
     from roughly.cli.summary_text import print_summary
     from roughly.console.progress import Progress
+    from roughly.job.dedupe_api import launcher_of, run
 
-    common: dict[str, Any] = {
-        "settings": settings, "resources": resources, "reading": reading, "output": output, "overwrite": overwrite,
-    }  # fmt: skip
+    if engine == "spark":
+        from roughly.console.light import with_pandas
+
+        with_pandas()
     try:
         with Progress(quiet) as progress:
-            result: Any
-            if engine == "spark":
-                from roughly.console.light import with_pandas
-                from roughly.job.on_spark import run_on_spark
-
-                with_pandas()
-                result = run_on_spark(None, inputs, master=master, listener=progress, **common)
-            else:
-                from roughly.job import run
-
-                result = run(None, inputs, resume=resume, listener=progress, index=index, archive=archive, **common)
+            result = run(None, inputs, request, launcher_of(engine, master), progress)
     except Interrupted as stop:  # a KeyboardInterrupt, which typer would turn into a bare "Aborted"
         print(f"\n{stop}", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -185,7 +176,7 @@ def _run(
         json.dump(result.summary, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     elif not quiet:
-        print_summary(result, output)
+        print_summary(result, request.output or result.folder)
     if engine == "spark":
         result.spark.stop()
     if result.summary["counts"]["rejected"]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.features.shingles import Sets
+from roughly.methods import Judge
 
 Ints = npt.NDArray[np.int64]
 NO_ASKS = np.empty(0, np.bool_)
@@ -43,6 +44,16 @@ class PairConstraints:
     most_days: int = 0  # apart
     lengths: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # in tokens
     least_share: float = 0.0  # that the shorter has of the longer
+
+    @classmethod
+    def of_judge(cls, judge: Judge, days: npt.NDArray[np.int32], lengths: Ints) -> Self:
+        """What a judge asks for, given the day of publication and the tokens of each candidate."""
+        return cls(
+            days if judge.dates is not None else np.empty(0, np.int32),
+            judge.dates or 0,
+            lengths if judge.lengths is not None else np.empty(0, np.int64),
+            1.0 - (judge.lengths or 0.0),
+        )
 
     def of(self, docs: Ints) -> PairConstraints:
         """The same for some of the candidates."""

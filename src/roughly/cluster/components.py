@@ -29,7 +29,7 @@ def components(
     measure: str,
     threshold: float,
     work: ResolveBudget,
-    gates: PairConstraints,
+    constraints: PairConstraints,
 ) -> tuple[Roots, ScoredPairs, int]:
     """(best document of each document's component, links found beyond the star's own, comparisons made)."""
     from roughly.kernels.bridges import bridges
@@ -47,7 +47,7 @@ def components(
         asked, bucket, place = bridges(bucket, place, offsets, docs, roots, _PAIRS_AT_ONCE)
         if not len(asked):
             continue
-        asked = np.unique(asked[gates.admit(asked)], axis=0)
+        asked = np.unique(asked[constraints.admit(asked)], axis=0)
         compared += len(asked)
         scored = scorer.score(asked, threshold)
         if len(scored):

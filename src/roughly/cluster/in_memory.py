@@ -132,16 +132,16 @@ def resolve_in_memory(
     leaders = rank[first[rank] == rank]
     once = judge.on != "keys" or judge.threshold <= 1
     docs, candidates, left_out = candidates_of(keys, leaders, common=common, once=once, work=work)
-    sets, gates = _sets(judge, facts, docs, candidates), gates_of(judge, facts, docs)
+    sets, constraints = _sets(judge, facts, docs, candidates), constraints_of(judge, facts, docs)
     resolution = resolve(
         candidates, sets, measure=judge.measure, threshold=judge.threshold, work=work, every_pair=every_pair,
-        gates=gates,
+        constraints=constraints,
     )  # fmt: skip
     links, compared = NO_PAIRS, resolution.compared
     witness = np.arange(len(docs))
     if linked:
         roots, links, more = components(
-            resolution, sets, measure=judge.measure, threshold=judge.threshold, work=work, gates=gates
+            resolution, sets, measure=judge.measure, threshold=judge.threshold, work=work, constraints=constraints
         )
         compared += more
     pairs = together(resolution.pairs, links)
@@ -157,7 +157,7 @@ def resolve_in_memory(
     return ClusterVerdict(kept, stands_for[first], root[first], named, compared, left_out)
 
 
-def gates_of(judge: Judge, facts: DocumentFacts, docs: Ints) -> PairConstraints:
+def constraints_of(judge: Judge, facts: DocumentFacts, docs: Ints) -> PairConstraints:
     """Dates and lengths of the candidates, where they matter. Where no document has a date, dates do not."""
     days, lengths = np.empty(0, np.int32), np.empty(0, np.int64)
     if judge.dates is not None:

@@ -85,13 +85,13 @@ def resolve(
     threshold: float,
     work: ResolveBudget,
     every_pair: bool = False,
-    gates: PairConstraints | None = None,
+    constraints: PairConstraints | None = None,
 ) -> Resolution:
     """Decide who stays."""
     if sets.weight().sum() <= work.budget // 2:
         sets = _HeldSets(sets)
-    gates = gates or PairConstraints()
-    options = (sets, measure, threshold, gates, every_pair, work)
+    constraints = constraints or PairConstraints()
+    options = (sets, measure, threshold, constraints, every_pair, work)
     if not sets.complete:
         return _Pass(candidates, 0, *options).resolve()
     free, compared, dissolved = candidates.buckets, 0, 0
@@ -117,7 +117,7 @@ def _crowded_at_the_top(
     sets: SetLoader,
     measure: str,
     threshold: float,
-    gates: PairConstraints,
+    constraints: PairConstraints,
     every_pair: bool,
     work: ResolveBudget,
 ) -> npt.NDArray[np.bool_]:
@@ -140,7 +140,7 @@ def _crowded_at_the_top(
                 np.array([len(top)], np.uint32), np.arange(len(top), dtype=np.uint32), NO_ASKS, len(top)
             )
             some = _Some(sets, top, weight[top])
-            walk = _Pass(one, 0, some, measure, threshold, gates.of(top), every_pair, alone, enough=CROWD)
+            walk = _Pass(one, 0, some, measure, threshold, constraints.of(top), every_pair, alone, enough=CROWD)
             stay = int(walk.resolve().kept.sum())
             if stay > CROWD or len(top) == len(members) or stay * len(members) <= CROWD * len(top):
                 break
@@ -193,7 +193,7 @@ class _Pass:
         sets: SetLoader,
         measure: str,
         threshold: float,
-        gates: PairConstraints,
+        constraints: PairConstraints,
         every_pair: bool,
         work: ResolveBudget,
         enough: int | None = None,
@@ -207,7 +207,7 @@ class _Pass:
 
         self.kernel = kernel
         self.candidates, self.sets, self.work = candidates, sets, work
-        self.rule = kernel.Rule(MEASURES[measure], float(threshold), gates.most_days, gates.least_share)
+        self.rule = kernel.Rule(MEASURES[measure], float(threshold), constraints.most_days, constraints.least_share)
         self.floor = threshold if measure == "common" else max(0.0, threshold - NEAR_MARGIN)
         self.every_pair, self.enough = every_pair, enough
         count, starts = candidates.documents, candidates.bucket_starts()
@@ -223,11 +223,11 @@ class _Pass:
             np.empty(len(candidates.doc_buckets), np.uint32),
             np.zeros(candidates.buckets, np.uint32),
             free,
-            self._dense(starts, free, gates),
+            self._dense(starts, free, constraints),
         )
         maps = np.zeros((count, words), np.uint64)
         self.documents = kernel.Documents(
-            np.ones(count, np.uint8), np.zeros(count, np.int32), maps, maps, 0, gates.days, gates.lengths
+            np.ones(count, np.uint8), np.zeros(count, np.int32), maps, maps, 0, constraints.days, constraints.lengths
         )
         self.stamps = [np.full(count, -1, np.int32) for _ in range(work.threads)]
         self.near, self.compared = NO_PAIRS, 0
@@ -236,14 +236,14 @@ class _Pass:
         self.scorer = Scorer(sets, self.rule, max(1, left // 8), work.threads)
         self.pairs_at_once = max(_LEAST_PAIRS, left // 8 // _BYTES_A_PAIR)
 
-    def _dense(self, starts: Ints, free: int, gates: PairConstraints) -> Any:
+    def _dense(self, starts: Ints, free: int, constraints: PairConstraints) -> Any:
         """Room for what is known of the documents of large crowds, the largest first."""
         sizes = np.diff(starts)
         large = free + np.flatnonzero(sizes[free:] >= DENSE)
         large = large[np.argsort(-sizes[large], kind="stable")]
         large = large[np.cumsum(sizes[large]) * _DENSE_ROW <= self.work.budget // 4]
         words = _MAP_WORDS if len(large) else 0
-        if not self.sets.complete or not words or len(gates.days) or len(gates.lengths):
+        if not self.sets.complete or not words or len(constraints.days) or len(constraints.lengths):
             return self.kernel.Dense(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, words), np.uint64))
         first = np.full(len(sizes), -1, np.int64)
         first[large] = np.cumsum(sizes[large]) - sizes[large]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import roughly
-from roughly.engines.local.summary import Summary
+from roughly.engines.relational.summary import Summary
 from roughly.job.document_texts import texts_of
 from roughly.meter import Stage
 from roughly.methods import METHODS, Method, contents, s_curve

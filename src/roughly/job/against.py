@@ -29,14 +29,15 @@ from roughly.errors import DuplicateIds
 from roughly.index import Index, Match
 from roughly.index.config import check_same
 from roughly.job.merging import merge_sorted, write_sorted
-from roughly.model import PAIRS, VERDICTS
+from roughly.model import WRITTEN
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Parsed, Part
 from roughly.threads import map_in_order
 
 Ints = npt.NDArray[np.int64]
 IN_ARCHIVE = pa.field("in_archive", pa.bool_(), nullable=False)
-_FOUND = pa.schema([PAIRS.field(name) for name in PAIRS.names[:5]])
+_NAMES = ("left_id", "right_id", "resemblance", "containment", "contained_in")
+_FOUND = pa.schema([WRITTEN["pairs"].schema.field(name) for name in _NAMES])
 """A new document, the archive's that it is most like, and how much."""
 _SPOOLED = 100_000  # of them in memory
 
@@ -49,6 +50,9 @@ class UnmatchedRows:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._part, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnmatchedRows, (self._part, self._hidden)
 
     def parse(self, chunk: Chunk) -> Parsed:
         """The documents of one piece that the archive does not have."""
@@ -107,8 +111,8 @@ class ArchiveMatches:
 
     def write(self, folder: Path) -> None:
         """Put what the archive has into the tables of the run, and into its account."""
-        _merge(folder / "documents.parquet", VERDICTS, self._files, _as_documents, ["doc_id"])
-        _merge(folder / "pairs.parquet", PAIRS, self._files, _as_pairs, ["left_id", "right_id"])
+        _merge(folder, "documents", self._files, _as_documents, ["doc_id"])
+        _merge(folder, "pairs", self._files, _as_pairs, ["left_id", "right_id"])
         self._clear()
         account = folder / "run.json"
         run = json.loads(account.read_text(encoding="utf-8"))
@@ -135,34 +139,50 @@ def open_archive(where: str | os.PathLike[str], asked: Mapping[str, Any]) -> Ind
     return Index.open(where, key_file=key_file)
 
 
-def _as_documents(found: pa.Table) -> list[Any]:
-    ids, names, *scores = found.columns
-    return [ids, names, _every(False, len(found)), names, *scores, pa.nulls(len(found), pa.string())]
+def _as_documents(found: pa.Table) -> dict[str, Any]:
+    """Columns of documents.parquet that are known of documents that the archive has."""
+    names = found["right_id"]
+    scores = {name: found[name] for name in _FOUND.names[2:]}
+    ids = {"doc_id": found["left_id"], "cluster_id": names, "kept_id": names}
+    return {**ids, "kept": _every(False, len(found)), **scores}
 
 
-def _as_pairs(found: pa.Table) -> list[Any]:
-    return [*found.columns, pa.nulls(len(found), pa.string()), _every(True, len(found))]
+def _as_pairs(found: pa.Table) -> dict[str, Any]:
+    """Columns of pairs.parquet that are known of them and their witnesses."""
+    return {**{name: found[name] for name in _FOUND.names}, "witness": _every(True, len(found))}
 
 
 def _every(value: bool, count: int) -> pa.Array:
     return pa.repeat(pa.scalar(value), count)
 
 
+def _filled(columns: dict[str, Any], count: int, schema: pa.Schema) -> pa.Table:
+    """A table of these columns; the others are null."""
+    arrays = [columns[f.name] if f.name in columns else pa.nulls(count, f.type) for f in schema]
+    return pa.table(arrays, schema=schema)
+
+
 def _merge(
-    path: Path, schema: pa.Schema, files: Sequence[Path], shown: Callable[[pa.Table], list[Any]], order: list[str]
+    folder: Path, name: str, files: Sequence[Path], shown: Callable[[pa.Table], dict[str, Any]], order: list[str]
 ) -> None:
-    """Put what was found into a table of the run, which is sorted; where one column names a row, it must do so."""
-    with tempfile.TemporaryDirectory(dir=path.parent) as beside:
+    """Put what was found into a table of the run, which is sorted; where one column names a row, it must do so.
+
+    The table is then one file, also where the engine wrote a folder of them.
+    """
+    path, schema = folder / f"{name}.parquet", WRITTEN[name].schema
+    whole = schema.append(IN_ARCHIVE)
+    with tempfile.TemporaryDirectory(dir=folder) as beside:
         theirs = [Path(beside) / file.name for file in files]
-        whole = schema.append(IN_ARCHIVE)
         for file, found in zip(theirs, files, strict=True):
             table = pq.read_table(found)
-            pq.write_table(pa.table([*shown(table), _every(True, len(table))], schema=whole), file)
+            columns = shown(table) | {IN_ARCHIVE.name: _every(True, len(table))}
+            pq.write_table(_filled(columns, len(table), whole), file)
         mine, merged = Path(beside) / "mine.parquet", Path(beside) / "merged.parquet"
         with pq.ParquetWriter(mine, whole) as writer:
-            for batch in pq.ParquetFile(path).iter_batches():
-                table = pa.Table.from_batches([batch]).cast(schema)
-                writer.write_table(table.append_column(IN_ARCHIVE, _every(False, len(table))))
+            for own in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
+                for batch in pq.ParquetFile(own).iter_batches():
+                    table = pa.Table.from_batches([batch]).cast(schema)
+                    writer.write_table(table.append_column(IN_ARCHIVE, _every(False, len(table))))
         last = None
         with pq.ParquetWriter(merged, whole, compression="zstd") as writer:
             for table in merge_sorted([mine, *theirs], order):
@@ -170,6 +190,8 @@ def _merge(
                     _refuse_repeated(table[order[0]], last)
                     last = table[order[0]][len(table) - 1]
                 writer.write_table(table)
+        if path.is_dir():
+            shutil.rmtree(path)
         merged.replace(path)
 
 

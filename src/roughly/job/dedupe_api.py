@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import roughly
 from roughly import methods
-from roughly.engines.local import Workspace
+from roughly.engines.workspace import Workspace
 from roughly.errors import Interrupted, OutputError, RoughlyError, SettingsError
 from roughly.job.gathered_settings import settle
+from roughly.job.launcher import DedupeRequest, Launcher, LocalLauncher, Paths
 from roughly.job.output_folder import OutputFolder
 from roughly.job.rereading import told_of_reading
 from roughly.job.result import Result
-from roughly.job.session import Session, check_memory
-from roughly.meter import Listener
+from roughly.job.session import Session
+from roughly.meter import Listener, Meter
 from roughly.settings import Resources, Settings, parse_size
-from roughly.sources import open_parts, parts_from_objects
 from roughly.sources.part import Part, ReadOptions
 
 if TYPE_CHECKING:
@@ -81,19 +81,26 @@ def dedupe(
         archive, settings = archive_and_settings(against, asked, **layers)
     else:
         settings = settle(asked, **layers)
-    common: dict[str, Any] = {
-        "settings": settings,
-        "resources": Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
-        "reading": ReadOptions(**reading),
-        "output": None if output is None else Path(output),
-        "overwrite": overwrite,
-    }
-    if engine == "spark" or spark is not None:
-        check_no_index(index, against)
-        from roughly.job.on_spark import run_on_spark
+    request = DedupeRequest(
+        settings=settings,
+        resources=Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
+        reading=ReadOptions(**reading),
+        output=None if output is None else Path(output),
+        overwrite=overwrite,
+        index=index,
+        archive=archive,
+    )
+    result: Result | SparkResult = run(data, paths, request, launcher_of(engine, master, spark))
+    return result
 
-        return run_on_spark(data, paths, spark=spark, master=master, **common)
-    return run(data, paths, index=index, archive=archive, **common)
+
+def launcher_of(engine: str, master: str | None = None, spark: Any = None) -> Launcher:
+    """How a run is made on this engine."""
+    if engine != "spark" and spark is None:
+        return LocalLauncher()
+    from roughly.job.on_spark import SparkLauncher
+
+    return SparkLauncher(spark, master)
 
 
 def check_engine(engine: str, master: str | None, spark: Any = None) -> None:
@@ -106,58 +113,47 @@ def check_engine(engine: str, master: str | None, spark: Any = None) -> None:
         raise SettingsError("a session has its master; give one of spark and master")
 
 
-def check_no_index(index: Any, against: Any) -> None:
-    """Refuse what the engine spark does not do yet."""
-    for name, given in (("index", index), ("against", against)):
-        if given is not None:
-            raise SettingsError(f"--{name} is for the engine local; leave it out, or leave out the engine spark")
-
-
 def run(
     data: Any,
-    paths: Iterable[str | os.PathLike[str]] | None,
-    *,
-    settings: Settings,
-    resources: Resources,
-    reading: ReadOptions,
-    output: Path | None = None,
-    overwrite: bool = False,
-    resume: bool | None = None,
+    paths: Paths | None,
+    request: DedupeRequest,
+    launcher: Launcher | None = None,
     listener: Listener | None = None,
-    index: str | os.PathLike[str] | None = None,
-    archive: Index | None = None,
-) -> Result:
-    """The same with settings as objects, and the archive opened.
-
-    With `resume` true or false, what an interrupted run leaves stays beside the output and can be resumed; with
-    None the work lies in a temporary folder, and the result can be asked for another threshold.
-    """
-    check_memory(resources)
+) -> Any:
+    """The same with everything that is asked for in one object, and the archive opened."""
+    launcher = launcher or LocalLauncher()
+    launcher.check(request)
     paths = None if paths is None else list(paths)
-    held = methods.contents(settings)  # refuses what cannot be made
-    if index is not None:
-        check_index(index, archive)
+    methods.contents(request.settings)  # refuses what cannot be made
+    if request.index is not None:
+        check_index(request.index, request.archive)
     place = OutputFolder(
-        output, overwrite=overwrite, resumable=resume is not None, resume=bool(resume), temp=resources.temp
+        request.output,
+        overwrite=request.overwrite,
+        resumable=request.resume is not None or launcher.shares_work,
+        resume=bool(request.resume),
+        temp=request.resources.temp,
     )
     session = None
     try:
-        parts = _open(data, paths, reading, place.spool)
-        identity = _identity(parts, settings, held, reading)
-        known = None
-        if archive is not None:
-            known = _ask(archive, parts, resources)
-            parts = known.parts
-            identity["against"] = known.identity()
-        workspace = Workspace(place.work, identity, resume=bool(resume))
-        told = told_of_reading(None if paths is None else [os.fspath(path) for path in paths], reading)
-        session = Session(parts, settings, resources, workspace, listener, told)
-        session.run(place.result, hidden=known.removed if known is not None else 0)
-        if known is not None:
-            known.write(place.result)
-        failed = None if index is None else _make_index(index, session, place, resources)
+        with launcher.working():
+            parts = launcher.open(data, paths, request.reading, place.spool)
+            identity = _identity(parts, request)
+            known = None
+            if request.archive is not None:
+                known = _query(request.archive, parts, request.resources)
+                parts = known.parts
+                identity["against"] = known.identity()
+            workspace = Workspace(place.work, identity, resume=bool(request.resume))
+            engine = launcher.engine(parts, request.settings, request.resources, workspace, Meter(listener))
+            read = told_of_reading(None if paths is None else [os.fspath(path) for path in paths], request.reading)
+            session = Session(engine, workspace, request.resources, read)
+            session.run(place.result, hidden=known.removed if known is not None else 0)
+            if known is not None:
+                known.write(place.result)
+            failed = None if request.index is None else _make_index(request.index, session, place)
         folder = place.publish()
-        if failed is not None and output is not None:
+        if failed is not None and request.output is not None:
             raise OutputError(
                 f"{failed}; the run itself stands in {folder}: make the index with `roughly index import {folder}`"
             ) from failed
@@ -166,14 +162,12 @@ def run(
     except BaseException as problem:
         if session is not None:
             session.engine.close()
+        place.resumable = place.resumable and request.resume is not None
         place.abandon(problem)
         if isinstance(problem, KeyboardInterrupt) and not isinstance(problem, Interrupted):
             raise Interrupted(place.how_to_go_on()) from None
         raise
-    if place.scratch is None:
-        session.close()
-        return Result(folder)
-    return Result(folder, session, scratch=place.scratch)
+    return launcher.result(folder, session, place.scratch)
 
 
 def archive_and_settings(
@@ -202,7 +196,7 @@ def check_index(index: str | os.PathLike[str], archive: Index | None) -> None:
     check_place(index, new=True)
 
 
-def _ask(archive: Index, parts: Sequence[Part], resources: Resources) -> ArchiveMatches:
+def _query(archive: Index, parts: Sequence[Part], resources: Resources) -> ArchiveMatches:
     from roughly.job.against import ArchiveMatches
 
     try:
@@ -211,10 +205,8 @@ def _ask(archive: Index, parts: Sequence[Part], resources: Resources) -> Archive
         archive.close()
 
 
-def _make_index(
-    index: str | os.PathLike[str], session: Session, place: OutputFolder, resources: Resources
-) -> RoughlyError | None:
-    """An index of all documents of the run, with its clusters; what went wrong is told when the run is safe."""
+def _make_index(index: str | os.PathLike[str], session: Session, place: OutputFolder) -> RoughlyError | None:
+    """An index of all documents of the run, with its clusters; what went wrong is raised when the run is safe."""
     from roughly.index.config import bind
     from roughly.index.upkeep.bulk_load import load
 
@@ -224,27 +216,21 @@ def _make_index(
     try:
         with session.meter.stage("index", session.engine.documents, "documents") as stage:
             load(
-                index, bound, session.parts, verdicts, threads=resources.threads, temp=resources.temp,
-                advance=lambda done: session.meter.advance(stage, done),
+                index, bound, session.parts, verdicts, threads=session.resources.threads,
+                temp=session.resources.temp, advance=lambda done: session.meter.advance(stage, done),
             )  # fmt: skip
     except RoughlyError as problem:
         return problem
     return None
 
 
-def _open(data: Any, paths: Iterable[str | os.PathLike[str]] | None, reading: ReadOptions, spool: Path) -> list[Part]:
-    if paths is None:
-        return parts_from_objects(data, reading, spool)
-    return open_parts([os.fspath(path) for path in paths], reading, spool)
-
-
-def _identity(parts: Sequence[Part], settings: Settings, held: dict[str, str], reading: ReadOptions) -> dict[str, Any]:
+def _identity(parts: Sequence[Part], request: DedupeRequest) -> dict[str, Any]:
     """What must be the same for an unfinished run to go on."""
     return {
         "version": roughly.__version__,
-        "settings": _named(settings),
-        "contents": held,
-        "reading": dataclasses.asdict(reading),
+        "settings": _named(request.settings),
+        "contents": methods.contents(request.settings),
+        "reading": dataclasses.asdict(request.reading),
         "inputs": [[part.name, part.format, part.size, part.stamp()] for part in parts],
     }
 

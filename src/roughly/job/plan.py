@@ -21,11 +21,13 @@ from typing import Any
 import numpy as np
 
 from roughly import methods
-from roughly.engines.local import Workspace
+from roughly.engines.local.engine import BASE_MEMORY, LocalEngine
+from roughly.engines.workspace import Workspace
 from roughly.errors import InputMissing
 from roughly.job.account import promise
 from roughly.job.output_folder import OutputFolder
-from roughly.job.session import BASE_MEMORY, Session, check_memory
+from roughly.job.session import Session, check_memory
+from roughly.meter import Meter
 from roughly.settings import Resources, Settings
 from roughly.sources import open_parts
 from roughly.sources.part import Chunk, Mask, Parsed, Part, ReadOptions, Rows
@@ -91,14 +93,22 @@ def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, r
         chosen = [parts[i] for i in np.unique(np.linspace(0, len(parts) - 1, SAMPLE_PARTS).astype(int))]
         heads = [_Head(part, SAMPLE_BYTES // len(chosen)) for part in chosen]
         fixed = _fixed(chosen[0], settings, resources, scratch / "first")
-        session = Session(heads, settings, resources, Workspace(scratch / "work", {}))
+        session, engine = _session(heads, settings, resources, scratch / "work")
         start = time.perf_counter()
         session.run(scratch / "result")
         seconds = time.perf_counter() - start
-        return _extrapolate(parts, heads, session, settings, resources, seconds, fixed)
+        return _extrapolate(parts, heads, session, engine, seconds, fixed)
     finally:
         place.release()
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _session(
+    heads: Sequence[_Head], settings: Settings, resources: Resources, work: Path
+) -> tuple[Session, LocalEngine]:
+    workspace = Workspace(work, {})
+    engine = LocalEngine(heads, settings, resources, workspace, Meter())
+    return Session(engine, workspace, resources), engine
 
 
 def _fixed(part: Part, settings: Settings, resources: Resources, scratch: Path) -> dict[str, float]:
@@ -107,7 +117,7 @@ def _fixed(part: Part, settings: Settings, resources: Resources, scratch: Path) 
     Kernels are loaded meanwhile, and so not in the sample.
     """
     (scratch / "result").mkdir(parents=True)
-    session = Session([_Head(part, 1)], settings, resources, Workspace(scratch / "work", {}))
+    session, _ = _session([_Head(part, 1)], settings, resources, scratch / "work")
     with suppress(InputMissing):  # a part without documents says nothing
         session.run(scratch / "result")
     session.engine.close()
@@ -123,8 +133,7 @@ def _extrapolate(
     parts: Sequence[Part],
     heads: Sequence[_Head],
     session: Session,
-    settings: Settings,
-    resources: Resources,
+    engine: LocalEngine,
     sample_seconds: float,
     fixed: dict[str, float],
 ) -> dict[str, Any]:
@@ -132,7 +141,7 @@ def _extrapolate(
     read = max(1, sum(head.read for head in heads))
     scale = max(1.0, total / read)
     assert session.method is not None  # it has run
-    engine = session.engine
+    resources = session.resources
     sampled = max(1, engine.segments.cursor.documents)
     documents = round(engine.segments.cursor.documents * scale)
     text, tokens = engine.database.table("SELECT sum(bytes) AS b, sum(tokens) AS t FROM facts").to_pylist()[0].values()
@@ -167,5 +176,5 @@ def _extrapolate(
         "memory_limit": resources.memory,
         "disk": round(segments * scale) + stored + 24 * documents,
         "output_bytes": total,
-        "s_curve": promise(session.method, settings.threshold),
+        "s_curve": promise(session.method, session.settings.threshold),
     }

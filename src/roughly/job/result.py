@@ -38,17 +38,17 @@ class Result:
 
     @cached_property
     def documents(self) -> pa.Table:
-        """Every input document with its verdict (`model.VERDICTS`), sorted by doc_id."""
+        """Every input document with its verdict (`model.WRITTEN`), sorted by doc_id."""
         return pq.read_table(self.folder / "documents.parquet")
 
     @cached_property
     def pairs(self) -> pa.Table:
-        """Verified pairs (`model.PAIRS`)."""
+        """Verified pairs."""
         return pq.read_table(self.folder / "pairs.parquet")
 
     @cached_property
     def clusters(self) -> pa.Table:
-        """Clusters of two documents or more (`model.CLUSTERS`)."""
+        """Clusters of two documents or more."""
         return pq.read_table(self.folder / "clusters.parquet")
 
     @property

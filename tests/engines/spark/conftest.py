@@ -14,12 +14,13 @@ import pytest
 
 from roughly import model
 from roughly.job.dedupe_api import run
-from roughly.job.on_spark import SparkResult, run_on_spark
+from roughly.job.launcher import DedupeRequest
+from roughly.job.on_spark import SparkLauncher, SparkResult
 from roughly.settings import Resources, Settings
 from roughly.sources.part import ReadOptions
 
-TABLES = {"documents": model.VERDICTS, "pairs": model.PAIRS, "clusters": model.CLUSTERS}
-FIRST = {"documents": ["doc_id"], "pairs": ["left_id", "right_id"], "clusters": ["cluster_id"]}
+TABLES = {name: table.schema for name, table in model.WRITTEN.items()}
+FIRST = {"documents": ["doc_id"], "pairs": ["left_id", "right_id"], "clusters": ["cluster_id"], "known": ["doc_id"]}
 SEES = os.pathsep.join(path for path in sys.path if path)
 """Where the workers find what this process has."""
 
@@ -93,12 +94,15 @@ def both(spark: Any, tmp_path: Path) -> Callable[..., tuple[dict[str, Any], Spar
         paths: list[Path], asked: dict[str, Any], *, partitions: int = 3, batch: int | None = None, **engine: Any
     ) -> tuple[dict[str, Any], SparkResult]:
         settings, reading = Settings.gather(asked), ReadOptions(batch_size=batch)
-        common: dict[str, Any] = {"settings": settings, "reading": reading, "overwrite": True}
-        ours = run(None, paths, resources=Resources(threads=1), output=tmp_path / "local", **common)
+
+        def request(name: str, resources: Resources) -> DedupeRequest:
+            return DedupeRequest(
+                settings=settings, reading=reading, resources=resources, output=tmp_path / name, overwrite=True
+            )
+
+        ours = run(None, paths, request("local", Resources(threads=1)))
         spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        theirs = run_on_spark(
-            None, paths, resources=Resources(memory=1 << 30), output=tmp_path / "spark", spark=spark, **common, **engine
-        )  # fmt: skip
+        theirs = run(None, paths, request("spark", Resources(memory=1 << 30)), SparkLauncher(spark, **engine))
         same_answer(ours.folder, theirs.folder)
         counts = theirs.summary["counts"]
         ignored = (

@@ -11,18 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 import roughly
+from conftest import same_answer
 from roughly.cluster import star
 from roughly.engines.local.dates import moments
-from roughly.engines.spark import linked, ranking, reading
+from roughly.engines.spark import linked, reading
 from roughly.engines.spark.cost import CollectionSize, recommend, stages
+from roughly.engines.spark.engine import SparkEngine
 from roughly.engines.spark.frame_store import FrameStore
-from roughly.errors import DuplicateIds, InputError, SettingsError
+from roughly.errors import DuplicateIds, InputError, Interrupted, SettingsError
+from roughly.job.dedupe_api import run
+from roughly.job.launcher import DedupeRequest
+from roughly.job.on_spark import SparkLauncher
 from roughly.kernels import grouping
+from roughly.settings import Resources, Settings
+from roughly.sources.part import ReadOptions
 
 Both = Callable[..., Any]
 
@@ -164,11 +172,6 @@ def test_dates_on_workers_are_those_of_the_database() -> None:
     assert moment.to_pylist()[0] == 86_400_000_000 and moment.null_count == 2
 
 
-def test_texts_in_sql_may_hold_anything(spark: Any) -> None:
-    for text in ("it's", "a\\b", "é\n", ""):
-        assert spark.sql(f"SELECT {ranking.literal(text)} AS t").collect()[0]["t"] == text
-
-
 def test_the_cost_model() -> None:
     small = CollectionSize(documents=1e6, tokens=4e8, keys=20, share=0.3)
     moved = {stage.name: stage.shuffled for stage in stages(small)}
@@ -202,3 +205,52 @@ def test_the_tables_of_the_page_are_those_of_the_model() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.page() == module.PAGE.read_text(encoding="utf-8"), "python docs/make_spark.py"
+
+
+def near_copies(count: int = 40) -> list[dict[str, Any]]:
+    """Documents of which every second is nearly the one before."""
+    rows = []
+    for number in range(count):
+        text = " ".join(words(number // 2, 60))
+        rows.append({"id": f"d{number}", "text": text + (" again" if number % 2 else ""), "title": f"Page {number}"})
+    return rows
+
+
+def test_a_run_that_was_stopped_goes_on(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(near_copies(), tmp_path / "pages.jsonl")
+    local = roughly.dedupe(path, output=tmp_path / "local")
+
+    def request(resume: bool) -> DedupeRequest:
+        resources = Resources(memory=1 << 30)
+        return DedupeRequest(
+            settings=Settings(), resources=resources, reading=ReadOptions(), output=tmp_path / "out", resume=resume
+        )
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(Interrupted, match="go on with --resume"):
+        patched.setattr(SparkEngine, "resolve", stop)
+        run(None, [path], request(False), SparkLauncher(spark))
+    with monkeypatch.context() as patched:
+        patched.setattr(reading, "signing", lambda *_: stop)  # nothing is read again
+        found = run(None, [path], request(True), SparkLauncher(spark))
+    same_answer(local.folder, found.folder)
+    assert found.summary["counts"] == local.summary["counts"]
+    assert found.summary["stages"][0]["reused"] and not (tmp_path / "out.partial").exists()
+
+
+def test_index_and_archive_are_those_of_one_machine(spark: Any, tmp_path: Path) -> None:
+    rows = near_copies()
+    path = write(rows, tmp_path / "pages.jsonl")
+    found = roughly.dedupe(path, output=tmp_path / "out", index=tmp_path / "archive.db", spark=spark, memory="1GB")
+    with roughly.Index.open(tmp_path / "archive.db") as index:
+        assert index.stats().documents == found.summary["counts"]["documents"] == 40
+    new = [{**row, "id": f"new-{row['id']}"} for row in rows[:6]] + [{"id": "z", "text": " ".join(words(999, 60))}]
+    path = write(new, tmp_path / "new.jsonl")
+    ours = roughly.dedupe(path, output=tmp_path / "ours", against=tmp_path / "archive.db")
+    theirs = roughly.dedupe(path, output=tmp_path / "theirs", against=tmp_path / "archive.db", spark=spark)
+    assert ours.summary["against"] == theirs.summary["against"] and ours.summary["against"]["removed"] == 6
+    for name in ("documents", "pairs"):
+        tables = [pq.read_table(result.folder / f"{name}.parquet") for result in (ours, theirs)]
+        assert tables[0].equals(tables[1]), name

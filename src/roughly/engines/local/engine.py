@@ -1,189 +1,174 @@
 """The embedded engine: DuckDB over Arrow and Parquet, spilling, in one process.
 
-It keeps what flows between the steps of the plan in a workspace on disk, and does the relational work: ranks,
-groups, joins.
+It keeps what flows between the steps of the plan in a workspace on disk. The relational steps are those of every
+engine (`engines.relational`); here stand the stages that read, group, load and compare.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roughly import model
 from roughly.cluster import grouping
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.evidence import together
-from roughly.cluster.scoring import ResolveBudget, ScoredPairs
+from roughly.cluster.scoring import ResolveBudget
 from roughly.cluster.star import overhead
-from roughly.engines.local import verdicts
-from roughly.engines.local.database import Database, parquet
+from roughly.engines.local.database import Database, parquet, plain_errors
 from roughly.engines.local.dates import DAY, PUBLISHED
 from roughly.engines.local.keys import Band, KeyLists
 from roughly.engines.local.segments import Segments
 from roughly.engines.local.sketches import SketchStore
 from roughly.engines.local.token_store import TokenStore, kinds_of, write_tokens
-from roughly.engines.local.workspace import Workspace
-from roughly.errors import DuplicateIds, MemoryTooSmall
-from roughly.meter import give_back
-from roughly.methods import Judge
-from roughly.pipeline import FACTS, Decision, RowsToFetch, SignedChunk, check_pairs
-from roughly.settings import Settings
+from roughly.engines.relational import statements
+from roughly.engines.relational.base_engine import RelationalEngine, ignore
+from roughly.engines.relational.decision_tables import empty_tables, tables_of
+from roughly.engines.relational.kept_copy import copy_part
+from roughly.engines.workspace import Workspace
+from roughly.errors import MemoryTooSmall
+from roughly.meter import Meter, Stage, give_back
+from roughly.methods import Judge, Method
+from roughly.model import CARRIED, DECISION, NUMBERED_FACTS, Table
+from roughly.pipeline import Decision, RowsToFetch, decide, fetch_all, sign_all
+from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
 from roughly.text.canonical import Tokens
+from roughly.text.filters import Filters
+from roughly.threads import map_in_order
 
-_LEAST_ROOM = 64 << 20
+BASE_MEMORY = 384 << 20
+"""What the process holds before the first document: the interpreter, its libraries, the kernels."""
+_LEAST_MEMORY = 64 << 20
+"""For one stage, at the least."""
 _SLACK = 48 << 20
 """For what is too small to be counted."""
 _WRITING = 96 << 20
 """For row groups on their way into a file."""
-_BYTES_A_DOCUMENT = 24
+_COPYING = 512 << 20
+"""For copying one file: a row group as it was read, and one to be written."""
+_BYTES_PER_DOCUMENT = 24
 """Held of every document while keys are grouped, candidate or not: its rank, and its share of the tables of keys."""
-_DECISION = ("decided", "clustered", "links", "near")
-"""What resolution says, as tables: see `verdicts`."""
+_SAMPLED = 10_000
+"""Documents that are read before the size of the collection is estimated."""
+_NO_ROWS = np.empty(0, np.int64)
 
 
 def _resident() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-class LocalEngine:
+class LocalEngine(RelationalEngine):
     """One run on one machine."""
 
     def __init__(
-        self,
-        workspace: Workspace,
-        parts: Sequence[Part],
-        settings: Settings,
-        *,
-        memory: int,
-        budget: int,
-        threads: int,
-        spill: Path,
+        self, parts: Sequence[Part], settings: Settings, resources: Resources, workspace: Workspace, meter: Meter
     ) -> None:
-        """`memory` is what the user gave, `budget` what is left of it for the work."""
-        self.workspace, self.parts, self.settings, self.threads = workspace, parts, settings, threads
-        self.given, self.budget = memory, budget
+        super().__init__(parts, settings, meter)
+        self.resources, self.workspace, self.threads = resources, workspace, resources.threads
+        self.budget = resources.memory - BASE_MEMORY
         self._before = _resident()
-        self.database = Database(memory=budget // 2, threads=threads, spill=spill)
+        spill = (resources.temp or workspace.folder) / "spill"
+        self.database = Database(memory=self.budget // 2, threads=self.threads, spill=spill)
         self.segments = Segments(workspace)
-        self.documents = 0
         self.ranks = np.empty(0, np.uint32)
-        self.counts: dict[str, int] = {}
-        self.store: TokenStore | None = None
         self.candidates: Candidates | None = None
+        self._sets: SetLoader | None = None
 
-    @property
-    def memory(self) -> int:
-        """Bytes there are for the work."""
-        return self.budget
+    def working(self) -> AbstractContextManager[None]:
+        """Errors of the database for a full disk or too little memory become ours."""
+        return plain_errors(self.budget // 2)
+
+    # ------------------------------------------------------------------ tables
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """The rows of a query that returns few."""
+        found: list[dict[str, Any]] = self.database.table(sql).to_pylist()
+        return found
+
+    def view(self, name: str, sql: str) -> None:
+        """Make the result of a query visible under a name."""
+        self.database.view(name, sql)
+
+    def keep(self, name: str, sql: str) -> None:
+        """Store the result of a query as an artefact of its own, taken over where it is there."""
+        path = self.workspace.path(f"{name}.parquet")
+        if self.workspace.found(name) is None:
+            self.database.save(sql, path)
+            self.workspace.commit(name, [path], {})
+        self._show(name, [path])
+
+    def _show(self, name: str, files: Sequence[Path]) -> None:
+        self.view(name, f"SELECT * FROM {parquet(files)}")
+
+    def write_table(self, sql: str, table: Table, path: Path) -> None:
+        """Write the result of a query as one Parquet file."""
+        self.database.write(sql, path, table.schema)
 
     # ------------------------------------------------------------------ reading
 
-    def resume_at(self) -> tuple[int, int]:
-        """Where reading starts."""
-        return self.segments.cursor.part, self.segments.cursor.chunk
+    def build_lexicon(self, path: Path, filters: Filters) -> None:
+        """Count the documents that each term stands in, and write the lexicon of the collection."""
+        from roughly.lexicon.builder import count_parts
 
-    def take(self, signed: SignedChunk) -> None:
-        """Keep one chunk."""
-        self.segments.add(signed)
+        resources = dataclasses.replace(self.resources, temp=self.resources.temp or self.workspace.folder)
+        main_text = self.settings.main_text
+        count_parts(self.parts, path, filters=filters, main_text=main_text, resources=resources, meter=self.meter)
 
-    def foresee(self, documents: int) -> None:
-        """Refuse a memory that cannot hold what is held of so many documents, whatever they are like."""
-        least = self.given - self.budget + _LEAST_ROOM + _SLACK + _BYTES_A_DOCUMENT * documents
-        if self.given < least:
-            raise MemoryTooSmall(
-                f"--memory {self.given >> 20}MB is too little for about {documents / 1e6:.1f} million documents; "
-                f"{-(-least >> 20)}MB is the least that would do, and more where many of them are alike"
-            )
-
-    def finish_reading(self) -> int:
-        """Make the facts visible as a table; refuse ids that are claimed twice."""
+    def read_and_sign(self, method: Method, stage: Stage) -> None:
+        """Read all parts, from where an interrupted run stopped; facts, keys, sketches and rejects are on disk."""
+        cursor = self.segments.cursor
+        stage.reused = (cursor.part, cursor.chunk) != (0, 0)
+        documents = 0
+        start = cursor.part, cursor.chunk
+        for signed in sign_all(self.parts, method, self.settings, self.threads, start, self.budget):
+            self.segments.add(signed)
+            stage.bytes += signed.nbytes
+            self.meter.advance(stage, stage.bytes)
+            before, documents = documents, documents + signed.facts.num_rows
+            if before < _SAMPLED <= documents:
+                self._check_capacity(round(documents * stage.total / max(1, stage.bytes)))
         self.segments.finish()
-        self.documents = self.segments.cursor.documents
-        self.counts |= self.segments.cursor.counts
+        cursor = self.segments.cursor
+        self.documents, self.rejected = cursor.documents, cursor.rejected
+        self.counts |= cursor.counts
         files = self.segments.files("facts.parquet")
         if not files:
             files = [self.workspace.path("no-facts.parquet")]
-            pq.write_table(pa.schema([pa.field("doc", pa.uint32()), *FACTS]).empty_table(), files[0])
-        self.database.view("read_facts", f"SELECT * FROM {parquet(files)}")
-        self._settle_ids()
-        return self.documents
+            pq.write_table(NUMBERED_FACTS.empty_table(), files[0])
+        self.view("read_facts", f"SELECT *, {PUBLISHED} AS when_published FROM {parquet(files)}")
 
-    def _settle_ids(self) -> None:
-        twice = self.database.value(
-            "SELECT count(*) FROM (SELECT 1 FROM read_facts GROUP BY doc_id HAVING count(*) > 1)"
-        )
-        if not twice:
-            self.database.view("facts", "SELECT * FROM read_facts")
-            return
-        if self.settings.on_duplicate_id != "number":
-            raise DuplicateIds(self._name_twins(twice))
-        self._keep(
-            "renamed",
-            """
-            SELECT doc, doc_id || '#' || n AS new_id FROM (
-                SELECT doc, doc_id, row_number() OVER (PARTITION BY doc_id ORDER BY doc) AS n FROM read_facts
-                WHERE doc_id IN (SELECT doc_id FROM read_facts GROUP BY doc_id HAVING count(*) > 1)
-            ) WHERE n > 1
-            """,
-        )
-        self.database.view(
-            "facts",
-            "SELECT f.* REPLACE (coalesce(r.new_id, f.doc_id) AS doc_id) FROM read_facts f "
-            "LEFT JOIN renamed r ON f.doc = r.doc",
-        )
-        if self.database.value("SELECT count(*) FROM (SELECT 1 FROM facts GROUP BY doc_id HAVING count(*) > 1)"):
-            raise DuplicateIds("numbering duplicate ids (a, a#2, …) meets ids of that form; rename them in the input")
-
-    def _name_twins(self, count: int) -> str:
-        rows = self.database.table(
-            """
-            SELECT doc_id, part, row FROM read_facts WHERE doc_id = (
-                SELECT doc_id FROM read_facts GROUP BY doc_id HAVING count(*) > 1 ORDER BY min(doc) LIMIT 1
-            ) ORDER BY doc LIMIT 2
-            """
-        ).to_pylist()
-        places = [f"{self.parts[r['part']].name} {self.parts[r['part']].locate(r['row'])}" for r in rows]
-        more = f"; {count:,} ids are claimed more than once" if count > 1 else ""
-        return (
-            f"two documents have the id {rows[0]['doc_id']!r}: {places[0]} and {places[1]}{more}. "
-            "Name another column with --id-column, or number them with --on-duplicate-id number"
-        )
+    def _check_capacity(self, documents: int) -> None:
+        """Refuse a memory that cannot hold what is held of about so many documents, whatever they are like."""
+        memory = self.resources.memory
+        least = memory - self.budget + _LEAST_MEMORY + _SLACK + _BYTES_PER_DOCUMENT * documents
+        if memory < least:
+            raise MemoryTooSmall(
+                f"--memory {memory >> 20}MB is too little for about {documents / 1e6:.1f} million documents; "
+                f"{-(-least >> 20)}MB is the least that would do, and more where many of them are alike"
+            )
 
     # ------------------------------------------------------------------ candidates
 
     def rank(self, order: str, collapse: str) -> None:
         """Number the documents, best first, and collapse those that are equal at this level."""
-        lanes = "raw_hi, raw_lo" if collapse == "identical" else "lex_hi, lex_lo"
-        columns = "doc, part, row, doc_id, source, bytes, tokens"
-        self._relational()
-        self._keep(
-            "ranked",
-            f"""
-            SELECT {columns}, rank, min(rank) OVER (PARTITION BY {lanes}) AS rep FROM (
-                SELECT {columns}, {lanes}, (row_number() OVER (ORDER BY {order}) - 1)::UINTEGER AS rank
-                FROM (SELECT *, {PUBLISHED} AS when_published FROM facts)
-            )
-            """,
-        )
+        hi, lo = statements.digest_columns(collapse)
+        self._use_memory_for_sql()
+        number = f"(row_number() OVER (ORDER BY {order}) - 1)::UINTEGER AS rank"
+        numbered = f"SELECT {', '.join(CARRIED)}, {hi} AS hi, {lo} AS lo, {number} FROM facts"
+        self.keep("ranked", statements.ranked(numbered))
 
-    def _keep(self, name: str, sql: str, **tables: pa.Table) -> None:
-        """A table as an artefact of its own: on disk and visible by its name, taken over where it is there."""
-        path = self.workspace.path(f"{name}.parquet")
-        if self.workspace.found(name) is None:
-            self.database.save(sql, path, **tables)
-            self.workspace.commit(name, [path], {})
-        self.database.view(name, f"SELECT * FROM {parquet([path])}")
-
-    def group(self, common: int, once: bool) -> Candidates:
-        """Documents that share a key."""
+    def group(self, common: int, once: bool) -> None:
+        """Find the documents that share a key."""
         from roughly.kernels.grouping import NO_MEMBER
 
         if self.workspace.found("candidates") is None:
@@ -196,54 +181,65 @@ class LocalEngine:
             streams = streams or [KeyLists(files, rank_of)]
             found = grouping.group(
                 streams,
-                budget=max(self._left(), _LEAST_ROOM),
+                budget=max(self._memory_left(), _LEAST_MEMORY),
                 threads=self.threads,
                 asking=not bands,
                 most=common,
                 once=once,
             )
             left_out = found.common
-            self.ranks, self.candidates = found.candidates(self.documents)
-            arrays = {"ranks": self.ranks, **dataclasses.asdict(self.candidates)}
+            self.ranks, candidates = found.candidates(self.documents)
+            arrays = {"ranks": self.ranks, **dataclasses.asdict(candidates)}
             buckets = arrays.pop("buckets")
             self.workspace.save("candidates", arrays, {"buckets": buckets, "common": left_out})
         info = self.workspace.info("candidates")
         saved = {name: self.workspace.array("candidates", name) for name in ("doc_offsets", "doc_buckets", "asks")}
         self.ranks = self.workspace.array("candidates", "ranks")
         self.candidates = Candidates(**saved, buckets=info["buckets"])
+        self.counts["candidate_documents"] = len(self.ranks)
         if common:
             self.counts["common_keys"] = info["common"]
+
+    def _grouped(self) -> Candidates:
+        if self.candidates is None:
+            raise RuntimeError("documents are grouped before they are compared")
         return self.candidates
 
-    def gates(self, judge: Judge) -> PairConstraints:
-        """Dates and lengths of the candidates, where they matter."""
-        if judge.dates is None and judge.lengths is None:
-            return PairConstraints()
-        numbers = pa.table({"rank": self.ranks})
-        rows = self.database.table(
-            f"""
-            SELECT r.tokens, {DAY} AS day
-            FROM numbers n JOIN ranked r ON n.rank = r.rank
-            JOIN (SELECT doc, {PUBLISHED} AS when_published FROM facts) f ON f.doc = r.doc ORDER BY n.rank
-            """,
-            numbers=numbers,
-        )
-        if not self.database.value(f"SELECT count(*) FROM facts WHERE ({PUBLISHED}) IS NOT NULL"):
-            judge = dataclasses.replace(judge, dates=None)  # where no document has a date, the window does not apply
-        days = rows["day"].to_numpy() if judge.dates is not None else np.empty(0, np.int32)
-        lengths = rows["tokens"].to_numpy() if judge.lengths is not None else np.empty(0, np.int64)
-        return PairConstraints(days, judge.dates or 0, lengths, 1.0 - (judge.lengths or 0.0))
+    def pair_bound(self) -> int:
+        """At most so many pairs of documents share a key."""
+        return self._grouped().pair_bound()
 
-    def wanted(self) -> list[RowsToFetch]:
-        """Where the candidate documents stand in the input; empty where their tokens are at hand already."""
+    def load_contents(self, judge: Judge) -> None:
+        """Load what the candidates are judged on: their keys, their sketches, or their tokens, read again."""
+        candidates = self._grouped()
+        if judge.on == "keys":
+            self._sets = candidates.key_sets()
+        elif judge.on == "sketch":
+            self._sets = self._sketches()
+        else:
+            wanted = self._rows_to_fetch()
+            with self.stage("fetch", sum(len(rows.rows) for rows in wanted), "documents") as stage:
+                stage.reused = not wanted and candidates.documents > 0
+                tokens = fetch_all(self.parts, wanted, self.settings, self.threads)
+                self._sets = self._store_tokens(self._counted(tokens, stage))
+
+    def _counted(self, batches: Iterable[tuple[Ints, Tokens]], stage: Stage) -> Iterator[tuple[Ints, Tokens]]:
+        for docs, tokens in batches:
+            stage.bytes += tokens.hashes.nbytes
+            self.meter.advance(stage, stage.done + len(docs))
+            yield docs, tokens
+
+    def _numbers(self) -> pa.Table:
+        """The number of each candidate and its rank."""
+        return pa.table({"rank": self.ranks, "number": np.arange(len(self.ranks), dtype=np.int64)})
+
+    def _rows_to_fetch(self) -> list[RowsToFetch]:
+        """Where the candidate documents stand in the input; empty where their tokens are stored already."""
         if self.workspace.found("tokens") is not None:
             return []
-        numbers = pa.table({"rank": self.ranks, "number": np.arange(len(self.ranks), dtype=np.uint32)})
         rows = self.database.table(
-            """
-            SELECT r.part, r.row, w.number FROM ranked r JOIN numbers w ON w.rank = r.rank ORDER BY r.part, r.row
-            """,
-            numbers=numbers,
+            "SELECT r.part, r.row, n.number FROM ranked r JOIN numbers n ON n.rank = r.rank ORDER BY r.part, r.row",
+            numbers=self._numbers(),
         )
         part, row, number = (rows[name].to_numpy() for name in ("part", "row", "number"))
         cuts = np.flatnonzero(np.diff(part)) + 1
@@ -253,30 +249,55 @@ class LocalEngine:
             if len(p)
         ]
 
-    def store_tokens(self, batches: Iterable[tuple[Ints, Tokens]], shingle_size: int) -> SetLoader:
-        """Keep the candidates' tokens on disk."""
+    def _store_tokens(self, batches: Iterable[tuple[Ints, Tokens]]) -> TokenStore:
+        """Store the candidates' tokens on disk."""
         path = self.workspace.path("tokens.bin")
         if self.workspace.found("tokens") is None:
             starts, lengths = write_tokens(path, len(self.ranks), batches)
             self.workspace.save("tokens", {"starts": starts, "lengths": lengths}, {}, [path])
         starts, lengths = (self.workspace.array("tokens", name) for name in ("starts", "lengths"))
-        self.store = TokenStore(path, starts, lengths, shingle_size=shingle_size, threads=self.threads)
-        return self.store
+        return TokenStore(path, starts, lengths, shingle_size=self.settings.shingle_size, threads=self.threads)
 
-    def sketches(self) -> SetLoader:
-        """The candidates' sketches."""
+    def _sketches(self) -> SketchStore:
         docs = np.empty(len(self.ranks), np.int64)
-        numbers = pa.table({"rank": self.ranks, "number": np.arange(len(self.ranks), dtype=np.int64)})
-        sql = "SELECT w.number, r.doc FROM numbers w JOIN ranked r ON w.rank = r.rank"
-        rows = self.database.table(sql, numbers=numbers)
+        sql = "SELECT n.number, r.doc FROM numbers n JOIN ranked r ON n.rank = r.rank"
+        rows = self.database.table(sql, numbers=self._numbers())
         docs[rows["number"].to_numpy()] = rows["doc"].to_numpy()
         return SketchStore(self.segments.sketch_files(), docs)
 
-    def room(self, candidates: Candidates) -> ResolveBudget:
-        """What resolution may use: what is left of the memory beside the candidates themselves."""
-        left = self._left() - overhead(candidates, self.threads)
-        if left < _LEAST_ROOM:
-            least = (self.given - left + _LEAST_ROOM) >> 20
+    # ------------------------------------------------------------------ resolution
+
+    def is_resolved(self) -> bool:
+        """Whether an interrupted run has stored the outcome of resolution."""
+        return self.workspace.found("decision") is not None
+
+    def resolve(self, judge: Judge, settings: Settings, advance: Callable[[int], None] = ignore) -> None:
+        """Compare candidates, best rank first, and store who is kept."""
+        candidates = self._grouped()
+        if self._sets is None:
+            raise RuntimeError("contents are loaded before they are compared")
+        constraints = self._constraints(self.applicable(judge))
+        work = dataclasses.replace(self._memory_for_resolution(candidates), advance=advance)
+        self._save(decide(candidates, self._sets, judge, settings, constraints, work))
+
+    def _constraints(self, judge: Judge) -> PairConstraints:
+        """Dates and lengths of the candidates, where they matter."""
+        if judge.dates is None and judge.lengths is None:
+            return PairConstraints()
+        rows = self.database.table(
+            f"""
+            SELECT f.tokens, {DAY} AS day FROM numbers n JOIN ranked r ON n.rank = r.rank
+            JOIN facts f ON f.doc = r.doc ORDER BY n.rank
+            """,
+            numbers=self._numbers(),
+        )
+        return PairConstraints.of_judge(judge, rows["day"].to_numpy(), rows["tokens"].to_numpy())
+
+    def _memory_for_resolution(self, candidates: Candidates) -> ResolveBudget:
+        """What is left of the memory beside the candidates themselves."""
+        left = self._memory_left() - overhead(candidates, self.threads)
+        if left < _LEAST_MEMORY:
+            least = (self.resources.memory - left + _LEAST_MEMORY) >> 20
             raise MemoryTooSmall(
                 f"{candidates.documents:,} documents share a key with another, and what must be held of them leaves no "
                 f"room to compare them; {least}MB is the least --memory that would do. With --resume and that memory "
@@ -286,11 +307,11 @@ class LocalEngine:
         scratch.mkdir(exist_ok=True)
         return ResolveBudget(left, self.threads, scratch)
 
-    def _relational(self, beside: int = 0) -> None:
+    def _use_memory_for_sql(self, beside: int = 0) -> None:
         """Let the database have what is left but for what works beside it. It takes a little more than allowed."""
-        self.database.allow(max(self.budget // 2, 3 * self._left() // 4) - beside)
+        self.database.allow(max(self.budget // 2, 3 * self._memory_left() // 4) - beside)
 
-    def _left(self) -> int:
+    def _memory_left(self) -> int:
         """What is left of the memory: nothing else is at work between two stages.
 
         What the process held before the run counts only as far as it was set aside for it: a caller may hold large
@@ -299,67 +320,85 @@ class LocalEngine:
         self.database.rest()
         give_back()
         grown = max(0, _resident() - self._before)
-        return self.given - min(self._before, self.given - self.budget) - grown - _SLACK
-
-    # ------------------------------------------------------------------ verdicts
-
-    def decided(self) -> bool:
-        """Whether an earlier, interrupted run has come to a decision that is taken over."""
-        return self.workspace.found("decision") is not None
-
-    def decide(self, decision: Decision | None) -> None:
-        """Give every document its verdict."""
-        if decision is not None or not self.decided():
-            self._save(decision)
-        self.counts |= self.workspace.info("decision")["counts"]
-        for name in _DECISION:
-            path = self.workspace.path(f"{name}.parquet")
-            self.database.view(name, f"SELECT * FROM {parquet([path])}")
-        self._relational()
-        self.workspace.discard("verdicts")
-        self._keep("verdicts", verdicts.VERDICTS)
-        if self.settings.pairs == "all":
-            check_pairs(self.database.value(verdicts.COUNT_ALL_PAIRS), self.settings.pairs_limit)
+        memory = self.resources.memory
+        return memory - min(self._before, memory - self.budget) - grown - _SLACK
 
     def _save(self, decision: Decision | None) -> None:
-        tables = verdicts.empty_tables()
+        """Store what resolution decided, and forget verdicts that follow from another decision."""
+        tables = empty_tables()
         counts: dict[str, int] = {}
         if decision is not None:
             tables, counts = self._tables(decision)
+        self.workspace.discard("verdicts")
         files = []
-        for name in _DECISION:
+        for name in DECISION:
             files.append(self.workspace.path(f"{name}.parquet"))
             pq.write_table(tables[name], files[-1], compression="lz4")
         self.workspace.commit("decision", files, {"counts": counts})
 
     def _tables(self, decision: Decision) -> tuple[dict[str, pa.Table], dict[str, int]]:
-        resolution, ranks = decision.resolution, self.ranks
+        resolution = decision.resolution
         pairs = together(resolution.pairs, decision.links)
-        tables = verdicts.tables_of(decision, pairs, ranks, self._kinds(pairs), self.settings.cluster == "components")
+        kinds = kinds_of(self._sets, pairs, self.threads) if isinstance(self._sets, TokenStore) else None
+        tables = tables_of(decision, pairs, self.ranks, kinds, self.settings.cluster == "components")
         counts = {
-            "candidate_documents": len(ranks),
+            "candidate_documents": len(self.ranks),
             "candidate_pairs": resolution.compared,
             "verified_pairs": len(pairs),
             "crowded_buckets": resolution.crowded,
         }
         return tables, counts | {name: self.counts[name] for name in ("common_keys",) if name in self.counts}
 
-    def _kinds(self, pairs: ScoredPairs) -> pa.Array | None:
-        return None if self.store is None else kinds_of(self.store, pairs, self.threads)
+    # ------------------------------------------------------------------ verdicts
+
+    def load_decision(self) -> None:
+        """Make what resolution decided visible; where nothing was compared, that is empty."""
+        if not self.is_resolved():
+            self._save(None)
+        self.counts |= self.workspace.info("decision")["counts"]
+        for name in DECISION:
+            self._show(name, [self.workspace.path(f"{name}.parquet")])
+
+    def give_verdicts(self) -> None:
+        """Give every document its verdict."""
+        self._use_memory_for_sql()
+        super().give_verdicts()
 
     def write(self, folder: Path) -> None:
-        """documents.parquet, pairs.parquet, clusters.parquet and known.parquet."""
-        self._relational(beside=min(_WRITING, self.budget // 8))
-        self.database.write(verdicts.DOCUMENTS, folder / "documents.parquet", model.VERDICTS)
-        pairs = verdicts.ALL_PAIRS if self.settings.pairs == "all" else verdicts.EVIDENCE
-        self.database.write(pairs, folder / "pairs.parquet", model.PAIRS)
-        self.database.write(verdicts.CLUSTERS, folder / "clusters.parquet", model.CLUSTERS)
-        self.database.write(verdicts.KNOWN, folder / "known.parquet", model.KNOWN)
+        """Write all tables, a file each."""
+        self._use_memory_for_sql(beside=min(_WRITING, self.budget // 8))
+        super().write(folder)
 
-    def kept_rows(self) -> Iterator[tuple[int, Ints]]:
-        """(part, rows whose documents stay, ascending) for every part that keeps something."""
-        number, held = -1, [np.empty(0, np.int64)]
-        for batch in self.database.batches("SELECT part, row FROM verdicts WHERE kept ORDER BY part, row"):
+    def write_rejects(self, path: Path) -> None:
+        """Write quarantine.jsonl, in the order of the input."""
+        with path.open("wb") as target:
+            for rejects in self.segments.files("rejects.jsonl"):
+                with rejects.open("rb") as source:
+                    shutil.copyfileobj(source, target)
+
+    def copy_kept(self, folder: Path, advance: Callable[[int], None]) -> None:
+        """Copy what is kept of every part, several parts at a time."""
+        folder.mkdir()
+        threads = max(1, min(self.threads, self.budget // _COPYING))
+        copied = map_in_order(lambda item: copy_part(*item, folder), self._kept_by_part(), threads)
+        for done, _ in enumerate(copied, 1):
+            advance(done)
+
+    def _kept_by_part(self) -> Iterator[tuple[Part, Ints]]:
+        """Every part with the rows of it that are kept."""
+        kept = self._kept_rows()
+        number, rows = next(kept, (-1, _NO_ROWS))
+        for at, part in enumerate(self.parts):
+            if at == number:
+                yield part, rows
+                number, rows = next(kept, (-1, _NO_ROWS))
+            else:
+                yield part, _NO_ROWS
+
+    def _kept_rows(self) -> Iterator[tuple[int, Ints]]:
+        """(part, rows that are kept, ascending) for every part of which something is kept."""
+        number, held = -1, [_NO_ROWS]
+        for batch in self.database.batches(f"{statements.KEPT_ROWS} ORDER BY part, row"):
             part, row = batch["part"].to_numpy(), batch["row"].to_numpy()
             cuts = np.r_[np.flatnonzero(np.diff(part, prepend=-1)), len(part)].tolist()
             for start, stop in pairwise(cuts):
@@ -374,6 +413,6 @@ class LocalEngine:
     def close(self) -> None:
         """Give the memory back."""
         self.segments.stop()
-        if self.store is not None:
-            self.store.close()
+        if isinstance(self._sets, TokenStore):
+            self._sets.close()
         self.database.rest()

@@ -20,25 +20,19 @@ from typing import Any
 import duckdb
 import numpy as np
 import numpy.typing as npt
+import pyarrow.parquet as pq
 
 from roughly.engines.local.database import parquet, plain_errors
 from roughly.engines.local.dates import PUBLISHED
 from roughly.errors import InputError, InputMissing
+from roughly.model import WRITTEN
 
 MEMORY = 1 << 30
 MOST = 500  # rows of one answer
 
-_NONE_KNOWN = """
-    SELECT NULL::VARCHAR AS doc_id, NULL::UINTEGER AS part, NULL::BIGINT AS row, NULL::BIGINT AS bytes,
-           NULL::BIGINT AS tokens, NULL::VARCHAR AS equal_to, NULL::VARCHAR AS title, NULL::VARCHAR AS url,
-           NULL::VARCHAR AS date, NULL::VARCHAR AS source WHERE false
-"""
 _MEMBERS = f"""
     CREATE TABLE members AS SELECT *, ({PUBLISHED})::DATE AS day FROM (
-        SELECT d.doc_id, d.cluster_id, d.kept, d.kept_id, d.resemblance, d.containment, d.contained_in, d.kind, k.bytes,
-               k.tokens, k.equal_to, k.title, k.url, k.date, k.source
-        FROM documents d JOIN (SELECT cluster_id FROM clusters) c ON c.cluster_id = d.cluster_id
-        LEFT JOIN known k ON k.doc_id = d.doc_id
+        {{documents}} JOIN (SELECT cluster_id FROM clusters) c ON c.cluster_id = d.cluster_id
     ) ORDER BY cluster_id, kept DESC, doc_id = cluster_id DESC, resemblance DESC NULLS LAST, doc_id
 """
 # A document that resembles only such as went stays, and stands in no cluster of two: its pairs are here as well.
@@ -72,11 +66,6 @@ ORDERS = {
     "newest": "last DESC NULLS LAST, cluster_id",
     "id": "cluster_id",
 }
-_DOCUMENT = """
-    SELECT d.doc_id, d.cluster_id, d.kept, d.kept_id, d.resemblance, d.containment, d.contained_in, d.kind, k.part,
-           k.row, k.bytes, k.tokens, k.equal_to, k.title, k.url, k.date, k.source
-    FROM documents d LEFT JOIN known k ON k.doc_id = d.doc_id
-"""
 SIZES = "SELECT size, count(*) FROM groups GROUP BY size ORDER BY size"
 RESEMBLANCE = """
     SELECT least(floor(resemblance * 100 + 1e-9), 99)::INTEGER AS bin, count(*) AS documents
@@ -102,6 +91,15 @@ MONTHS = f"""
 """
 
 Row = dict[str, Any]
+
+
+def _documents() -> str:
+    """SQL: every document, with all that was written about it."""
+    own = WRITTEN["documents"].schema.names
+    known = ", ".join(f"k.{column.name}" for column in WRITTEN["known"].columns if column.name not in own)
+    return f"SELECT d.*, {known} FROM documents d LEFT JOIN known k ON k.doc_id = d.doc_id"
+
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -197,7 +195,7 @@ class Browsing:
     def documents(self, ids: Sequence[str]) -> list[Row]:
         """Documents by their ids."""
         marks = ", ".join("?" * len(ids))
-        return self.rows(f"{_DOCUMENT} WHERE d.doc_id IN ({marks})", list(ids)) if ids else []
+        return self.rows(f"{_documents()} WHERE d.doc_id IN ({marks})", list(ids)) if ids else []
 
     def at_url(self, url: str, limit: int = MOST) -> list[Row]:
         """Documents with this address."""
@@ -284,9 +282,8 @@ class Browsing:
                     made.execute(f"SET {setting}")
                 for name in ("documents", "pairs", "clusters"):
                     made.execute(f"CREATE VIEW {name} AS SELECT * FROM {parquet(self._files(name))}")
-                known = f"SELECT * FROM {parquet(self._files('known'))}" if self.has_known else _NONE_KNOWN
-                made.execute(f"CREATE VIEW known AS {known}")
-                for statement in (_MEMBERS, _EDGES, _GROUPS):
+                made.execute(f"CREATE VIEW known AS SELECT * FROM {parquet(self._known_files(home))}")
+                for statement in (_MEMBERS.format(documents=_documents()), _EDGES, _GROUPS):
                     made.execute(statement)
         except duckdb.Error as problem:
             made.close()
@@ -295,6 +292,13 @@ class Browsing:
             made.close()
             raise
         return made
+
+    def _known_files(self, home: Path) -> list[Path]:
+        """Runs of older versions have none: then an empty one."""
+        if self.has_known:
+            return self._files("known")
+        pq.write_table(WRITTEN["known"].schema.empty_table(), home / "known.parquet")
+        return [home / "known.parquet"]
 
     def _files(self, name: str) -> list[Path]:
         """One file, or the files of a folder, as a cluster writes them."""

@@ -19,16 +19,15 @@ import pyarrow.parquet as pq
 
 from roughly.engines.local.keys import KeyFile, write_keys
 from roughly.engines.local.sketches import SketchFile, write_sketches
-from roughly.engines.local.workspace import Workspace
+from roughly.engines.workspace import Workspace
 from roughly.features.shingles import Sets
 from roughly.methods import Keys
-from roughly.model import Reject
-from roughly.pipeline import FACTS, SignedChunk
+from roughly.model import NUMBERED_FACTS, Reject
+from roughly.pipeline import SignedChunk
 from roughly.threads import BackgroundTask
 
 SEGMENT_DOCUMENTS = 100_000
 SEGMENT_BYTES = 96 << 20
-_NUMBERED = FACTS.insert(0, pa.field("doc", pa.uint32(), nullable=False))
 
 
 @dataclass
@@ -83,7 +82,7 @@ class Segments:
         """Take one chunk's documents; close the segment where it is full."""
         filling, before, count = self._filling, self._next, signed.facts.num_rows
         numbers = pa.array(np.arange(before.documents, before.documents + count, dtype=np.uint32))
-        filling.facts.append(pa.RecordBatch.from_arrays([numbers, *signed.facts.columns], schema=_NUMBERED))
+        filling.facts.append(pa.RecordBatch.from_arrays([numbers, *signed.facts.columns], schema=NUMBERED_FACTS))
         filling.bytes += signed.facts.nbytes
         if signed.keys is not None:
             filling.keys.append(signed.keys)
@@ -138,7 +137,7 @@ class Segments:
     def _write_facts(self, name: str, filling: _Filling) -> Path:
         path = self.workspace.path(f"{name}.facts.parquet")
         pq.write_table(
-            pa.Table.from_batches(filling.facts, schema=_NUMBERED), path, compression="lz4", use_dictionary=False
+            pa.Table.from_batches(filling.facts, schema=NUMBERED_FACTS), path, compression="lz4", use_dictionary=False
         )
         return path
 

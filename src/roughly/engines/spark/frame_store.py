@@ -2,13 +2,17 @@
 
 A stage ends when its frame is stored: what comes after reads it back, so a lost worker costs the stage it was lost in
 and no more, and nothing is computed twice. Spark's committer lets one attempt of each task into the folder, so a task
-that runs twice, for speculation or after a loss, is written once.
+that runs twice, for speculation or after a loss, is written once. The committer also writes the marker `_SUCCESS` when
+all of a frame is there; a resumed run takes over the frames that have one. The workspace has checked before that
+settings, inputs and version are those of the interrupted run, and every frame follows from these.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+_COMPLETE = "_SUCCESS"
 
 
 class FrameStore:
@@ -21,7 +25,12 @@ class FrameStore:
         """Where a frame of that name lies, as Spark and its workers say it."""
         return (self.folder / name).absolute().as_uri()
 
+    def has(self, name: str) -> bool:
+        """Whether a frame of that name is stored as a whole."""
+        return (self.folder / name / _COMPLETE).exists()
+
     def keep(self, frame: Any, name: str) -> Any:
-        """Store a frame and read it back."""
-        frame.write.mode("overwrite").option("compression", "lz4").parquet(self.path(name))
+        """Store a frame, unless an interrupted run has done so, and read it back."""
+        if not self.has(name):
+            frame.write.mode("overwrite").option("compression", "lz4").parquet(self.path(name))
         return self.spark.read.schema(frame.schema).parquet(self.path(name))

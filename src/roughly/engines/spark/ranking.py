@@ -1,64 +1,37 @@
 """The rank of every document, best first, without a step that one worker does alone.
 
 Documents are sorted by the keep rules over all workers. A document's rank is then its place within its partition, plus
-how many stand in the partitions before: a number a partition is all that the driver sees. The order is total (its last
-word is the id), so ranks do not depend on where the partitions are cut.
+how many stand in the partitions before: one number per partition is all that the driver sees. The order is total (ties
+are broken by id), so ranks do not depend on where the partitions are cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from roughly.cluster.keep import order_by
 
-_COLUMNS = ("doc", "part", "chunk", "row", "doc_id", "source", "bytes", "tokens", "day")
-
-
-def literal(text: str) -> str:
-    """A text in Spark's SQL, whatever is in it."""
-    return f"decode(X'{text.encode().hex()}', 'UTF-8')"
+def placed(listed: Any) -> Any:
+    """The documents, which are sorted over all workers, with `partition` and `place` in it."""
+    columns = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in listed.schema.fields)
+    return listed.mapInArrow(_number, f"{columns}, partition int, place bigint")
 
 
-def numbered(facts: Any, rules: Sequence[str], measure: str, collapse: str) -> Any:
-    """The documents with `partition` and `place` in it, to be stored before anything is counted."""
-    spark = facts.sparkSession
-    lanes = ("raw_hi", "raw_lo") if collapse == "identical" else ("lex_hi", "lex_lo")
-    facts.createOrReplaceTempView("roughly_facts")
-    wanted = ", ".join(dict.fromkeys([*_COLUMNS, "url", "when_published"]))
-    order = order_by(rules, measure, literal)
-    listed = spark.sql(f"SELECT {wanted}, {lanes[0]} AS hi, {lanes[1]} AS lo FROM roughly_facts ORDER BY {order}")
-    kept = listed.select(*_COLUMNS, "hi", "lo")
-    return kept.mapInArrow(_number, f"{_ddl(kept)}, partition int, place bigint")
-
-
-def ranked(stored: Any) -> Any:
-    """The same with `rank` from 0, and `rep`, the best rank among documents that are equal."""
+def numbered(stored: Any) -> Any:
+    """The same with `rank` from 0; `stored` is stored, so that places do not change while they are counted."""
     from pyspark.sql import functions as f
 
-    spark = stored.sparkSession
     counts = sorted((row[0], row[1]) for row in stored.groupBy("partition").count().collect())
     before = np.cumsum([0, *(count for _, count in counts)]).tolist()
-    firsts = spark.createDataFrame(
+    firsts = stored.sparkSession.createDataFrame(
         [(partition, first) for (partition, _), first in zip(counts, before, strict=False)] or [(0, 0)],
         "partition int, first bigint",
     )
-    table = (
-        stored.join(f.broadcast(firsts), "partition")
-        .withColumn("rank", f.col("first") + f.col("place"))
-        .drop("partition", "place", "first")
-    )
-    # only groups of two or more are joined: few, mostly, so that their table goes to every worker
-    equal = table.groupBy("hi", "lo").agg(f.min("rank").alias("rep"), f.count("*").alias("n")).where("n > 1").drop("n")
-    joined = table.join(equal, ["hi", "lo"], "left").drop("hi", "lo")
-    return joined.withColumn("rep", f.coalesce("rep", "rank"))
-
-
-def _ddl(frame: Any) -> str:
-    return ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in frame.schema.fields)
+    table = stored.join(f.broadcast(firsts), "partition")
+    return table.withColumn("rank", f.col("first") + f.col("place")).drop("partition", "place", "first")
 
 
 def _number(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

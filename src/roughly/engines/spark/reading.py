@@ -19,7 +19,18 @@ import numpy as np
 import pyarrow as pa
 
 from roughly import pipeline
-from roughly.engines.spark.schemas import COUNTS, DOCUMENT, REJECT, ROW_BITS, SIGNED, filled, signed, to_spark
+from roughly.engines.spark.schemas import (
+    COUNTS,
+    DOCUMENT,
+    FETCHED,
+    REJECT,
+    ROW_BITS,
+    SIGNED,
+    filled,
+    signed,
+    signed_type,
+    to_spark,
+)  # fmt: skip
 from roughly.sources.part import Part
 
 SHARE_BYTES = 64 << 20
@@ -96,17 +107,18 @@ def _documents(found: pipeline.SignedChunk, number: int, index: int, count: int)
     facts = found.facts
     moment, day = moments(facts.column("date"))
     columns: dict[str, Any] = {
+        field.name: facts.column(field.name).view(signed_type(field.type))
+        if pa.types.is_integer(field.type)
+        else facts.column(field.name)
+        for field in facts.schema
+    }
+    columns |= {
         "what": np.full(count, DOCUMENT, np.int8),
-        "part": np.full(count, number, np.int32),
         "chunk": np.full(count, index, np.int32),
         "doc": (number << ROW_BITS) + facts.column("row").to_numpy(),
         "when_published": moment,
         "day": day,
     }
-    columns |= {name: facts.column(name) for name in ("row", "doc_id", "url", "source", "bytes", "tokens")}
-    columns |= {
-        name: signed(facts.column(name).to_numpy()) for name in ("raw_hi", "raw_lo", "lex_hi", "lex_lo")
-    }  # fmt: skip
     if found.keys is not None:
         values, offsets = found.keys.values, found.keys.offsets
         if offsets is None:
@@ -156,17 +168,6 @@ def _last(content: bytes) -> Part:
 
 def opened(packed_parts: Any, number: int) -> Part:
     return _last(packed_parts.value[number])
-
-
-FETCHED = pa.schema(
-    [
-        pa.field("rank", pa.int64()),
-        pa.field("root", pa.int64()),
-        pa.field("tokens", pa.int64()),
-        pa.field("day", pa.int32()),
-        pa.field("content", pa.binary()),
-    ]
-)
 
 
 def fetch(wanted: Any, packed_parts: Any, main_text: bool) -> Any:

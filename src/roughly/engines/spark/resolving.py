@@ -6,7 +6,7 @@ kept documents of its buckets; all of these are in its own component. So by indu
 stays depends on the documents of its component alone, on their order and on their buckets: resolving any union of
 components gives each of them the verdict that resolving all of them together gives it. The same holds for evidence (at
 most sixteen pairs *a document*), for crowded buckets (a bucket is crowded by its own members, and dissolved among those
-that a chain of crowded buckets joins: `cluster.relief`) and for the links of `components`. A worker may therefore
+that a chain of crowded buckets joins: `cluster.hot_buckets`) and for the links of `components`. A worker may therefore
 take as many components as it likes, in one go, and it is the same code that decides.
 
 A bucket of n near-copies costs n comparisons, as it does on one machine. Buckets lie in memory (12 bytes an entry),
@@ -146,7 +146,7 @@ def _documents(batch: pa.RecordBatch, stream: Any) -> tuple[Any, ...]:
 
 def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.RecordBatch]:
     from roughly.engines.local.token_store import TokenStore, kinds_of
-    from roughly.engines.local.verdicts import tables_of
+    from roughly.engines.relational.decision_tables import tables_of
 
     judge, settings = rules.judge, rules.settings
     chosen, candidates = share.buckets.candidates(len(share.ranks))
@@ -157,15 +157,10 @@ def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.Re
         path = folder / "content"
         store = TokenStore(path, share.starts, share.counts, shingle_size=settings.shingle_size, threads=1)
     sets: SetLoader = store if store is not None else _sets(share, candidates, rules, folder / "content")
-    gates = PairConstraints(
-        share.days if judge.dates is not None else np.empty(0, np.int32),
-        judge.dates or 0,
-        share.lengths if judge.lengths is not None else np.empty(0, np.int64),
-        1.0 - (judge.lengths or 0.0),
-    )
+    constraints = PairConstraints.of_judge(judge, share.days, share.lengths)
     work = ResolveBudget(max(rules.memory // 2, 64 << 20), 1, folder)
     try:
-        decision = pipeline.decide(candidates, sets, judge, settings, gates, work)
+        decision = pipeline.decide(candidates, sets, judge, settings, constraints, work)
         pairs = together(decision.resolution.pairs, decision.links)
         kinds = None if store is None else kinds_of(store, pairs, 1)
     finally:
@@ -174,19 +169,16 @@ def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.Re
     tables = tables_of(decision, pairs, share.ranks, kinds, settings.cluster == "components")
     for name, table in tables.items():
         for batch in table.to_batches(1 << 16):
-            yield _told(name, batch)
+            yield _as_decided(name, batch)
     resolution = decision.resolution
     yield filled(DECIDED, 1, table=["counts"], compared=[resolution.compared], crowded=[resolution.crowded])
 
 
-def _told(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
-    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    left = columns.pop("left_rank", None)
-    columns["left_rank"] = columns.pop("rank") if left is None else left
-    for other in ("witness", "cluster"):
-        if other in columns:
-            columns["right_rank"] = columns.pop(other)
-    return filled(DECIDED, batch.num_rows, table=[name] * batch.num_rows, **columns)
+def _as_decided(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows of a table of `model.DECISION`, whose first two columns are ranks, as rows of DECIDED."""
+    left, right, *rest = batch.columns
+    columns = dict(zip(batch.schema.names[2:], rest, strict=True))
+    return filled(DECIDED, batch.num_rows, table=[name] * batch.num_rows, left_rank=left, right_rank=right, **columns)
 
 
 def _sets(share: _Share, candidates: Candidates, rules: ResolveRules, path: Path) -> SetLoader:

@@ -11,27 +11,30 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.model import DECISION, FACTS
+
 DOCUMENT, REJECT, COUNTS = 0, 1, 2
 
-# One row a document, a rejected record, or what the method counted in a chunk (both in `note`, as JSON).
+
+def signed_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the same bits that Spark has."""
+    return {pa.uint32(): pa.int32(), pa.uint64(): pa.int64()}.get(kind, kind)
+
+
+def _spark_fields(schema: pa.Schema) -> list[pa.Field]:
+    return [pa.field(field.name, signed_type(field.type)) for field in schema]
+
+
+# One row per document (its facts, keys and sketch), per rejected record, and per chunk for what the method counted
+# (both in `note`, as JSON).
 SIGNED = pa.schema(
     [
         pa.field("what", pa.int8()),
-        pa.field("part", pa.int32()),
         pa.field("chunk", pa.int32()),
-        pa.field("row", pa.int64()),
         pa.field("doc", pa.int64()),  # part and row in one number, in reading order
-        pa.field("doc_id", pa.string()),
-        pa.field("url", pa.string()),
-        pa.field("source", pa.string()),
+        *_spark_fields(FACTS),
         pa.field("when_published", pa.int64()),
         pa.field("day", pa.int32()),
-        pa.field("bytes", pa.int64()),
-        pa.field("tokens", pa.int64()),
-        pa.field("raw_hi", pa.int64()),
-        pa.field("raw_lo", pa.int64()),
-        pa.field("lex_hi", pa.int64()),
-        pa.field("lex_lo", pa.int64()),
         pa.field("keys", pa.list_(pa.int64())),
         pa.field("asks", pa.list_(pa.bool_())),  # null: all of them ask
         pa.field("sketch", pa.binary()),
@@ -39,6 +42,8 @@ SIGNED = pa.schema(
         pa.field("note", pa.string()),
     ]
 )
+NO_FACTS = ("what", "keys", "asks", "sketch", "limit", "note")
+"""Columns of SIGNED that are not facts of a document."""
 ROW_BITS = 40
 """A document's number is its part above, its row below: a part has a thousand billion rows at most."""
 
@@ -57,27 +62,27 @@ SHARE = pa.schema(
     ]
 )
 
-# What a worker found: rows of several tables in one.
+# What the workers found: rows of all tables of `model.DECISION` in one, and what was counted.
 DECIDED = pa.schema(
     [
-        pa.field("table", pa.string()),  # links, decided, clustered, near, counts
+        pa.field("table", pa.string()),  # a name in `model.DECISION`, or counts
         pa.field("left_rank", pa.int64()),
         pa.field("right_rank", pa.int64()),
-        pa.field("resemblance", pa.float64()),
-        pa.field("containment", pa.float64()),
-        pa.field("contained_in", pa.float64()),
-        pa.field("kind", pa.string()),
+        *_spark_fields(pa.schema([field for field in DECISION["links"] if not field.name.endswith("_rank")])),
         pa.field("compared", pa.int64()),
         pa.field("crowded", pa.int64()),
     ]
 )
+
+# Candidates that were read again.
+FETCHED = pa.schema([SHARE.field(name) for name in ("rank", "root", "tokens", "day", "content")])
 
 
 def to_spark(schema: pa.Schema) -> Any:
     """The schema as Spark has it."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    return from_arrow_schema(schema)
+    return from_arrow_schema(pa.schema(_spark_fields(schema)))
 
 
 def signed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:

@@ -20,6 +20,7 @@ SETTINGS = {
     "spark.sql.adaptive.skewJoin.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
 }
 """What a run needs of a session; a session that was given has its own back afterwards."""
 _PROBLEM = re.compile(r"roughly\.errors\.(\w+): (.*)")

@@ -21,7 +21,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
+from pyarrow.dataset import dataset
 from sqlalchemy import Connection, bindparam, update
 
 from roughly.cluster.candidates import NO_DAY
@@ -48,11 +48,11 @@ _COLUMNS = ("document", "doc_id", "content", "added", "bytes", "day", "title", "
 
 
 class ClusterLabels:
-    """The cluster of each document, by the hashes of both names."""
+    """The cluster of each document, by the hashes of both names. `documents` is a file, or a folder of files."""
 
     def __init__(self, documents: Path) -> None:
         doc, cluster = [], []
-        for batch in pq.ParquetFile(documents).iter_batches(columns=["doc_id", "cluster_id"]):
+        for batch in dataset(documents, format="parquet").to_batches(columns=["doc_id", "cluster_id"]):
             doc.append(hashed(batch.column("doc_id")))
             cluster.append(hashed(batch.column("cluster_id")))
         self._doc, self._cluster = (np.concatenate([np.empty(0, np.uint64), *some]) for some in (doc, cluster))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from roughly import methods
 from roughly.engines.local import run_browser as browsing
 from roughly.engines.local.run_browser import Browsing
-from roughly.engines.local.summary import histogram
+from roughly.engines.relational.summary import histogram
 from roughly.errors import RoughlyError, SettingsError
 from roughly.job.rereading import Input
 from roughly.report.run_request import asked as asked_of

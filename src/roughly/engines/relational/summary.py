@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from roughly.engines.local.database import Database
+Rows = Callable[[str], list[dict[str, Any]]]
+"""The rows of a query."""
 
 COUNTS = """
     SELECT count(*) AS documents, count(*) FILTER (WHERE v.kept) AS kept, count(*) FILTER (WHERE NOT v.kept) AS removed,
@@ -16,8 +18,8 @@ COUNTS = """
     FROM verdicts v
 """
 IDENTICAL = """
-    SELECT coalesce(sum(n - 1), 0)::BIGINT
-    FROM (SELECT count(*) AS n FROM facts GROUP BY raw_hi, raw_lo HAVING count(*) > 1)
+    SELECT coalesce(sum(n - 1), 0)::BIGINT AS identical
+    FROM (SELECT count(*) AS n FROM facts GROUP BY raw_hi, raw_lo HAVING count(*) > 1) AS groups
 """
 SIZES = """
     SELECT size, count(*) AS clusters FROM (
@@ -74,13 +76,12 @@ class Summary:
     below: list[dict[str, Any]]
 
 
-def summarise(database: Database, measure: str, samples: int = 8) -> Summary:
+def summarise(rows: Rows, measure: str, samples: int = 8) -> Summary:
     """Count everything."""
     score = "containment" if measure == "containment" else "resemblance"
-    counts = {name: int(value or 0) for name, value in database.table(COUNTS).to_pylist()[0].items()}
-    counts["identical"] = database.value(IDENTICAL)
+    counts = {name: int(value or 0) for name, value in (rows(COUNTS)[0] | rows(IDENTICAL)[0]).items()}
     counts["lexical"] = max(0, counts.pop("equal") - counts["identical"])
-    sizes = [(row["size"], row["clusters"]) for row in database.table(SIZES).to_pylist()]
+    sizes = [(row["size"], row["clusters"]) for row in rows(SIZES)]
     counts["clusters"] = sum(clusters for _, clusters in sizes)
     counts["largest_cluster"] = max((size for size, _ in sizes), default=min(1, counts["documents"]))
     above = SAMPLES.format(rows=JUST_ABOVE.format(score=score, count=samples), score=score, direction="ASC")
@@ -88,12 +89,12 @@ def summarise(database: Database, measure: str, samples: int = 8) -> Summary:
     return Summary(
         counts,
         sizes,
-        histogram(database.table(RESEMBLANCE).to_pylist()),
-        [tuple(row.values()) for row in database.table(SOURCES).to_pylist()],
-        [(row["kind"], row["documents"]) for row in database.table(KINDS).to_pylist()],
-        database.table(LARGEST).to_pylist(),
-        database.table(above).to_pylist(),
-        database.table(below).to_pylist(),
+        histogram(rows(RESEMBLANCE)),
+        [(row["source"], row["documents"], row["removed"], row["removed_bytes"]) for row in rows(SOURCES)],
+        [(row["kind"], row["documents"]) for row in rows(KINDS)],
+        rows(LARGEST),
+        rows(above),
+        rows(below),
     )
 
 

@@ -1,0 +1,166 @@
+"""What every engine has in common: the relational steps of the plan, each a statement that the engine runs.
+
+An engine gives five things: the rows of a query, a view, a stored table, a written table, and the stages that are not
+relational (`pipeline.Engine`). Ids, verdicts, outputs and the summary follow from these, with the same messages.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from roughly.engines.relational import statements
+from roughly.engines.relational.summary import Summary, summarise
+from roughly.errors import DuplicateIds
+from roughly.meter import Meter, Stage
+from roughly.methods import Judge, Method
+from roughly.model import WRITTEN, Table
+from roughly.pipeline import check_pairs
+from roughly.settings import Settings
+from roughly.sources.part import Part
+from roughly.text.filters import Filters
+
+
+def ignore(done: int) -> None:
+    """Nobody watches how far a stage has come."""
+
+
+class RelationalEngine(ABC):
+    """One run: the plan drives it (`pipeline.Engine`), the job asks it for what is written."""
+
+    def __init__(self, parts: Sequence[Part], settings: Settings, meter: Meter) -> None:
+        self.parts, self.settings, self.meter = parts, settings, meter
+        self.documents = self.rejected = 0
+        self.counts: dict[str, int] = {}
+
+    # ------------------------------------------------------------------ what an engine gives
+
+    @abstractmethod
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """The rows of a query that returns few."""
+
+    @abstractmethod
+    def view(self, name: str, sql: str) -> None:
+        """Make the result of a query visible under a name."""
+
+    @abstractmethod
+    def keep(self, name: str, sql: str) -> None:
+        """Store the result of a query, visible under a name; a resumed run takes over what is stored."""
+
+    @abstractmethod
+    def write_table(self, sql: str, table: Table, path: Path) -> None:
+        """Write the result of a query as Parquet with these columns."""
+
+    @abstractmethod
+    def write_rejects(self, path: Path) -> None:
+        """Write quarantine.jsonl."""
+
+    @abstractmethod
+    def copy_kept(self, folder: Path, advance: Callable[[int], None]) -> None:
+        """Copy what is kept of every part, in the part's own format."""
+
+    @abstractmethod
+    def build_lexicon(self, path: Path, filters: Filters) -> None:
+        """Count the documents that each term stands in, and write the lexicon of the collection."""
+
+    @abstractmethod
+    def read_and_sign(self, method: Method, stage: Stage) -> None:
+        """Read all parts; the table `read_facts`, keys, sketches and rejects are kept."""
+
+    @abstractmethod
+    def rank(self, order: str, collapse: str) -> None:
+        """Number the documents in order, best first, and collapse those that are equal: the table `ranked`."""
+
+    @abstractmethod
+    def is_resolved(self) -> bool:
+        """Whether an interrupted run has stored the outcome of resolution."""
+
+    @abstractmethod
+    def group(self, common: int, once: bool) -> None:
+        """Find the documents that share a key."""
+
+    @abstractmethod
+    def pair_bound(self) -> int:
+        """At most so many pairs of documents share a key."""
+
+    @abstractmethod
+    def load_contents(self, judge: Judge) -> None:
+        """Load what the candidates are judged on."""
+
+    @abstractmethod
+    def resolve(self, judge: Judge, settings: Settings, advance: Callable[[int], None] = ignore) -> None:
+        """Compare candidates and store who is kept: the tables of `model.DECISION`."""
+
+    @abstractmethod
+    def load_decision(self) -> None:
+        """Make the tables of `model.DECISION` visible, empty where nothing was resolved."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give memory and files back."""
+
+    def describe(self) -> dict[str, Any]:
+        """What run.json says of the engine, beside the counts."""
+        return {}
+
+    def working(self) -> AbstractContextManager[None]:
+        """The whole run happens within; errors of the engine are turned into ours."""
+        return nullcontext()
+
+    # ------------------------------------------------------------------ what follows
+
+    def stage(self, name: str, total: int = 0, unit: str = "") -> AbstractContextManager[Stage]:
+        """Time what happens within."""
+        return self.meter.stage(name, total, unit)
+
+    def value(self, sql: str) -> int:
+        """A single number."""
+        return int(next(iter(self.rows(sql)[0].values())) or 0)
+
+    def check_ids(self) -> None:
+        """Refuse ids that several documents have, or number them."""
+        repeated = self.value(statements.COUNT_REPEATED_IDS.format(table="read_facts"))
+        if not repeated:
+            self.view("facts", statements.ALL_FACTS)
+            return
+        if self.settings.on_duplicate_id != "number":
+            raise DuplicateIds(self._first_repeated_id(repeated))
+        self.keep("renamed", statements.RENAMED)
+        self.view("facts", statements.RENAMED_FACTS)
+        if self.value(statements.COUNT_REPEATED_IDS.format(table="facts")):
+            raise DuplicateIds("numbering duplicate ids (a, a#2, …) meets ids of that form; rename them in the input")
+
+    def _first_repeated_id(self, count: int) -> str:
+        rows = self.rows(statements.FIRST_REPEATED_ID)
+        places = [f"{self.parts[r['part']].name} {self.parts[r['part']].locate(r['row'])}" for r in rows]
+        more = f"; {count:,} ids are claimed more than once" if count > 1 else ""
+        return (
+            f"two documents have the id {rows[0]['doc_id']!r}: {places[0]} and {places[1]}{more}. "
+            "Name another column with --id-column, or number them with --on-duplicate-id number"
+        )
+
+    def applicable(self, judge: Judge) -> Judge:
+        """The judge without its window of dates, where no document of the collection has a date."""
+        if judge.dates is None or self.value(statements.COUNT_DATED):
+            return judge
+        return dataclasses.replace(judge, dates=None)
+
+    def give_verdicts(self) -> None:
+        """Give every document its verdict: the table `verdicts`."""
+        self.load_decision()
+        self.keep("verdicts", statements.VERDICTS)
+        if self.settings.pairs == "all":
+            check_pairs(self.value(statements.COUNT_ALL_PAIRS), self.settings.pairs_limit)
+
+    def write(self, folder: Path) -> None:
+        """Write all tables of `model.WRITTEN`."""
+        for name, sql in statements.written(self.settings.pairs == "all").items():
+            self.write_table(sql, WRITTEN[name], folder / f"{name}.parquet")
+
+    def summary(self, measure: str) -> Summary:
+        """What was found, counted."""
+        return summarise(self.rows, measure)

@@ -1,0 +1,17 @@
+"""Copy what is kept of one part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from roughly.cluster.candidates import Ints
+from roughly.sources.part import Part
+
+
+def copy_part(part: Part, rows: Ints, folder: Path) -> int:
+    """Copy these rows, which ascend, in the part's own format; returns how many records were copied."""
+    keep = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.bool_)
+    keep[rows] = True
+    return part.copy(keep, folder)

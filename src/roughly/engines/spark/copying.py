@@ -1,0 +1,57 @@
+"""kept/ on a cluster: a task copies what is kept of a part, in its own format, and puts it in place in one step."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from roughly.engines.relational.kept_copy import copy_part
+from roughly.engines.spark import reading
+from roughly.sources.part import Part
+
+_ATTEMPT = ".attempt-"
+
+
+def copy_kept(kept: Any, parts: Sequence[Part], packed_parts: Any, folder: Path) -> None:
+    """Copy the rows of `kept` (part, row) into a folder that all workers see."""
+    folder.mkdir()
+    # a row of each part, so that parts of which nothing is kept are copied too
+    every = kept.sparkSession.createDataFrame([(n, -1) for n in range(len(parts))], "part int, row bigint")
+    tasks = max(1, min(len(parts), 10_000))
+    rows = kept.union(every).repartition(tasks, "part").sortWithinPartitions("part", "row")
+    rows.mapInArrow(_copying(packed_parts, str(folder.absolute())), "copied bigint").agg({"copied": "sum"}).collect()
+    for left in folder.glob(f"{_ATTEMPT}*"):  # of a worker that was killed
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _copying(packed_parts: Any, folder: str) -> Any:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number, table in reading.by_part(batches):
+            part = reading.opened(packed_parts, number)
+            # a folder of this attempt's own: another one may be copying the same part
+            mine = Path(folder) / f"{_ATTEMPT}{number}-{os.getpid()}-{os.urandom(4).hex()}"
+            mine.mkdir()
+            try:
+                copied = copy_part(part, table["row"].to_numpy()[1:], mine)
+                _publish(mine, Path(folder))
+            finally:
+                shutil.rmtree(mine, ignore_errors=True)
+            yield pa.RecordBatch.from_arrays([pa.array([copied], pa.int64())], names=["copied"])
+
+    return run
+
+
+def _publish(mine: Path, folder: Path) -> None:
+    """Put the files of an attempt in their places, each in one step; a second attempt's are the same bytes."""
+    for path in sorted(mine.rglob("*")):
+        target = folder / path.relative_to(mine)
+        if path.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
