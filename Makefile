@@ -6,13 +6,13 @@ BIN := $(VENV)/bin
 export NO_MKDOCS_2_WARNING := 1
 JOBS ?= 2
 
-.PHONY: demo core test lint bench docs clean system
+.PHONY: demo core stub wheel test lint bench docs clean system
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
 	python3 -m venv $(VENV)
 
-$(VENV)/.roughly: pyproject.toml | $(BIN)/python
+$(VENV)/.roughly: pyproject.toml CMakeLists.txt $(wildcard core/*) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
@@ -25,14 +25,26 @@ demo: $(VENV)/.roughly  ## run the main job on bundled data
 	@echo
 	@echo "Open demo-out/report.html in a browser."
 
-core:  ## build the compiled core into src/roughly, for work in the checkout
+core:  ## build the compiled core anew into src/roughly, after an edit in core/
 	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/core -G Ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python \
 		-DROUGHLY_MODULE_DIR=$(CURDIR)/src/roughly
 	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/core
 
+stub: core  ## write the types of the core, after a change of its functions
+	PYTHONPATH=src $(BIN)/python core/tools/make_stub.py
+	$(BIN)/ruff format --quiet src/roughly/_core.pyi
+
+wheel: $(VENV)/.roughly-dev  ## a wheel for this machine's kind, in dist/
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w build/wheel .
+	@# on Linux the wheel is marked with the oldest system that it runs on, and carries what is not part of that
+	mkdir -p dist
+	if [ "$$(uname)" = Linux ]; then PATH="$(abspath $(BIN)):$$PATH" auditwheel repair -w dist build/wheel/*.whl; \
+		else cp build/wheel/*.whl dist; fi
+
 lint: $(VENV)/.roughly-dev  ## formatting, lint and types
-	$(BIN)/ruff format --check src tests benchmarks examples docs/*.py
-	$(BIN)/ruff check src tests benchmarks examples docs/*.py
+	$(BIN)/ruff format --check src tests benchmarks examples core docs/*.py
+	$(BIN)/ruff check src tests benchmarks examples core docs/*.py
 	$(BIN)/mypy
 
 system:  ## what the tests need from the system's packages
