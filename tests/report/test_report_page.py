@@ -21,7 +21,7 @@ SECTIONS = {
 
 
 def test_headline_says_it_in_plain_words(page: Page) -> None:
-    assert page.elements["h1"] == ["37,071 documents in, 31,200 stay, 5,871 go (15.8 %), 41 MB saved."]
+    assert page.elements["h1"] == ["37,071 documents in, 31,200 kept, 5,871 removed (15.8 %), 41 MB saved."]
 
 
 def test_counts_are_those_of_the_run(page: Page) -> None:
@@ -34,9 +34,9 @@ def test_counts_are_those_of_the_run(page: Page) -> None:
 
 def test_big_figures_add_up(page: Page) -> None:
     top = page.sections["top"]
-    assert "84.2 %" in top and "15.8 %" in top  # stay and go, of the documents
+    assert "84.2 %" in top and "15.8 %" in top  # kept and removed, of the documents
     assert "15.2 % of the text" in top
-    bar = [a for tag, a in page.tags if tag == "rect" and a.get("class") in ("stay", "go")][:2]
+    bar = [a for tag, a in page.tags if tag == "rect" and a.get("class") in ("kept", "removed")][:2]
     widths = [float(a["width"] or 0) for a in bar]
     assert widths[0] == pytest.approx(841.6, abs=0.1) and sum(widths) == pytest.approx(1000, abs=0.2)
 
@@ -196,7 +196,7 @@ def test_a_section_of_the_run_is_there_just_when_run_json_has_it(section: str) -
 def test_a_run_that_removes_nothing() -> None:
     counts = {"documents": 120, "kept": 120, "removed": 0, "clusters": 0, "bytes": 5_000, "removed_bytes": 0}
     page = read_page(RunData(run={**RUN, "counts": counts}, kinds=[("exact", 0)], by_source=[("a", 120, 0, 0)]))
-    assert page.elements["h1"] == ["120 documents in, all of them stay: no duplicates were found at threshold 0.8."]
+    assert page.elements["h1"] == ["120 documents in, all kept: no duplicates were found at threshold 0.8."]
     assert {"kinds", "sizes", "resemblance", "sources", "clusters"}.isdisjoint(page.sections)
     assert "candidates" in page.sections and "100 %" in page.sections["top"]
 
@@ -206,8 +206,8 @@ def test_a_run_that_removes_nothing() -> None:
     [
         ({}, "The run left no counts."),
         ({"documents": 0}, "No documents went in: there was nothing to compare."),
-        ({"documents": 1, "kept": 1, "removed": 0}, "1 document in, it stays: no duplicates were found."),
-        ({"documents": 2, "kept": 1, "removed": 1}, "2 documents in, 1 stays, 1 goes (50.0 %)."),
+        ({"documents": 1, "kept": 1, "removed": 0}, "1 document in, kept: no duplicates were found."),
+        ({"documents": 2, "kept": 1, "removed": 1}, "2 documents in, 1 kept, 1 removed (50.0 %)."),
         ({"documents": "many"}, "The run left no counts."),
     ],
 )

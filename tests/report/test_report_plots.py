@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roughly.report import render
-from roughly.report.plots import cluster_sizes, doubling, point, resemblances, s_curve
+from roughly.report.plots import doubling, plot_cluster_sizes, plot_resemblances, plot_s_curve, point
+from roughly.report.run_request import RequestedQuality
 from roughly.report.scale import counts, linear, round_step
 
 
@@ -20,7 +21,7 @@ def parse(drawing: str) -> ElementTree.Element:
 
 def test_bars_of_cluster_sizes_keep_every_cluster() -> None:
     sizes = [(2, 900), (3, 80), (4, 40), (17, 3), (28_800_000, 1)]
-    plot = cluster_sizes(sizes)
+    plot = plot_cluster_sizes(sizes)
     for drawing in (plot.wide, plot.narrow):
         root = parse(drawing)
         bars = [shape.find("title").text for shape in root.iter("rect")]  # type: ignore[union-attr]
@@ -38,23 +39,23 @@ def test_doubling_loses_nothing(sizes: list[tuple[int, int]]) -> None:
     assert [bar.end for bar in bars[:-1]] == [bar.start for bar in bars[1:]]
     for size, _ in sizes:
         assert any(bar.start <= size < bar.end and bar.number for bar in bars)
-    parse(cluster_sizes(sizes).narrow)
+    parse(plot_cluster_sizes(sizes).narrow)
 
 
 def test_the_threshold_lies_between_its_neighbours() -> None:
     edges = [n / 50 for n in range(51)]
-    plot = resemblances(edges, [0] * 40 + [5] * 10, 0.8)
+    plot = plot_resemblances(edges, [0] * 40 + [5] * 10, 0.8)
     root = parse(plot.wide)
     mark = next(e for e in root.iter("line") if "threshold" in e.attrib["class"])
     first = next(root.iter("rect"))
     assert float(mark.attrib["x1"]) == pytest.approx(float(first.attrib["x"]), abs=1)
-    assert not plot.log and resemblances(edges, [0] * 40 + [5] * 9 + [600], 0.8).log
-    assert "threshold" not in resemblances(edges, [1] * 50, None).wide
+    assert not plot.log and plot_resemblances(edges, [0] * 40 + [5] * 9 + [600], 0.8).log
+    assert "threshold" not in plot_resemblances(edges, [1] * 50, None).wide
 
 
 def test_the_curve_passes_through_its_points() -> None:
     points = [(n / 10, (n / 10) ** 2) for n in range(11)]
-    plot = s_curve(points, 0.8, 0.6, 0.64, "resemblance")
+    plot = plot_s_curve(points, RequestedQuality(0.8, "resemblance", 0.6), 0.64)
     root = parse(plot.wide)
     line = next(root.iter("polyline")).attrib["points"].split()
     assert len(line) == 11
@@ -107,8 +108,8 @@ def test_text_stands_out_from_its_ground(palette: int, data: object) -> None:
     blocks = [block for block in re.findall(r":root \{(.*?)\}", html, re.DOTALL) if "--ink" in block]
     assert len(blocks) == 2
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", blocks[palette]))
-    on_page = [(text, ground) for text in ("ink", "soft", "stay", "go") for ground in ("paper", "card")]
-    on_own = [("del", "del-area"), ("ins", "ins-area"), ("ink", "warn-area"), ("ink", "stay-area"), ("warn", "card")]
+    on_page = [(text, ground) for text in ("ink", "soft", "kept", "removed") for ground in ("paper", "card")]
+    on_own = [("del", "del-area"), ("ins", "ins-area"), ("ink", "warn-area"), ("ink", "kept-area"), ("warn", "card")]
     for text, ground in on_page + on_own:
         light, dark = sorted((luminance(colours[text]), luminance(colours[ground])), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5, f"{text} on {ground}"

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import uvicorn
 
-from roughly.service.config import Config
+from roughly.service.service_config import ServiceConfig
 
-PATIENT = Config(timeout=600, rate=0)
+PATIENT = ServiceConfig(timeout=600, rate=0)
 """Machines that run tests may be slow."""
 
 

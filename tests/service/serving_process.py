@@ -19,8 +19,9 @@ import httpx
 import uvicorn
 
 from roughly.service.application import create_app
-from roughly.service.config import Config
 from roughly.service.served_data import ServedData
+from roughly.service.service_config import ServiceConfig
+from roughly.service.serving import server_settings
 
 WRITE = "write-token-of-the-tests-0001"
 READ = "read-token-of-the-tests-00001"
@@ -71,12 +72,12 @@ class Service:
 
 
 @contextlib.contextmanager
-def serving(holdings: ServedData, config: Config | None = None) -> Iterator[httpx.Client]:
+def serving(served: ServedData, config: ServiceConfig | None = None) -> Iterator[httpx.Client]:
     """A service in a thread of this process, and a client of it."""
     bound = socket.socket()
     bound.bind(("127.0.0.1", 0))
-    app = create_app(holdings, config)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none"))
+    config = config or ServiceConfig()
+    server = uvicorn.Server(server_settings(create_app(served, config), config))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
     try:

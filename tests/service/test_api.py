@@ -17,8 +17,8 @@ from serving_process import Service, serving
 import roughly
 from roughly import Index
 from roughly.index.sweeps.sweep import SweepWriter
-from roughly.service.config import Config
 from roughly.service.served_data import ServedData
+from roughly.service.service_config import ServiceConfig
 
 Row = dict[str, Any]
 LONG = "the quick brown fox jumps over the lazy dog while seven wise owls look on and say nothing at all"
@@ -276,4 +276,4 @@ def test_a_database_that_goes_away_and_comes_back(postgres: Server, monkeypatch:
 
 def test_config_refuses_nonsense() -> None:
     with pytest.raises(roughly.errors.SettingsError, match=r"port.*; .*max_body"):  # type: ignore[attr-defined]
-        Config(port=-1, max_body=0)
+        ServiceConfig(port=-1, max_body=0)

@@ -20,8 +20,8 @@ from roughly.errors import IndexAway, InputError, InputMissing, ServiceRefused, 
 from roughly.index.sweeps.sweep import SweepWriter
 from roughly.service import client as module
 from roughly.service.calls import NotAdded
-from roughly.service.config import Config
 from roughly.service.served_data import ServedData
+from roughly.service.service_config import ServiceConfig
 
 TEXT = "the quick brown fox jumps over the lazy dog while seven wise owls look on and say nothing at all"
 
@@ -38,7 +38,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 @pytest.fixture(scope="module")
 def address(index: Index) -> Iterator[str]:
-    config = Config(admin_tokens=frozenset({ADMIN}), read_tokens=frozenset({READ}), rate=0)
+    config = ServiceConfig(admin_tokens=frozenset({ADMIN}), read_tokens=frozenset({READ}), rate=0)
     with serving(ServedData(index=index), config) as http:
         yield str(http.base_url).rstrip("/")
 
@@ -178,7 +178,7 @@ def busy(seconds: str = "3") -> httpx.Response:
 GONE = {"ids": ["a"]}
 CALLS: list[tuple[Callable[[Client], Any], dict[str, Any]]] = [
     (lambda client: client.remove("a"), GONE),
-    (lambda client: client.check("x"), {"matches": []}),
+    (lambda client: client.check("x"), {"known": False, "matches": []}),
 ]
 
 
@@ -198,7 +198,9 @@ def test_what_the_service_could_not_take_is_sent_again(
 
 
 def test_what_may_have_arrived_is_sent_again_only_where_twice_is_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    client, _ = answered_by(monkeypatch, [httpx.ReadTimeout("slow"), httpx.Response(200, json={"matches": []})])
+    client, _ = answered_by(
+        monkeypatch, [httpx.ReadTimeout("slow"), httpx.Response(200, json={"known": False, "matches": []})]
+    )
     assert client.check("x") == []
     client, waits = answered_by(monkeypatch, [httpx.ReadTimeout("slow"), httpx.Response(200, json=GONE)])
     with pytest.raises(IndexAway, match="cannot be reached"):

@@ -13,9 +13,10 @@ import pytest
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.index import Index
-from roughly.service.collection import ClusterQuery, Collections
+from roughly.service.collection.collection_types import ClusterQuery
 from roughly.service.collection.index_collection import IndexCollection
 from roughly.service.collection.run_collection import CHANGED, RunCollection
+from roughly.service.collection.served_collections import ServedCollections
 from roughly.service.served_data import ServedData
 from service.looked_at import LONG, ODD, looked_at_rows, write_rows
 
@@ -172,7 +173,7 @@ def test_a_run_whose_input_has_moved(looked_at_run: Path, tmp_path: Path) -> Non
     told = (folder / "run.json").read_text(encoding="utf-8")
     assert str(looked_at_run.parent) in told
     (folder / "run.json").write_text(told.replace(str(looked_at_run.parent), str(tmp_path / "gone")), encoding="utf-8")
-    gone = Collections(ServedData.open([folder]))
+    gone = ServedCollections(ServedData.open([folder]))
     assert gone.run is not None
     missing = gone.run.texts([LONG[0]])[LONG[0]]
     assert missing.text is None and "--input" in missing.why
@@ -180,12 +181,12 @@ def test_a_run_whose_input_has_moved(looked_at_run: Path, tmp_path: Path) -> Non
     gone.close()
     rows = looked_at_rows()
     moved = write_rows(rows, tmp_path / "moved.jsonl")
-    here = Collections(holdings := ServedData.open([folder], inputs=[moved]))
-    assert here.of_run().texts([ODD[0]])[ODD[0]].text == next(row["text"] for row in rows if row["id"] == ODD[0])
-    assert holdings.inputs == (str(moved),)
+    here = ServedCollections(served_data := ServedData.open([folder], inputs=[moved]))
+    assert here.require_run().texts([ODD[0]])[ODD[0]].text == next(row["text"] for row in rows if row["id"] == ODD[0])
+    assert served_data.inputs == (str(moved),)
     here.close()
     other = write_rows([{**row, "text": row["text"] + " more"} for row in rows], tmp_path / "other.jsonl")
-    changed = Collections(ServedData.open([folder], inputs=[other]))
+    changed = ServedCollections(ServedData.open([folder], inputs=[other]))
     assert changed.run is not None and changed.run.texts([ODD[0]])[ODD[0]].why == CHANGED
     changed.close()
 
@@ -198,28 +199,28 @@ def test_input_without_a_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_which_collection_is_meant(looked_at_run: Path) -> None:
-    served = Collections(ServedData(run=looked_at_run))
-    assert served.named(None, "index") is served.run is served.named("run")
+    served = ServedCollections(ServedData(run=looked_at_run))
+    assert served.choose(None, "index") is served.run is served.choose("run")
     with pytest.raises(InputMissing, match="no index is served"):
-        served.named("index")
+        served.choose("index")
     with pytest.raises(SettingsError, match="run or index"):
-        served.named("all")
+        served.choose("all")
     served.close()
 
 
 def test_a_count_of_an_index_is_kept_while_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from roughly.service.collection import index_collection as counting
+    from roughly.service.collection import index_collection
 
-    monkeypatch.setattr(counting, "LONG_SECONDS", 60.0)
+    monkeypatch.setattr(index_collection, "SLOW_SECONDS", 60.0)
     with Index.create(tmp_path / "a.db") as index:
         index.add([{"doc_id": name, "text": "one two three four five six seven"} for name in "abc"])
         looked = IndexCollection(index)
-        first = looked.figures()
-        assert looked.figures() is first and looked.clusters(ClusterQuery()).rows[0].size == 3
+        first = looked.statistics()
+        assert looked.statistics() is first and looked.clusters(ClusterQuery()).rows[0].size == 3
         assert first.cluster_sizes == [(3, 1)] and first.suspicious == 0
         index.add({"doc_id": "d", "text": "one two three four five six seven"})
-        assert looked.figures() is not first and looked.clusters(ClusterQuery()).rows[0].size == 4
-        monkeypatch.setattr(counting, "LONG_SECONDS", 0.0)
+        assert looked.statistics() is not first and looked.clusters(ClusterQuery()).rows[0].size == 4
+        monkeypatch.setattr(index_collection, "SLOW_SECONDS", 0.0)
         monkeypatch.setattr(counting, "KEPT", 10**9)
         index.remove("d")  # counting took long: the last count is good enough
         assert looked.clusters(ClusterQuery()).rows[0].size == 4

@@ -17,8 +17,8 @@ from serving_process import Service, serving
 
 import roughly
 from roughly import Index
-from roughly.service.config import Config
 from roughly.service.served_data import ServedData
+from roughly.service.service_config import ServiceConfig
 
 Row = dict[str, Any]
 HOSTILE = {
@@ -117,7 +117,7 @@ def test_what_is_no_document_is_refused(service: Service, body: bytes) -> None:
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     with (
         Index.create(tmp_path_factory.mktemp("fuzz") / "a.db") as index,
-        serving(ServedData(index=index), Config(rate=0)) as http,
+        serving(ServedData(index=index), ServiceConfig(rate=0)) as http,
     ):
         yield http
 

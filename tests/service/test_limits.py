@@ -14,14 +14,14 @@ import pytest
 from serving_process import serving
 
 from roughly import Index
-from roughly.service.config import Config
+from roughly.service.index_writer import IndexWriter
 from roughly.service.limits import RateLimit, is_too_long
 from roughly.service.metrics import Metrics
 from roughly.service.served_data import ServedData
-from roughly.service.writer import Writer
+from roughly.service.service_config import ServiceConfig
 
-SMALL = Config(max_body=20_000, max_stream=700_000, max_text=5_000, max_batch=10, rate=0)
-HASTY = Config(timeout=1.0, rate=0)
+SMALL = ServiceConfig(max_body=20_000, max_stream=700_000, max_text=5_000, max_batch=10, rate=0)
+HASTY = ServiceConfig(timeout=1.0, rate=0)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_texts_and_lists_that_are_too_long(http: httpx.Client) -> None:
 
 
 def test_bytes_count_not_characters() -> None:
-    config = Config(max_text=30)
+    config = ServiceConfig(max_text=30)
     assert not is_too_long(config, "x" * 30) and is_too_long(config, "x" * 31)
     assert not is_too_long(config, "é" * 15) and is_too_long(config, "é" * 16)
     assert is_too_long(config, "\ud800" * 31)
@@ -140,7 +140,7 @@ def test_a_bucket_fills_again() -> None:
 
 
 def test_too_many_requests_are_told_when_to_come_again(index: Index) -> None:
-    with serving(ServedData(index=index), Config(rate=0.5)) as http:
+    with serving(ServedData(index=index), ServiceConfig(rate=0.5)) as http:
         codes = [http.get("/health").status_code for _ in range(4)]
         assert codes[0] == 200 and codes[-1] == 429
         told = http.get("/api/stats")
@@ -151,20 +151,20 @@ def test_requests_that_wait_go_in_together(tmp_path: Path) -> None:
     """While one transaction is under way, the others gather: many requests, few transactions, each told its own."""
     with Index.create(tmp_path / "a.db") as index:
         metrics = Metrics(index)
-        writer = Writer(index, metrics)
+        writer = IndexWriter(index, metrics)
         told = [writer.add([{"doc_id": f"d{n % 40}", "text": f"text {n % 40}"}]) for n in range(60)]
         statuses = [future.result(60)[0] for future in told]
         writer.close()
         assert [one.doc_id for one in statuses] == [f"d{n % 40}" for n in range(60)]
         assert [one.status for one in statuses] == ["added"] * 40 + ["unchanged"] * 20
-        done = int(metrics.text().split("\nroughly_transactions_total ")[1].split("\n")[0])
+        done = float(metrics.text().decode().split("\nroughly_transactions_total ")[1].split("\n")[0])
         assert done < 60
         assert index.stats().documents == 40
 
 
 def test_one_bad_document_spoils_no_others(tmp_path: Path) -> None:
     with Index.create(tmp_path / "a.db") as index:
-        writer = Writer(index, Metrics(index))
+        writer = IndexWriter(index, Metrics(index))
         futures = [writer.add([{"doc_id": doc_id, "text": "words"}]) for doc_id in ("a", "n\0l", "b")]
         writer.close()
         assert futures[0].result()[0].status == "added" and futures[2].result()[0].status == "added"

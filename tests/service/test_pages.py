@@ -18,8 +18,8 @@ from roughly.index import Index
 from roughly.report.visible import label
 from roughly.report.wording import score
 from roughly.service.application import create_app
-from roughly.service.explorer.document import WINDOW
-from roughly.service.explorer.marking import WINDOW as BESIDE
+from roughly.service.explorer.document_page import WINDOW
+from roughly.service.explorer.side_by_side import WINDOW as BESIDE
 from roughly.service.served_data import ServedData
 from service.in_process import PATIENT, client_of
 from service.looked_at import LONG, ODD, looked_at_rows, write_rows

@@ -83,16 +83,16 @@ def test_rounds_decide_as_going_through_the_ranks_does(seed: int) -> None:
     names = stream.permutation(count)  # numbers say nothing of the rank
     score = stream.random(len(pairs))
     graph = Graph(names[pairs[:, 0]], names[pairs[:, 1]], score, np.ones(count, np.int64), count, count)
-    stays: set[int] = set()
+    kept: set[int] = set()
     for rank in range(count):
         better = [b for (a, b), value in zip(pairs.tolist(), score.tolist(), strict=True) if a == rank and value >= 0.4]
-        if not stays & set(better):
-            stays.add(rank)
-    assert sorted(names[sorted(stays)].tolist()) == np.flatnonzero(decide(graph, 0.4)).tolist()
+        if not kept & set(better):
+            kept.add(rank)
+    assert sorted(names[sorted(kept)].tolist()) == np.flatnonzero(decide(graph, 0.4)).tolist()
 
 
 def test_a_document_that_resembles_only_such_as_went_keeps_its_pairs(tmp_path: Path) -> None:
-    """It stays and stands in no cluster of two, but something like it was found."""
+    """It is kept and in no cluster of two, but a similar document was found."""
     write_documents(tmp_path / "d.jsonl", 1)
     result = roughly.dedupe(tmp_path / "d.jsonl", output=tmp_path / "out", threshold=0.6, pairs="all", threads=1)
     paired = {name for side in ("left_id", "right_id") for name in result.pairs[side].to_pylist()}

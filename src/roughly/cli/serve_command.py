@@ -45,14 +45,14 @@ def serve(
     if missing:
         raise SettingsError(f"serving needs more packages ({', '.join(missing)}); pip install 'roughly[serve]'")
     from roughly.service.access_tokens import read_tokens
-    from roughly.service.config import Config
     from roughly.service.security import allowed
     from roughly.service.served_data import ServedData
+    from roughly.service.service_config import ServiceConfig
     from roughly.service.serving import serve as run
     from roughly.settings import parse_size
 
     tokens = read_tokens(token_file)
-    config = Config(
+    config = ServiceConfig(
         host=host, port=port, read_tokens=tokens["read"], write_tokens=tokens["write"], admin_tokens=tokens["admin"],
         allowed_hosts=allowed(allow_host or []), max_body=parse_size(max_body), max_stream=parse_size(max_stream),
         max_batch=max_batch, max_text=parse_size(max_text), timeout=timeout, rate=rate,

@@ -182,7 +182,7 @@ def changes(
         print(f"note: the sweep of {date} is not finished, and left out; run it again", file=sys.stderr)
     if plot is not None:
         from roughly.lexicon.writer import room
-        from roughly.report.changed_words import draw_changes
+        from roughly.report.change_plot import draw_changes
         from roughly.sources.streams import replacing
 
         with room(plot), replacing(plot) as target:

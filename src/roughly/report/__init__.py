@@ -2,10 +2,10 @@
 
 The job fills a `RunData`; `write_report` writes ``report.html`` and ``report.json``. The page needs no
 network, no script and no other file, reads well on a laptop, a phone and paper, and treats every text
-that came from a document as hostile. ``docs/report.md`` explains each figure.
+of a document as hostile. ``docs/report.md`` explains each number.
 
-The road within: `data` (what is shown) → `overview`, `collection`, `samples`, `running` (each builds its
-sections, with `plots`, `marks`, `words` and `visible`) → `page` (templates) → `write`.
+The order: `data` (what is shown) → `headline`, `collection_section`, `samples`, `run_section` (each builds its
+sections, with `plots`, `marks`, `wording` and `visible`) → `html_page` (templates) → `write`.
 """
 
 from __future__ import annotations

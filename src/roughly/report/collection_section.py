@@ -1,6 +1,6 @@
 """What was found in the collection: kinds of duplicates, removal by source, the largest clusters.
 
-Built in full here, strings and all, so that the templates hold no arithmetic.
+Everything is computed here, so that the templates contain no arithmetic.
 """
 
 from __future__ import annotations
@@ -9,27 +9,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roughly.report.data import RunData, SourceRow
-from roughly.report.run_request import Number, RequestedQuality, asked, number, section
+from roughly.report.run_request import Number, RequestedQuality, number, requested_quality, section
 from roughly.report.visible import excerpt, label
 from roughly.report.wording import count, plain, plural, score, share, size
 
 SOURCES = 20
 CLUSTERS = 20
-LARGE = 1_000  # documents: a cluster of so many deserves a look whatever the collection
+LARGE = 1_000  # documents: a cluster of this size gets a warning in any collection
 LARGE_SHARE = 0.01  # of all documents
-LARGE_LEAST = 50  # documents: but never a warning for a smaller cluster
-LOW = 0.5  # resemblance called low where the run has no threshold on it
+LARGE_LEAST = 50  # documents: a smaller cluster never gets this warning
+LOW = 0.5  # resemblance that is low if the run has no threshold on it
 _EXCERPT = 420
 
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """A line of a table with a bar: name, cells, the length of the bar from 0 to 1."""
+    """A row of a table with a bar: name, cells, the length of the bar from 0 to 1."""
 
     name: str
     cells: tuple[str, ...]
     bar: float
-    foreign: bool = True  # the name comes from the data and is to be isolated
+    foreign: bool = True  # the name comes from the data and must be isolated
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def kinds(data: RunData) -> list[BarRow]:
     ordered = sorted(data.kinds, key=lambda row: (-row[1], row[0] or ""))
     return [
         BarRow(
-            "kind not told" if kind is None else label(kind),
+            "unknown kind" if kind is None else label(kind),
             (count(n), share(n, total)),
             n / most,
             kind is not None,
@@ -61,7 +61,7 @@ def kinds(data: RunData) -> list[BarRow]:
 
 
 def sources(data: RunData) -> list[BarRow]:
-    """Removal by source, those that lose most first; all past the twentieth in one line."""
+    """Removed documents by source, the most first; all sources after the twentieth in one row."""
     if not any(removed for _, _, removed, _ in data.by_source):
         return []
     ordered = sorted(data.by_source, key=lambda row: (-row[2], -row[1], row[0] or ""))
@@ -80,9 +80,9 @@ def sources(data: RunData) -> list[BarRow]:
 
 
 def _others(data: RunData, head: Sequence[SourceRow], tail: Sequence[SourceRow]) -> tuple[str, int, int, int] | None:
-    """The line for the sources not shown.
+    """The row for the sources that are not shown.
 
-    The job may hand over the heads of a long list only; then the counts of the run know the rest.
+    The job may give only the first rows of a long list; the rest follows from the counts of the run.
     """
     counts = section(data.run, "counts")
     whole = [number(counts, key) for key in ("documents", "removed", "removed_bytes")]
@@ -99,7 +99,7 @@ def _others(data: RunData, head: Sequence[SourceRow], tail: Sequence[SourceRow])
 
 def clusters(data: RunData) -> list[ClusterCard]:
     """The largest clusters, the largest first, with what looks wrong about them."""
-    limits = asked(data.run)
+    quality = requested_quality(data.run)
     documents = number(section(data.run, "counts"), "documents")
     ordered = sorted(data.largest, key=lambda row: (-row[1], row[0]))
     return [
@@ -108,16 +108,16 @@ def clusters(data: RunData) -> list[ClusterCard]:
             count(members),
             tuple((name, score(value)) for name, value in (("lowest", low), ("mean", mean)) if value is not None),
             excerpt(text, _EXCERPT),
-            tuple(cluster_warnings(members, low, limits, documents)),
+            tuple(cluster_warnings(members, low, quality, documents)),
         )
         for cluster_id, members, low, mean, text in ordered[:CLUSTERS]
     ]
 
 
-def cluster_warnings(members: int, low: float | None, limits: RequestedQuality, documents: Number | None) -> list[str]:
-    """What looks wrong about a cluster: it is very large, or a member resembles its witness little.
+def cluster_warnings(members: int, low: float | None, quality: RequestedQuality, documents: Number | None) -> list[str]:
+    """What looks wrong about a cluster: it is very large, or a member hardly resembles its witness.
 
-    With a threshold on containment a low resemblance is no fault: an excerpt resembles its source little.
+    With a threshold on containment a low resemblance is no error: an excerpt hardly resembles its source.
     """
     found = []
     if members >= LARGE or (documents and members >= max(LARGE_LEAST, LARGE_SHARE * documents)):
@@ -125,8 +125,8 @@ def cluster_warnings(members: int, low: float | None, limits: RequestedQuality, 
         found.append(f"Very large{part}: often a template, an error page or a notice rather than one text.")
     if low is None:
         return found
-    if limits.resemblance is not None and low < limits.resemblance:
-        found.append(f"Its lowest resemblance, {score(low)}, lies below the threshold {plain(limits.resemblance)}.")
-    elif limits.threshold is None and low < LOW:
+    if quality.resemblance is not None and low < quality.resemblance:
+        found.append(f"Its lowest resemblance, {score(low)}, lies below the threshold {plain(quality.resemblance)}.")
+    elif quality.threshold is None and low < LOW:
         found.append(f"Its lowest resemblance is only {score(low)}: these may not all be one document.")
     return found

@@ -1,6 +1,6 @@
-"""What the report shows, as data: `RunData`, filled by the job, drawn by the page, kept in the twin.
+"""The data of the report: `RunData`, filled by the job, shown by the page, stored in the JSON twin.
 
-Everything here is a summary: histograms, the heads of lists, a few sample pairs. Its size does not
+Everything here is a summary: histograms, the first rows of lists, a few sample pairs. Its size does not
 grow with the collection, except for the texts of the sample pairs, which `RunData.bounded` cuts to the
 part that is compared. The page is a pure function of this object: the same data give the same page,
 byte for byte.
@@ -16,14 +16,14 @@ from typing import Any
 from roughly.errors import InputError
 from roughly.report.window import cut_pair
 
-COMPARED = 6_000  # characters of either side of a sample pair that are compared
-EXCERPT = 1_200  # characters of the excerpt of a cluster that are kept
+COMPARED = 6_000  # characters per side of a sample pair that are compared
+EXCERPT = 1_200  # characters of the excerpt of a cluster
 
 ClusterSize = tuple[int, int]  # size, number of clusters of that size
 Histogram = tuple[Sequence[float], Sequence[int]]  # n + 1 ascending edges, n counts
 SourceRow = tuple[str | None, int, int, int]  # source, documents, removed, removed_bytes
 KindRow = tuple[str | None, int]  # kind of duplicate, documents removed as such
-ClusterRow = tuple[str, int, float | None, float | None, str]
+LargestClusterRow = tuple[str, int, float | None, float | None, str]
 # cluster_id, size, min_resemblance, mean_resemblance, excerpt
 
 
@@ -31,7 +31,7 @@ ClusterRow = tuple[str, int, float | None, float | None, str]
 class PairSample:
     """Two documents near the threshold. `left` ranks below `right`, as in pairs.parquet.
 
-    Give the whole texts and leave the last four alone: `RunData.bounded` fills them in when it cuts.
+    Give the whole texts and not the last four fields: `RunData.bounded` fills them in when it cuts.
     """
 
     left_id: str
@@ -39,15 +39,15 @@ class PairSample:
     left_text: str
     right_text: str
     resemblance: float
-    containment: float  # share of left that right holds
-    contained_in: float  # share of right that left holds
+    containment: float  # fraction of left that right contains
+    contained_in: float  # fraction of right that left contains
     left_start: int = 0  # where left_text begins in the document
     right_start: int = 0
-    left_length: int | None = None  # characters in the whole document; None where left_text is all of it
+    left_length: int | None = None  # characters of the whole document; None if left_text is all of it
     right_length: int | None = None
 
     def bounded(self) -> PairSample:
-        """The pair with both texts cut to the windows that are compared; once cut, it stays as it is."""
+        """The pair with both texts cut to the windows that are compared; cutting again changes nothing."""
         left, right = _text(self.left_text), _text(self.right_text)
         window = cut_pair(left, right, COMPARED)
         return replace(
@@ -64,30 +64,30 @@ class PairSample:
 
     @property
     def left_cut(self) -> bool:
-        """Whether the left document goes on after the text held here."""
+        """Whether the left document continues after left_text."""
         return self.left_length is not None and self.left_start + len(self.left_text) < self.left_length
 
     @property
     def right_cut(self) -> bool:
-        """Whether the right document goes on after the text held here."""
+        """Whether the right document continues after right_text."""
         return self.right_length is not None and self.right_start + len(self.right_text) < self.right_length
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunData:
-    """All that the page shows. Only `run`, the content of run.json, is needed; the rest may be empty."""
+    """Everything that the page shows. Only `run`, the content of run.json, is required; the rest may be empty."""
 
     run: Mapping[str, Any]
     cluster_sizes: Sequence[ClusterSize] = ()
     resemblance: Histogram = field(default=((), ()))
     by_source: Sequence[SourceRow] = ()
     kinds: Sequence[KindRow] = ()
-    largest: Sequence[ClusterRow] = ()
+    largest: Sequence[LargestClusterRow] = ()
     above: Sequence[PairSample] = ()
     below: Sequence[PairSample] = ()
 
     def __post_init__(self) -> None:
-        """Settle the containers to tuples, and refuse figures that cannot be drawn, all at once."""
+        """Turn the containers into tuples, and refuse numbers that cannot be drawn, all problems together."""
         for name in ("cluster_sizes", "by_source", "kinds", "largest"):
             object.__setattr__(self, name, tuple(tuple(row) for row in getattr(self, name)))
         for name in ("above", "below"):
@@ -99,7 +99,7 @@ class RunData:
             raise InputError("the report cannot be drawn: " + "; ".join(problems))
 
     def bounded(self) -> RunData:
-        """The same report with the texts cut to what is shown, and all of it fit for JSON."""
+        """The same report with the texts cut to what is shown, and all values ready for JSON."""
         run = json_ready(self.run, "run")
         return replace(
             self,
@@ -125,7 +125,7 @@ def json_ready(value: Any, where: str) -> Any:
     if isinstance(value, list | tuple):
         return [json_ready(item, f"{where}[{at}]") for at, item in enumerate(value)]
     raise InputError(
-        f"{where} holds a {type(value).__name__}, which JSON has no form for; "
+        f"{where} contains a {type(value).__name__}, which JSON cannot represent; "
         "give numbers, strings, lists and dicts, as run.json has them"
     )
 
@@ -136,7 +136,7 @@ def _text(value: str) -> str:
 
 
 def _problems(data: RunData) -> list[str]:
-    """Everything that makes the figures impossible to draw."""
+    """Everything that makes the numbers impossible to draw."""
     found = []
     edges, counts = data.resemblance
     if (edges or counts) and len(edges) != len(counts) + 1:
@@ -151,7 +151,7 @@ def _problems(data: RunData) -> list[str]:
         ("largest", [row[1] for row in data.largest]),
     ):
         if any(n is None or n < 0 for n in numbers):
-            found.append(f"{name} holds a negative or missing count")
+            found.append(f"{name} contains a negative or missing count")
     for at, (_, _, low, mean, _) in enumerate(data.largest):
         for score, value in (("min_resemblance", low), ("mean_resemblance", mean)):
             if value is not None and not 0.0 <= value <= 1.0:

@@ -1,6 +1,6 @@
-"""The top of the page: what went in, what stays, what goes, what it saved, and what deserves a look.
+"""The top of the page: documents read, kept and removed, bytes saved, and further counts.
 
-Reads the counts of run.json. A count that is not there is not shown; nothing is made up in its place.
+It reads the counts of run.json. A missing count is not shown; nothing is made up in its place.
 """
 
 from __future__ import annotations
@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from roughly.report.run_request import Judged, Number, RequestedQuality, asked, judged, number, section
+from roughly.report.run_request import (
+    JudgingMethod,
+    Number,
+    RequestedQuality,
+    judging_of,
+    number,
+    requested_quality,
+    section,
+)
 from roughly.report.wording import NBSP, count, counted, duration, plain, plural, share, size
 
 
@@ -20,50 +28,49 @@ class HeadlineFigure:
     value: str
     word: str
     remark: str = ""
-    tone: str = ""  # "stay" or "go", for the colour
+    tone: str = ""  # "kept" or "removed", for the colour
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What stands above the first section."""
+    """What is shown above the first section."""
 
     headline: str
     figures: tuple[HeadlineFigure, ...]
     facts: tuple[tuple[str, str, str], ...]  # name, value, what it means
-    stay: float | None  # share of the documents, for the bar
+    kept_share: float | None  # of the documents, for the bar
 
 
-def overview(run: Mapping[str, Any]) -> Overview:
+def build_overview(run: Mapping[str, Any]) -> Overview:
     """The overview of a run."""
     counts = section(run, "counts")
     documents, kept, removed = (number(counts, key) for key in ("documents", "kept", "removed"))
-    stay = kept / documents if documents and kept is not None else None
+    kept_share = kept / documents if documents and kept is not None else None
     return Overview(
-        headline(counts, asked(run)),
+        headline(counts, requested_quality(run)),
         tuple(_figures(counts, documents, kept, removed)),
         tuple(_facts(run, counts)),
-        stay,
+        kept_share,
     )
 
 
-def headline(counts: Mapping[str, Any], limits: RequestedQuality) -> str:
-    """One sentence: ``37,071 documents in, 31,200 stay, 5,871 go (15.8 %), 41 MB saved.``"""
+def headline(counts: Mapping[str, Any], quality: RequestedQuality) -> str:
+    """One sentence: ``37,071 documents in, 31,200 kept, 5,871 removed (15.8 %), 41 MB saved.``"""
     documents, kept, removed = (number(counts, key) for key in ("documents", "kept", "removed"))
     saved = number(counts, "removed_bytes")
     if documents is None:
-        return "The run left no counts."
+        return "The run has no counts."
     if documents == 0:
-        return "No documents went in: there was nothing to compare."
+        return "No documents in: there was nothing to compare."
     if removed == 0:
-        at = f" at threshold {plain(limits.threshold)}" if limits.threshold is not None else ""
-        stays = "it stays" if documents == 1 else "all of them stay"
-        return f"{counted(documents, 'document')} in, {stays}: no duplicates were found{at}."
+        at = f" at threshold {plain(quality.threshold)}" if quality.threshold is not None else ""
+        all_ = "" if documents == 1 else "all "
+        return f"{counted(documents, 'document')} in, {all_}kept: no duplicates were found{at}."
     parts = [f"{counted(documents, 'document')} in"]
     if kept is not None:
-        parts.append(f"{count(kept)}{NBSP}{'stays' if kept == 1 else 'stay'}")
+        parts.append(f"{count(kept)}{NBSP}kept")
     if removed is not None:
-        goes = "goes" if removed == 1 else "go"
-        parts.append(f"{count(removed)}{NBSP}{goes} ({share(removed, documents)})")
+        parts.append(f"{count(removed)}{NBSP}removed ({share(removed, documents)})")
     if saved is not None:
         parts.append(f"{size(saved)} saved")
     return ", ".join(parts) + "."
@@ -78,11 +85,10 @@ def _figures(
         remark = f"{size(total)} of text" if total is not None else ""
         found.append(HeadlineFigure(count(documents), f"{plural('document', documents)} in", remark))
     if kept is not None:
-        word = "stays" if kept == 1 else "stay"
-        found.append(HeadlineFigure(count(kept), word, share(kept, documents) if documents else "", "stay"))
+        found.append(HeadlineFigure(count(kept), "kept", share(kept, documents) if documents else "", "kept"))
     if removed is not None:
-        word = "goes" if removed == 1 else "go"
-        found.append(HeadlineFigure(count(removed), word, share(removed, documents) if documents else "", "go"))
+        remark = share(removed, documents) if documents else ""
+        found.append(HeadlineFigure(count(removed), "removed", remark, "removed"))
     if saved is not None:
         remark = f"{share(saved, total)} of the text" if total else ""
         found.append(HeadlineFigure(size(saved), "saved", remark))
@@ -97,24 +103,24 @@ _COUNTED = (
     ("lexical", "Lexically equal", "the same words in the same order"),
     ("empty", "Empty", "documents without words; equal to each other only"),
     ("rejected", "Rejected", "records that could not be used"),
-    ("unsigned", "Without a key", "nothing, or too little, of them was left to make one of"),
+    ("unsigned", "Without a key", "too little was left of them to make one"),
     ("short_documents", "Short documents", "too short for a super shingle"),
-    ("common_keys", "Common keys", "in too many documents to form pairs, left out"),
+    ("common_keys", "Common keys", "in too many documents to form pairs; ignored"),
     ("candidate_documents", "Candidate documents", "shared a key with another document"),
     ("candidate_pairs", "Candidate pairs", "compared exactly, shingle by shingle"),
     ("verified_pairs", "Verified pairs", "reached the threshold"),
-    ("crowded_buckets", "Crowded buckets", "split by their rarest shingles"),
+    ("crowded_buckets", "Hot buckets", "split by their rarest shingles"),
 )
 _IF_ANY = ("crowded_buckets", "unsigned", "short_documents", "common_keys")
 _ON = {"equality": "by equality", "text": "exactly", "sketch": "by sketches", "keys": "by keys"}
 
 
-def _meaning(key: str, judge: Judged) -> tuple[str, str] | None:
-    """Name and meaning of a count where pairs were not compared exactly."""
-    if judge.on in ("text", "equality"):
+def _meaning(key: str, judging: JudgingMethod) -> tuple[str, str] | None:
+    """Name and meaning of a count if pairs were not compared exactly."""
+    if judging.on in ("text", "equality"):
         return None
     if key == "candidate_pairs":
-        return "Candidate pairs", "compared by their sketches" if judge.on == "sketch" else "shared a key"
+        return "Candidate pairs", "compared by their sketches" if judging.on == "sketch" else "shared a key"
     if key == "verified_pairs":
         return "Pairs found", "not verified on the text"
     return None
@@ -122,14 +128,14 @@ def _meaning(key: str, judge: Judged) -> tuple[str, str] | None:
 
 def _facts(run: Mapping[str, Any], counts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     found = []
-    candidates, judge = number(counts, "candidate_pairs"), judged(run)
-    if judge.how:
-        found.append(("Judged", _ON.get(judge.on, judge.on), judge.how))
+    candidates, judging = number(counts, "candidate_pairs"), judging_of(run)
+    if judging.how:
+        found.append(("Judged", _ON.get(judging.on, judging.on), judging.how))
     for key, name, meaning in _COUNTED:
         value = number(counts, key)
         if value is None or (key in _IF_ANY and not value):
             continue
-        if other := _meaning(key, judge):
+        if other := _meaning(key, judging):
             name, meaning = other
         elif key == "verified_pairs" and candidates and value <= candidates:
             meaning = f"reached the threshold: {share(value, candidates)} of the candidates"
@@ -137,7 +143,7 @@ def _facts(run: Mapping[str, Any], counts: Mapping[str, Any]) -> list[tuple[str,
     seconds, memory = number(run, "seconds"), number(run, "peak_memory")
     if seconds is not None:
         total = number(counts, "bytes")
-        rate = f"{size(total / seconds)} of text a second" if total and seconds > 0 else "the whole run"
+        rate = f"{size(total / seconds)} of text per second" if total and seconds > 0 else "the whole run"
         found.append(("Time", duration(seconds), rate))
     if memory is not None:
         found.append(("Peak memory", size(memory), "at its highest"))

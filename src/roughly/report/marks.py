@@ -1,11 +1,11 @@
 """A sample pair as one text with its differences marked.
 
 `roughly.verify.diff.word_diff` compares the two windows (`PairSample.bounded`) word by word; here its
-segments are made fit to be shown, and cut to what a reader takes in. The left document's own words
-become ``<del>`` and the right one's ``<ins>`` in the template.
+segments are prepared for the page and shortened. Words that only the left document has become ``<del>``
+in the template, words that only the right one has ``<ins>``.
 
-What is left out is always said: a gap is drawn as a gap, differences that are not shown are counted,
-and a window onto a long text says which part of the text it is.
+Omissions are always visible: a gap is shown as a gap, differences that are not shown are counted, and
+for a window of a long text the page says which part of the text it is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from roughly.report.visible import ELLIPSIS, flow
 from roughly.report.wording import count
 from roughly.verify.diff import Segment, word_diff
 
-CONTEXT = 14  # words of common text left standing around a difference
+CONTEXT = 14  # words of common text shown around a difference
 SHOWN = 1_400  # characters of marked text on the page
 _LONGEST = 700  # characters of one segment
 
@@ -26,21 +26,21 @@ TAGS = {"equal": "span", "delete": "del", "insert": "ins", "gap": "gap"}
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A run of text in an element: ``span``, ``del``, ``ins``, or ``gap`` (its text: how much it hides)."""
+    """A piece of text in an element: ``span``, ``del``, ``ins``, or ``gap`` (its text says how much is omitted)."""
 
     tag: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """The marked text, with notes in plain words on what is not in it."""
+class MarkedDifferences:
+    """The marked text, and notes on what is not in it."""
 
     marks: tuple[Mark, ...]
     notes: tuple[str, ...]
 
 
-def mark(pair: PairSample) -> Marked:
+def mark_differences(pair: PairSample) -> MarkedDifferences:
     """Mark where the two texts of a bounded pair differ."""
     segments = list(word_diff(pair.left_text, pair.right_text, CONTEXT))
     notes = _window_notes(pair)
@@ -48,7 +48,7 @@ def mark(pair: PairSample) -> Marked:
         segments = _without_loose_end(segments)
     if not any(segment.kind in ("delete", "insert") for segment in segments):
         if not pair.left_text.strip():
-            return Marked((), (*notes, "Neither text has words in the part compared."))
+            return MarkedDifferences((), (*notes, "Neither text has words in the part compared."))
         notes.append("No word differs in the part compared; the beginning of it is shown.")
         segments = [Segment("equal", pair.left_text)]
     marks: list[Mark] = []
@@ -62,7 +62,7 @@ def mark(pair: PairSample) -> Marked:
             break
         marks.append(_mark(segment, min(left, _LONGEST)))
         left -= len(marks[-1].text)
-    return Marked(tuple(marks), tuple(notes))
+    return MarkedDifferences(tuple(marks), tuple(notes))
 
 
 def _mark(segment: Segment, limit: int) -> Mark:
@@ -74,7 +74,7 @@ def _mark(segment: Segment, limit: int) -> Mark:
 
 
 def _without_loose_end(segments: list[Segment]) -> list[Segment]:
-    """Without what follows the last common words: with cut texts it is no difference, only the cut."""
+    """Without what follows the last common words: in cut texts it is the cut, not a difference."""
     last = max((at for at, segment in enumerate(segments) if segment.kind == "equal"), default=None)
     if last is None or last == len(segments) - 1:
         return segments
@@ -92,4 +92,4 @@ def _window_notes(pair: PairSample) -> list[str]:
             parts.append(f"characters {count(start + 1)} to {count(end)} of {count(length)} of the {side} text")
     if not parts:
         return []
-    return [f"Long texts: compared are {' and '.join(parts)}."]
+    return [f"Long texts; only these parts are compared: {' and '.join(parts)}."]

@@ -1,7 +1,7 @@
-"""The plots of the page: cluster sizes, resemblances, the chance to become a candidate.
+"""The plots of the page: cluster sizes, resemblances, the candidate probability.
 
 Each plot is drawn twice from the same data, wide for a laptop or paper and narrow for a phone, and the
-style sheet shows the one that fits: text in a drawing that is merely scaled down cannot be read.
+style sheet shows the one that fits: text in a plot that is only scaled down cannot be read.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from statistics import median
 
 from markupsafe import Markup
 
+from roughly.report.run_request import RequestedQuality
 from roughly.report.scale import Scale, Tick, counts, linear
 from roughly.report.svg import Frame, element, line, text
 from roughly.report.wording import count, counted, plain
@@ -43,7 +44,7 @@ class Bar:
     name: str
 
 
-def cluster_sizes(sizes: Sequence[tuple[int, int]]) -> Plot:
+def plot_cluster_sizes(sizes: Sequence[tuple[int, int]]) -> Plot:
     """Clusters by size, in classes that double (2–3, 4–7, 8–15, …), on logarithmic axes."""
     bars = doubling(sizes)
     total = sum(bar.number for bar in bars)
@@ -74,7 +75,7 @@ def cluster_sizes(sizes: Sequence[tuple[int, int]]) -> Plot:
 
 
 def doubling(sizes: Sequence[tuple[int, int]]) -> list[Bar]:
-    """Sizes gathered into classes that double; empty classes in between are there as well."""
+    """Sizes in classes that double, including the empty classes in between."""
     numbers: dict[int, int] = {}
     for size, number in sizes:
         if size > 0 and number > 0:
@@ -84,8 +85,8 @@ def doubling(sizes: Sequence[tuple[int, int]]) -> list[Bar]:
     return [Bar(2**p, 2 ** (p + 1), numbers.get(p, 0), _between(2**p, 2 ** (p + 1) - 1)) for p in powers]
 
 
-def resemblances(edges: Sequence[float], numbers: Sequence[int], threshold: float | None) -> Plot:
-    """Removed documents by their resemblance to the document that stays, the threshold marked."""
+def plot_resemblances(edges: Sequence[float], numbers: Sequence[int], threshold: float | None) -> Plot:
+    """Removed documents by their resemblance to the kept document, the threshold marked."""
     bars = _without_empty_start(
         [
             Bar(low, high, number, f"{plain(round(low, 4))} to {plain(round(high, 4))}")
@@ -95,7 +96,7 @@ def resemblances(edges: Sequence[float], numbers: Sequence[int], threshold: floa
     )
     highest = max(bar.number for bar in bars)
     log = highest > 12 * median(bar.number for bar in bars if bar.number)
-    title = "Removed documents by their resemblance to the document that stays"
+    title = "Removed documents by their resemblance to the kept document"
     description = "; ".join(f"{bar.name}: {count(bar.number)}" for bar in bars if bar.number)
 
     def draw(frame: Frame, name: str) -> Markup:
@@ -108,7 +109,7 @@ def resemblances(edges: Sequence[float], numbers: Sequence[int], threshold: floa
             description,
             frame.axis_y(y, "documents removed"),
             _bars(frame, bars, x, y, figures=False, unit="document"),
-            frame.axis_x(x, "resemblance to the document that stays"),
+            frame.axis_x(x, "resemblance to the kept document"),
             _mark_threshold(frame, x, threshold),
         )
 
@@ -116,15 +117,10 @@ def resemblances(edges: Sequence[float], numbers: Sequence[int], threshold: floa
     return _both("resemblance", draw, (WIDE, NARROW), ("resemblance", "documents removed"), rows, log)
 
 
-def s_curve(
-    points: Sequence[tuple[float, float]],
-    threshold: float | None,
-    recall: float | None,
-    met: float | None,
-    measure: str,
-) -> Plot:
-    """The chance that a pair becomes a candidate, by its similarity; `met` is the chance at the threshold."""
-    title = f"Chance that a pair becomes a candidate, by its {measure}"
+def plot_s_curve(points: Sequence[tuple[float, float]], quality: RequestedQuality, met: float | None) -> Plot:
+    """The probability that a pair becomes a candidate, by its similarity; `met` is the one at the threshold."""
+    threshold, recall, measure = quality.threshold, quality.recall, quality.measure
+    title = f"Probability that a pair becomes a candidate, by its {measure}"
     shown = [point(points, tenth / 10) for tenth in range(1, 10)]
     rows = tuple((plain(similarity), f"{chance:.4f}") for similarity, chance in shown)
     description = "; ".join(f"at {similarity}: {chance}" for similarity, chance in rows)
@@ -137,13 +133,13 @@ def s_curve(
         path = " ".join(f"{x(s):.1f},{y(p):.1f}" for s, p in points)
         closed = f"{x(points[0][0]):.1f},{frame.y_end} {path} {x(points[-1][0]):.1f},{frame.y_end}"
         parts = [
-            frame.axis_y(y, "chance to become a candidate"),
+            frame.axis_y(y, "candidate probability"),
             element("polygon", points=closed, class_="area"),
             frame.axis_x(x, f"{measure} of the pair"),
         ]
         if recall is not None:
             parts.append(line(frame.left, y(recall), frame.x_end, y(recall), "mark recall"))
-            label = f"recall asked for: {plain(recall)}"
+            label = f"requested recall: {plain(recall)}"
             parts.append(text(frame.left + 6, y(recall) + 16, label, "note halo"))
         parts.append(element("polyline", points=path, class_="curve"))
         parts.append(_mark_threshold(frame, x, threshold))
@@ -152,11 +148,11 @@ def s_curve(
         return frame.document(name, title, description, *parts)
 
     frames = (CURVE_WIDE, CURVE_NARROW)
-    return _both("s-curve", draw, frames, (f"{measure} of the pair", "chance to become a candidate"), rows)
+    return _both("s-curve", draw, frames, (f"{measure} of the pair", "candidate probability"), rows)
 
 
 def point(points: Sequence[tuple[float, float]], similarity: float) -> tuple[float, float]:
-    """The point of the curve at a similarity, between its neighbours where it is not given itself."""
+    """The point of the curve at a similarity, interpolated between its neighbours if it is not given."""
     before, after = points[0], points[-1]
     for here in points:
         if here[0] <= similarity:
@@ -218,7 +214,7 @@ def _mark_threshold(frame: Frame, x: Scale, threshold: float | None) -> Markup:
 
 
 def _without_empty_start(bars: list[Bar], threshold: float | None) -> list[Bar]:
-    """Without the empty bars far below the threshold, so that the field shows what there is."""
+    """Without the empty bars far below the threshold, so that the plot shows the others larger."""
     first = next((at for at, bar in enumerate(bars) if bar.number), 0)
     if threshold is not None:
         first = min(first, sum(bar.end <= threshold for bar in bars))

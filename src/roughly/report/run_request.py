@@ -1,7 +1,7 @@
-"""What was asked of the run, read from run.json: the threshold, what it is a threshold on, the recall.
+"""What run.json says about the request: the threshold, what it is a threshold on, the recall, how pairs were judged.
 
-run.json is written by another part and may lack keys, for a method without bands has no S-curve and an
-older run fewer counts. Whoever reads it here gets a number or nothing, never a number made up.
+run.json may lack keys: a method without bands has no S-curve, and an older run has fewer counts. The functions here
+return a value or nothing, never an invented value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Number = int | float
 
 
 def number(values: Mapping[str, Any], key: str) -> Number | None:
-    """The number under the key, or nothing where it is missing or no number."""
+    """The number under the key, or None if it is missing or not a number."""
     value = values.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -30,12 +30,12 @@ def section(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgingMethod:
     """How pairs were judged."""
 
     on: str  # equality, text, sketch or keys
-    common: bool  # by how much two documents have in common, not by a similarity
-    how: str  # in words; empty where the run does not say
+    common: bool  # by the number of common keys, not by a similarity
+    how: str  # in words; empty if the run does not say
 
     @property
     def measured(self) -> bool:
@@ -43,14 +43,14 @@ class Judged:
         return self.on in ("text", "sketch") and not self.common
 
 
-def judged(run: Mapping[str, Any]) -> Judged:
-    """How the run judged; as a rule exactly, on the text."""
+def judging_of(run: Mapping[str, Any]) -> JudgingMethod:
+    """How the run judged pairs; usually exactly, on the text."""
     values = section(run, "judged")
-    method = METHODS.get(str(section(run, "settings").get("method")))  # where the run does not say how it judged
+    method = METHODS.get(str(section(run, "settings").get("method")))  # for runs that do not say how they judged
     equality = method is not None and method.equality
     on = values.get("on")
     how = values.get("how")
-    return Judged(
+    return JudgingMethod(
         on if isinstance(on, str) else "equality" if equality else "text",
         values.get("measure") == "common",
         how if isinstance(how, str) else "",
@@ -59,7 +59,7 @@ def judged(run: Mapping[str, Any]) -> Judged:
 
 @dataclass(frozen=True, slots=True)
 class RequestedQuality:
-    """Threshold and recall of a run, each where it has one."""
+    """Threshold and recall of a run, if it has them."""
 
     threshold: Number | None
     measure: str  # what the threshold is on: "resemblance" or "containment"
@@ -67,15 +67,15 @@ class RequestedQuality:
 
     @property
     def resemblance(self) -> Number | None:
-        """The threshold, where it is one on resemblance."""
+        """The threshold, if it is one on resemblance."""
         return self.threshold if self.measure == "resemblance" else None
 
 
-def asked(run: Mapping[str, Any]) -> RequestedQuality:
-    """What the settings asked for, or else what the S-curve was derived for."""
+def requested_quality(run: Mapping[str, Any]) -> RequestedQuality:
+    """The quality of the settings, or else that for which the S-curve was derived."""
     settings, curve = section(run, "settings"), section(run, "s_curve")
     measure = "containment" if settings.get("measure") == "containment" else "resemblance"
-    if not judged(run).measured:
+    if not judging_of(run).measured:
         return RequestedQuality(None, measure, None)
     found = [
         next((value for values in (settings, curve) if (value := number(values, key)) is not None), None)

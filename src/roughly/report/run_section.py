@@ -1,4 +1,4 @@
-"""How the run went: the chance to become a candidate, time and memory a stage, settings, inputs, guesses."""
+"""About the run itself: the candidate probability, time and memory per stage, settings, inputs, guesses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roughly.report.collection_section import BarRow
-from roughly.report.plots import Plot, point, s_curve
+from roughly.report.plots import Plot, plot_s_curve, point
 from roughly.report.run_request import Number, RequestedQuality, number, section
 from roughly.report.visible import excerpt, label
 from roughly.report.wording import counted, duration, plain, score, size
@@ -25,39 +25,39 @@ class Curve:
     falls_short: bool
 
 
-def curve(run: Mapping[str, Any], limits: RequestedQuality) -> Curve | None:
-    """The S-curve, where the method has one.
+def curve(run: Mapping[str, Any], quality: RequestedQuality) -> Curve | None:
+    """The S-curve, if the method has one.
 
-    The chance at the threshold is the `recall` of the curve, which the method derived; between two
-    points of the curve it could only be guessed.
+    The probability at the threshold is the `recall` of the curve, which the method derived; between two
+    points of the curve it could only be estimated.
     """
     values = section(run, "s_curve")
     points = _points(values.get("points"))
     if len(points) < 2:
         return None
     met = number(values, "recall")
-    if met is None and limits.threshold is not None:
-        met = point(points, limits.threshold)[1]
+    if met is None and quality.threshold is not None:
+        met = point(points, quality.threshold)[1]
     bands, rows, probes = (number(values, key) for key in ("bands", "rows", "probes"))
     made_of = ""
     if bands is not None and rows is not None:
         made_of = f"{counted(bands, 'band')} of {counted(rows, 'row')}"
     elif probes is not None:
-        made_of = f"{counted(probes, 'probe')} a document"
+        made_of = f"{counted(probes, 'probe')} per document"
     else:
         made_of = label(_keys_of(values))
     return Curve(
-        s_curve(points, limits.threshold, limits.recall, met, limits.measure),
+        plot_s_curve(points, quality, met),
         made_of,
         score(met) if met is not None else "",
-        met is not None and limits.recall is not None and met < limits.recall - 1e-9,
+        met is not None and quality.recall is not None and met < quality.recall - 1e-9,
     )
 
 
 def _keys_of(values: Mapping[str, Any]) -> str:
     """What the keys are made of, in the method's own words."""
-    told = {key: value for key, value in values.items() if key not in ("points", "recall", "threshold")}
-    return ", ".join(f"{name} {_written(value)}" for name, value in told.items() if value not in ("", [], None))
+    named = {key: value for key, value in values.items() if key not in ("points", "recall", "threshold")}
+    return ", ".join(f"{name} {_written(value)}" for name, value in named.items() if value not in ("", [], None))
 
 
 def _points(value: Any) -> list[tuple[float, float]]:
@@ -73,19 +73,19 @@ def _points(value: Any) -> list[tuple[float, float]]:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """Time, bytes and memory a stage; a column nobody filled is left out."""
+    """Time, bytes and memory per stage, without empty columns."""
 
     columns: tuple[str, ...]
     rows: tuple[BarRow, ...]
     total: tuple[str, ...]
-    given: str  # what the run was allowed to use
+    given: str  # what the run was given, in a sentence
 
 
 _COLUMNS = (("time", "seconds", duration), ("bytes", "bytes", size), ("peak memory", "peak_memory", size))
 
 
 def stages(run: Mapping[str, Any]) -> Stages | None:
-    """Where the time went, in the order of the run."""
+    """The stages in the order of the run."""
     given = run.get("stages")
     found = [stage for stage in given if isinstance(stage, Mapping)] if isinstance(given, list | tuple) else []
     if not found:
@@ -97,7 +97,7 @@ def stages(run: Mapping[str, Any]) -> Stages | None:
     for stage, seconds in zip(found, times, strict=True):
         cells = tuple(_cell(number(stage, key), write) for _, key, write in columns)
         rows.append(BarRow(label(str(stage.get("name", "?"))), cells, seconds / longest))
-    # Stages may overlap and the bytes of one are read by the next: only the run knows its own totals.
+    # Stages may overlap, and a stage reads the bytes of the one before: only the run knows its totals.
     total = tuple("" if key == "bytes" else _cell(number(run, key), write) for _, key, write in columns)
     return Stages(tuple(name for name, _, _ in columns), tuple(rows), total, _given(run))
 
@@ -116,7 +116,7 @@ def _cell(value: Number | None, write: Callable[[Number], str]) -> str:
 
 
 def settings(run: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The settings as names and values; what is nested gets a dotted name."""
+    """The settings as names and values; nested ones have dotted names."""
     return [(label(name), label(value, 400)) for name, value in _flat(section(run, "settings"), "")]
 
 
@@ -127,7 +127,7 @@ def inputs(run: Mapping[str, Any]) -> tuple[list[str], int]:
 
 
 def guesses(run: Mapping[str, Any]) -> list[str]:
-    """What the user did not say and was guessed, one sentence each."""
+    """What the user did not specify and the run guessed, one sentence each."""
     return [excerpt(_written(item), 400) for item in _list(run, "guesses")]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roughly.report.data import PairSample
-from roughly.report.marks import Mark, mark
+from roughly.report.marks import Mark, mark_differences
 from roughly.report.visible import label
 from roughly.report.wording import score, share
 
@@ -18,21 +18,21 @@ PAIRS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PairCard:
     """A sample pair as a card."""
 
     left_id: str
     right_id: str
     score: str
-    measure: str  # what the score is: that which the threshold is on
+    measure: str  # of the score and the threshold
     contained: str
     contains: str
-    resemblance: str  # only where the score is not the resemblance
+    resemblance: str  # only if the score is not the resemblance
     marks: tuple[Mark, ...]
     notes: tuple[str, ...]
 
 
-def pairs(samples: Sequence[PairSample], measure: str, rising: bool) -> list[Pair]:
+def pairs(samples: Sequence[PairSample], measure: str, rising: bool) -> list[PairCard]:
     """Sample pairs, those nearest to the threshold first: rising above it, falling below it."""
     sign = 1 if rising else -1
 
@@ -46,9 +46,9 @@ def _measured(pair: PairSample, measure: str) -> float:
     return pair.containment if measure == "containment" else pair.resemblance
 
 
-def _card(pair: PairSample, measure: str) -> Pair:
-    marked = mark(pair)
-    return Pair(
+def _card(pair: PairSample, measure: str) -> PairCard:
+    marked = mark_differences(pair)
+    return PairCard(
         label(pair.left_id),
         label(pair.right_id),
         score(_measured(pair, measure)),

@@ -1,4 +1,4 @@
-"""Scales: from a value to a place on an axis, with ticks at round numbers.
+"""Scales: from a value to a position on an axis, with ticks at round numbers.
 
 A linear scale for shares and scores, a logarithmic one for counts with heavy tails (cluster sizes run
 from two to millions, and most of them are two).
@@ -23,7 +23,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Maps ``low … high`` onto ``start … end`` of the drawing; values outside are put at the ends."""
+    """Maps ``low … high`` onto ``start … end`` of the drawing; values outside are moved to the ends."""
 
     low: float
     high: float
@@ -33,7 +33,7 @@ class Scale:
     ticks: Sequence[Tick] = ()
 
     def __call__(self, value: float) -> float:
-        """The place of the value."""
+        """The position of the value."""
         value = min(max(value, self.low), self.high)
         if self.log:
             part = math.log(value / self.low) / math.log(self.high / self.low)
@@ -52,10 +52,9 @@ def linear(low: float, high: float, start: float, end: float, at_most: int = 6) 
 
 
 def counts(highest: int, start: float, end: float, log: bool) -> Scale:
-    """A scale for bars that count things: from nothing up, or from below one where logarithmic.
+    """A scale for bars of counts: from 0, or from 1/2 if it is logarithmic.
 
-    On a logarithmic scale nothing has no place; bars start at one half, so that a single thing is
-    still seen.
+    A logarithmic scale has no 0; bars start at one half, so that a count of 1 is still visible.
     """
     highest = max(1, highest)
     if not log:

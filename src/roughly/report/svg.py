@@ -1,10 +1,11 @@
-"""The least SVG that plots need: elements whose attributes and text are always escaped, and axes.
+"""The SVG that plots need: elements whose attributes and text are always escaped, and axes.
 
-No plotting library: the page must be self-contained, light, and drawn in the page's own colours, light
-or dark or on paper. So shapes carry class names, and the style sheet of the page gives them colours.
+There is no plotting library: the page must be self-contained and small, and the plots must have the
+colours of the page, light, dark or on paper. So shapes have class names, and the style sheet of the page
+gives them colours.
 
-Coordinates are rounded to a tenth of a unit, which is finer than a screen shows and keeps the page
-small and the same on every machine.
+Coordinates are rounded to a tenth of a unit, which is finer than a screen shows and makes the page
+small and equal on every machine.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ def _name(key: str) -> str:
 def _value(value: Attribute) -> str:
     if isinstance(value, str):
         return reveal(value)
-    return f"{round(value, 1) + 0.0:g}"  # adding nothing turns -0.0 into 0.0
+    return f"{round(value, 1) + 0.0:g}"  # adding 0.0 turns -0.0 into 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The drawing and, within it, the field the data are drawn in."""
+    """A drawing and the plot area within it."""
 
     width: int
     height: int
@@ -52,16 +53,16 @@ class Frame:
 
     @property
     def x_end(self) -> int:
-        """The right edge of the field."""
+        """The right edge of the plot area."""
         return self.width - self.right
 
     @property
     def y_end(self) -> int:
-        """The lower edge of the field: where the horizontal axis lies."""
+        """The lower edge of the plot area, where the horizontal axis is."""
         return self.height - self.bottom
 
     def document(self, name: str, title: str, description: str, *children: Markup) -> Markup:
-        """The whole drawing, with the title and description that are read out in its place."""
+        """The whole drawing, with a title and a description for screen readers."""
         return element(
             "svg",
             element("title", title, id=f"{name}-title"),
@@ -76,7 +77,7 @@ class Frame:
         )
 
     def axis_x(self, scale: Scale, label: str) -> Markup:
-        """The horizontal axis with its ticks and what it measures."""
+        """The horizontal axis with its ticks and its label."""
         parts = [line(self.left, self.y_end, self.x_end, self.y_end, "axis")]
         for tick in scale.ticks:
             x = scale(tick.value)
@@ -86,7 +87,7 @@ class Frame:
         return Markup("").join(parts)
 
     def axis_y(self, scale: Scale, label: str) -> Markup:
-        """The vertical axis as faint lines across the field, its name above them."""
+        """The vertical axis as faint lines across the plot area, its label above them."""
         parts = []
         for tick in scale.ticks:
             y = scale(tick.value)

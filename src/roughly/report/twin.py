@@ -1,7 +1,7 @@
-"""The JSON twin of the page: the same figures for programs.
+"""The JSON twin of the page: the same data for programs.
 
 `to_json` and `from_json` are inverse to each other on bounded data (`RunData.bounded`), so a page can
-be drawn again from its twin, byte for byte, without the run. Rows are objects with the names used
+be rendered again from its twin, byte for byte, without the run. Rows are objects with the names used
 everywhere else (`cluster_id`, `removed_bytes`, …), not positional lists.
 """
 
@@ -22,7 +22,7 @@ _CLUSTER = ("cluster_id", "size", "min_resemblance", "mean_resemblance", "excerp
 
 
 def to_json(data: RunData) -> str:
-    """The twin as text, two spaces deep, ending with a newline."""
+    """The twin as text, indented by two spaces, ending with a newline."""
     data = data.bounded()
     edges, counts = data.resemblance
     twin = {
@@ -41,7 +41,7 @@ def to_json(data: RunData) -> str:
 
 
 def from_json(text: str | bytes, where: str = "the twin") -> RunData:
-    """The data a twin was written from; `where` names it in errors."""
+    """The data of a twin; `where` names it in errors."""
     try:
         twin = json.loads(text)
     except ValueError as error:

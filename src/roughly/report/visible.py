@@ -1,11 +1,11 @@
-"""Hostile text made fit to be shown: capped, on one line, with nothing in it that acts unseen.
+"""Makes hostile text safe to show: shortened, on one line, without invisible characters.
 
 Document text, ids and file names come from strangers. Escaping markup is the template's work
-(autoescape); this module deals with what escaping leaves alone: control characters, bidirectional
+(autoescape); this module deals with what escaping does not change: control characters, bidirectional
 overrides that reorder the text around them, invisible characters, lone surrogates, floods of white
 space and lines of many megabytes. Every such character is replaced by something a reader can see.
 
-Kept as they are, since scripts need them: the joiners of Persian, Indic and emoji (ZWJ, ZWNJ), the
+Some characters are not replaced, since scripts need them: the joiners of Persian, Indic and emoji (ZWJ, ZWNJ), the
 single direction marks (LRM, RLM, ALM) and the soft hyphen. They cannot reach beyond the isolated
 element (``<bdi>`` or ``dir="auto"``) the page puts every foreign text into.
 """
@@ -28,20 +28,20 @@ _UNSEEN = re.compile(
 
 
 def reveal(text: str) -> str:
-    """Replace every character that would act unseen by a sign for it."""
+    """Replace every invisible character by a visible sign for it."""
     return _UNSEEN.sub(_sign, text)
 
 
 def _sign(match: re.Match[str]) -> str:
-    # Spelt out in letters that every font has; few have the control pictures.
+    # In letters that every font has; few have the control pictures.
     return f"‹U+{ord(match.group()):04X}›"
 
 
 def flow(text: str) -> str:
     """The text on one line: paragraph breaks as a pilcrow, other white space as one space.
 
-    So it flows on any width of screen, and a million empty lines take no room. Controls are revealed
-    first, for some of them count as white space.
+    So it fits any width of screen, and a million empty lines take no space. Controls are revealed
+    first, because some of them count as white space.
     """
     return _SPACE.sub(_space, reveal(text))
 
@@ -52,19 +52,19 @@ def _space(match: re.Match[str]) -> str:
 
 
 def excerpt(text: str, limit: int) -> str:
-    """The beginning of a text in at most ``limit`` characters, an ellipsis where it goes on."""
-    # Four times the limit is looked at, since white space collapses: never all of a 10 MB line.
-    looked_at = text[: 4 * limit]
-    shown = flow(looked_at).strip()
+    """The beginning of a text in at most ``limit`` characters, with an ellipsis if it continues."""
+    # Four times the limit is enough, since white space collapses; a 10 MB line is never read whole.
+    beginning = text[: 4 * limit]
+    shown = flow(beginning).strip()
     if len(shown) <= limit:
-        return shown + ELLIPSIS if len(text) > len(looked_at) else shown
+        return shown + ELLIPSIS if len(text) > len(beginning) else shown
     cut = _cut(shown, limit - 1)
-    space = cut.rfind(" ", len(cut) - 20)  # at the end of a word, where the script has such ends
+    space = cut.rfind(" ", len(cut) - 20)  # at the end of a word, if the script separates words
     return (cut if space < 0 else cut[:space]) + ELLIPSIS
 
 
 def label(text: str, limit: int = 96) -> str:
-    """An id or a name; where it is too long its middle goes, for the two ends tell it apart."""
+    """An id or a name; if it is too long its middle is omitted, since the ends distinguish it."""
     if len(text) <= limit:
         shown = flow(text)
         return shown if shown.strip() else "(blank)" if text else "(empty)"

@@ -1,15 +1,15 @@
 """Two long texts cut to windows that can be compared.
 
-The page shows where two documents differ, and word-level comparison of two books is neither quick nor
-readable. So each side is cut to a window of at most ``limit`` characters, and the two windows are laid
-where the comparison says something:
+The page shows where two documents differ, and a word-level comparison of two books is neither fast nor
+readable. So each side is cut to a window of at most ``limit`` characters, and the two windows are placed
+where the comparison is informative:
 
-1. what both texts begin with is passed over, so the first difference is in the window, if there is one;
-2. where one text sits deep inside the other (an excerpt), some probes from one are looked up in the
-   other, so that the windows begin at the same passage.
+1. a common beginning is skipped, so that the first difference is in the window, if there is one;
+2. if one text is deep inside the other (an excerpt), some probes from one are looked up in the other, so
+   that the windows begin at the same passage.
 
-Cutting makes the *ends* of the windows unreliable: words at the end of one window may stand just past
-the end of the other. `Window.cut` says so, and the marking drops such an end.
+Cutting makes the *ends* of the windows unreliable: words at the end of one window may be just after the
+end of the other. `Window.cut` says so, and the marking omits such an end.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PROBES = 12
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Where the window of each side begins, and the text in it."""
+    """The text of both windows, and where each begins."""
 
     left: str
     right: str
@@ -34,7 +34,7 @@ class Window:
 
     @property
     def cut(self) -> bool:
-        """Whether the end of the comparison is an artefact of cutting."""
+        """Whether cutting makes the end of the comparison unreliable."""
         return self.left_cut or self.right_cut
 
 
@@ -46,7 +46,7 @@ def cut_pair(left: str, right: str, limit: int) -> Window:
     start = 0 if left == right else _word_start(left, max(0, prefix - CONTEXT))
     left_start, right_start = start, start
     if prefix < min(len(left), len(right)) and prefix < CONTEXT:
-        # They differ from the beginning on: the one may stand somewhere inside the other.
+        # They differ from the beginning: one may be somewhere inside the other.
         left_start, right_start = _align(left, right, limit)
     left_end, right_end = left_start + limit, right_start + limit
     return Window(
@@ -60,7 +60,7 @@ def cut_pair(left: str, right: str, limit: int) -> Window:
 
 
 def common_prefix(left: str, right: str) -> int:
-    """The number of characters both texts begin with; compares slices, so 10 MB take milliseconds."""
+    """The length of the common prefix; compares slices, so that 10 MB take milliseconds."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
@@ -72,7 +72,7 @@ def common_prefix(left: str, right: str) -> int:
 
 
 def _align(left: str, right: str, limit: int) -> tuple[int, int]:
-    """Where the windows begin so that the first passage found in both stands in both."""
+    """Where the windows begin so that both contain the first common passage that is found."""
     if len(left) > len(right):
         right_start, left_start = _align(right, left, limit)
         return left_start, right_start
@@ -81,14 +81,14 @@ def _align(left: str, right: str, limit: int) -> tuple[int, int]:
         found = right.find(left[offset : offset + _PROBE])
         if found >= 0:
             if abs(found - offset) <= limit // 2:
-                return 0, 0  # near enough: both windows show it from the beginning
-            # Nothing of the shorter text before the probe is lost, where the longer has room for it.
+                return 0, 0  # close enough: both windows contain it from the beginning
+            # Include the shorter text before the probe, if the longer has as much before it.
             back = min(offset, found)
             return offset - back, found - back
     return 0, 0
 
 
 def _word_start(text: str, position: int) -> int:
-    """The last beginning of a word at or before the position, or the position in a long run."""
+    """The last beginning of a word at or before the position, or the position in a long word."""
     space = text.rfind(" ", max(0, position - 40), position)
     return position if space < 0 else space + 1

@@ -1,6 +1,6 @@
-"""Figures in plain words: counts, shares, sizes, times and scores, written the same way everywhere.
+"""Numbers as text: counts, shares, sizes, times and scores, written the same way everywhere.
 
-Numbers in, short strings out. Two rules keep the strings honest:
+Two rules keep the text honest:
 
 * a share never rounds to "0 %" or "100 %" unless it is exactly that;
 * a score is rounded *down*, so "1.0000" means that the two sets are equal, and a pair below the
@@ -24,7 +24,7 @@ def count(number: int | float) -> str:
 
 
 def plural(word: str, number: int | float) -> str:
-    """The word as it stands after the number: ``document`` after 1, ``documents`` after 0 or 2."""
+    """The word as it is written after the number: ``document`` after 1, ``documents`` after 0 or 2."""
     return word if number == 1 else word + "s"
 
 
@@ -48,7 +48,7 @@ def share(part: int | float, whole: int | float) -> str:
 
 
 def size(number: int | float) -> str:
-    """Bytes in the unit that leaves one to three digits before the point: ``41 MB``, ``1.4 GB``."""
+    """Bytes in the unit that gives one to three digits before the point: ``41 MB``, ``1.4 GB``."""
     if abs(number) < 1000:
         return f"{round(number)}{NBSP}{plural('byte', round(number))}"
     value, unit = float(number), 0
@@ -60,7 +60,7 @@ def size(number: int | float) -> str:
 
 
 def duration(seconds: int | float) -> str:
-    """A time as people say it: ``0.42 s``, ``12.3 s``, ``3 min 5 s``, ``2 h 14 min``."""
+    """A duration: ``420 ms``, ``12.3 s``, ``3 min 5 s``, ``2 h 14 min``."""
     if seconds < 0.001:
         return f"<{NBSP}1{NBSP}ms" if seconds > 0 else f"0{NBSP}s"
     if seconds < 0.9995:
@@ -83,7 +83,7 @@ def score(value: float, digits: int = 4) -> str:
 
 
 def plain(value: float) -> str:
-    """A number as short as it can be said: ``0.8``, ``12``; for thresholds and axis labels."""
+    """A number in its shortest form: ``0.8``, ``12``; for thresholds and axis labels."""
     return f"{value:,.10g}"
 
 

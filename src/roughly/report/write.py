@@ -1,7 +1,7 @@
 """Writes the page and its JSON twin; reads the twin.
 
-Both files are written beside their final place and moved there whole, so a reader never meets half a
-page, and a run that is stopped leaves the old one.
+Both files are written under another name and then renamed, so that a reader never sees half a page, and
+a run that is stopped leaves the old page.
 """
 
 from __future__ import annotations
@@ -24,22 +24,20 @@ def write_report(run: RunData, path: Path) -> None:
 
 
 def read_report(path: Path) -> RunData:
-    """The data of a report that was written, from its page's path or from the twin's."""
+    """The data of a written report, from the path of its page or of its twin."""
     twin = path if path.suffix == ".json" else twin_path(path)
     try:
         text = twin.read_bytes()
     except FileNotFoundError as error:
-        raise InputMissing(f"{twin} is not there; it is written beside the page by every run") from error
+        raise InputMissing(f"{twin} does not exist; every run writes it beside the page") from error
     return from_json(text, str(twin))
 
 
 def twin_path(path: Path) -> Path:
-    """Where the JSON twin of a page lies."""
+    """The path of the JSON twin of a page."""
     twin = path.with_suffix(".json")
     if twin == path or twin.name == "run.json":
-        raise OutputError(
-            f"a report at {path} would have its JSON twin at {twin}, over another file; call it report.html"
-        )
+        raise OutputError(f"a report at {path} would overwrite {twin} with its JSON twin; name it report.html")
     return twin
 
 
@@ -51,7 +49,7 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         partial.unlink(missing_ok=True)
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(f"no room left to write {path}; free some space and write the report again") from error
+            raise DiskFull(f"no disk space left to write {path}; free some space and write the report again") from error
         raise OutputError(
             f"cannot write {path} ({error.strerror or error}); check that its folder exists and may be written to"
         ) from error

@@ -1,1 +1,1 @@
-"""The HTTP API and the explorer, in front of a run, an index, or both. FastAPI lives here and nowhere else."""
+"""The HTTP API and the explorer, over a run, an index, or both. Only this package imports FastAPI."""

@@ -1,12 +1,12 @@
-"""Tokens: who may read, who may add as well, and who may also take out.
+"""Tokens: for reading, for adding as well, and for removing as well.
 
-A file, or the environment variable `ROUGHLY_TOKENS`, has a line for each: the right, and the token.
+A file, or the environment variable `ROUGHLY_TOKENS`, has a line per token: the right, and the token.
 
     read  KZkGiZ8b0Cw2sX1v
     write dPqYb3T7sWl5rJ6u
     admin hV9oXm4tRn2cQe8a
 
-Never on the command line, where every user of the machine can read it.
+Tokens are never given on the command line, where every user of the machine can read them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from roughly.errors import InputMissing, SettingsError
 
 VARIABLE = "ROUGHLY_TOKENS"
 RIGHTS = ("read", "write", "admin")
-"""Each may do what those before it may."""
+"""Each right includes those before it."""
 _SHORTEST = 16
 
 
 def read_tokens(
     path: str | os.PathLike[str] | None, environment: Mapping[str, str] = os.environ
 ) -> dict[str, frozenset[str]]:
-    """The tokens of a file, or else those of the environment, by right."""
+    """The tokens of a file, or else of the environment, by right."""
     if path is not None:
         return parse_tokens(_content(Path(path)), os.fspath(path))
     return parse_tokens(environment.get(VARIABLE, "").replace(",", "\n"), VARIABLE)
@@ -39,7 +39,7 @@ def _content(path: Path) -> str:
             raise SettingsError(f"every user of this machine can read {path}; protect it with `chmod 600 {path}`")
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputMissing(f"no file of tokens at {path}; see docs/deployment.md for how to make one") from None
+        raise InputMissing(f"no token file at {path}; docs/deployment.md says how to make one") from None
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not text"
         raise SettingsError(f"cannot read the tokens in {path}: {reason}") from None
@@ -54,14 +54,14 @@ def parse_tokens(text: str, where: str) -> dict[str, frozenset[str]]:
         if not words or words[0].startswith("#"):
             continue
         if len(words) != 2 or words[0] not in RIGHTS:
-            problems.append(f"{where}, line {number}: write read, write or admin, and a token after it")
+            problems.append(f"{where}, line {number}: write read, write or admin, followed by a token")
         elif len(words[1]) < _SHORTEST or not words[1].isascii() or not words[1].isprintable():
             problems.append(
                 f"{where}, line {number}: a token has {_SHORTEST} ASCII characters or more; `openssl rand -hex 24` "
                 "makes a good one"
             )
         elif words[1] in seen:
-            problems.append(f"{where}, line {number}: this token has a line already; one token has one right")
+            problems.append(f"{where}, line {number}: this token already has a line; a token has one right")
         else:
             seen.add(words[1])
             found[words[0]].add(words[1])

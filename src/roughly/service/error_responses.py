@@ -1,16 +1,16 @@
-"""What goes wrong, as an answer: a code, one sentence, and what to do. Never a traceback.
+"""Errors as responses: a status code, one sentence, and a remedy. Never a traceback.
 
-| code | what it means |
+| code | meaning |
 |---|---|
 | 400 | the request cannot be read |
-| 401, 403 | a token is needed; it has not the right; or the request came from elsewhere |
+| 401, 403 | a token is needed; the token does not have the right; or another site sent the request |
 | 404 | no such page, document, cluster |
-| 408 | the rest of the request did not come |
+| 408 | the rest of the request did not arrive |
 | 409 | what is served cannot do that: a run takes no documents, two results have one id |
-| 413 | more than is taken: bytes, documents, a text |
-| 422 | it was read and makes no sense |
-| 429 | too many requests; `Retry-After` says when to come again |
-| 503 | the database is away or busy, the disk is full, or it took too long; nothing was done unless it is said |
+| 413 | above a limit: bytes, documents, length of a text |
+| 422 | the request was read and makes no sense |
+| 429 | too many requests; `Retry-After` says when to try again |
+| 503 | the database is unreachable or busy, the disk is full, or it took too long |
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ _CODES: tuple[tuple[type[RoughlyError], int], ...] = (
     (MemoryTooSmall, 503),
     (OutputError, 503),
 )
-_SAID = {
-    404: ("there is nothing at this address", "the page / and the list at /api say what there is"),
-    405: ("this address is not asked in that way", "see the list at /api"),
+_MESSAGES = {
+    404: ("there is nothing at this address", "the page / and the list at /api show what there is"),
+    405: ("this address does not take this method", "see the list at /api"),
 }
 _TITLES = {
     400: "That could not be read", 401: "A token is needed", 403: "Not allowed", 404: "Not found", 408: "Too slow",
@@ -63,9 +63,9 @@ _TITLES = {
 
 
 class ErrorResponse(HTTPException):
-    """A request that is answered with an error of the service's own.
+    """An error of the service itself, raised to be sent as the response.
 
-    It is an HTTPException since FastAPI takes any other error, while it reads a request, for a broken request.
+    It is an HTTPException because FastAPI treats any other error while it reads a request as a malformed request.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class ErrorResponse(HTTPException):
 
     @property
     def title(self) -> str:
-        """Over the page that tells it."""
+        """The heading of the page that shows it."""
         return _TITLES.get(self.status, "That did not work")
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,31 +84,31 @@ class ErrorResponse(HTTPException):
         return {"error": self.error} | ({} if self.remedy is None else {"remedy": self.remedy})
 
 
-def refusal_of(problem: Exception) -> ErrorResponse | None:
-    """The answer to a problem that is foreseen; None: it is not."""
+def to_error_response(problem: Exception) -> ErrorResponse | None:
+    """The response to an expected error; None for an unexpected one."""
     if isinstance(problem, ErrorResponse):
         return problem
     if isinstance(problem, RequestValidationError):
-        return _unreadable(problem)
+        return _invalid_request(problem)
     if isinstance(problem, HTTPException):
-        said, remedy = _SAID.get(problem.status_code, (str(problem.detail), None))
-        return ErrorResponse(problem.status_code, said, remedy, dict(problem.headers or {}))
+        message, remedy = _MESSAGES.get(problem.status_code, (str(problem.detail), None))
+        return ErrorResponse(problem.status_code, message, remedy, dict(problem.headers or {}))
     if isinstance(problem, RoughlyError):
-        return _ours(problem)
+        return _roughly_error(problem)
     return None
 
 
-def broken() -> ErrorResponse:
-    """What is told of a problem that was not foreseen."""
-    return ErrorResponse(500, "the service failed over this request", "its log says why; please report it")
+def internal_error() -> ErrorResponse:
+    """The response to an unexpected error."""
+    return ErrorResponse(500, "the service failed on this request", "its log says why; please report it")
 
 
-def busy(seconds: float, error: str, remedy: str, status: int = 503) -> ErrorResponse:
-    """Come again later."""
+def retry_later(seconds: float, error: str, remedy: str, status: int = 503) -> ErrorResponse:
+    """A response that says when to try again."""
     return ErrorResponse(status, error, remedy, {"retry-after": str(max(1, math.ceil(seconds)))})
 
 
-def _ours(problem: RoughlyError) -> ErrorResponse:
+def _roughly_error(problem: RoughlyError) -> ErrorResponse:
     status = next((code for kind, code in _CODES if isinstance(problem, kind)), 500)
     if isinstance(problem, SettingsError):
         return ErrorResponse(status, "; ".join(problem.problems))
@@ -117,22 +117,22 @@ def _ours(problem: RoughlyError) -> ErrorResponse:
     return ErrorResponse(status, error, remedy or None, headers)
 
 
-def _unreadable(problem: RequestValidationError) -> ErrorResponse:
-    """What is wrong where. What was given is not repeated: it may be long, and may not be text."""
-    told, status = [], 422
+def _invalid_request(problem: RequestValidationError) -> ErrorResponse:
+    """Which field is wrong and why. The value is not repeated: it may be long, and may not be text."""
+    messages = []
     for one in problem.errors()[:5]:
         place = ".".join(label(str(part), 40) for part in one["loc"] if part != "body")
         if one["type"] == "json_invalid":
             return ErrorResponse(
                 400, "it is not valid JSON, or not valid Unicode", "the list at /api shows what to send"
             )
-        told.append(f"{place or 'the request'}: {_plain(one)}")
+        messages.append(f"{place or 'the request'}: {_field_error(one)}")
     return ErrorResponse(
-        status, "; ".join(told) or "the request makes no sense", "see the list at /api for what is wanted"
+        422, "; ".join(messages) or "the request makes no sense", "see the list at /api for what is wanted"
     )
 
 
-def _plain(one: dict[str, Any]) -> str:
+def _field_error(one: dict[str, Any]) -> str:
     kind = str(one["type"])
     if kind == "missing":
         return "is missing"

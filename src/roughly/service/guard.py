@@ -1,8 +1,8 @@
-"""What every request passes first, and every answer last: names, callers, rights, rates, sizes, time, headers, the log.
+"""The outermost middleware: host names, callers, rights, rates, sizes, time, headers, the log.
 
-Plain ASGI, so that a body is counted while it streams and an answer streams through. An answer that does not begin in
-time is told so; the work behind it is waited for all the same, so that nothing is left running unseen and a shutdown
-finds everything finished.
+It is plain ASGI, so that a body is counted while it streams and a response streams through. If a response does not
+begin in time, the client gets an error; the guard still waits for the work behind it, so that nothing runs unseen and a
+shutdown finds everything finished.
 """
 
 from __future__ import annotations
@@ -10,19 +10,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from roughly.report.visible import label
-from roughly.service.answering import answer
-from roughly.service.config import Config
-from roughly.service.error_responses import ErrorResponse, broken, busy, refusal_of
+from roughly.service.error_rendering import render_error
+from roughly.service.error_responses import ErrorResponse, internal_error, retry_later, to_error_response
 from roughly.service.limits import RateLimit
 from roughly.service.metrics import Metrics
 from roughly.service.request_stream import ClientGone, RequestStream
@@ -34,11 +32,12 @@ from roughly.service.security import (
     LoginSession,
     Right,
     cookie_header,
-    enough,
-    is_elsewhere,
+    includes,
+    is_cross_site,
     is_for_programs,
     right_needed,
 )
+from roughly.service.service_config import ServiceConfig
 
 ACCESS = logging.getLogger("roughly.service.access")
 PROBLEMS = logging.getLogger("roughly.service")
@@ -49,11 +48,17 @@ class Guard:
     """The outermost part of the application."""
 
     def __init__(
-        self, app: ASGIApp, *, config: Config, keeper: Authenticator, metrics: Metrics, wrong: RateLimit
+        self,
+        app: ASGIApp,
+        *,
+        config: ServiceConfig,
+        authenticator: Authenticator,
+        metrics: Metrics,
+        unknown_tokens: RateLimit,
     ) -> None:
-        self._app, self._config, self._keeper, self._metrics = app, config, keeper, metrics
+        self._app, self._config, self._authenticator, self._metrics = app, config, authenticator, metrics
         self._rate = RateLimit(config.rate, max(1.0, 2 * config.rate))
-        self._wrong = wrong
+        self._unknown_tokens = unknown_tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -63,105 +68,105 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = RequestStream(scope, receive, send, self._config)
+        stream = RequestStream(scope, receive, send, self._config)
         start = time.perf_counter()
-        self._metrics.begun()
+        self._metrics.begin_request()
         try:
-            await self._guarded(scope, exchange)
+            await self._handle(scope, stream)
         except ClientGone:
             pass
         finally:
             seconds = time.perf_counter() - start
             route = getattr(scope.get("route"), "path", "other")
             method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-            self._metrics.ended(method, route, exchange.status, seconds)
-            self._log(scope, exchange, seconds)
+            self._metrics.end_request(method, route, stream.status, seconds)
+            self._log(scope, stream, seconds)
 
-    def _log(self, scope: Scope, exchange: RequestStream, seconds: float) -> None:
-        """One line: no token, no query (it may hold text), nothing in the path that would act on a terminal."""
+    def _log(self, scope: Scope, stream: RequestStream, seconds: float) -> None:
+        """One line per request: no token, no query (it may contain text), no control characters in the path."""
         address = (scope.get("client") or ("-",))[0]
-        who = scope["state"].get("caller", "-")
+        caller = scope["state"].get("caller", "-")
         path = label(scope["path"], 120)
         ACCESS.info(
-            "%s %s %s %s %d %d bytes %.1f ms", address, who, label(scope["method"], 10), path, exchange.status,
-            exchange.bytes_sent, 1000 * seconds,
+            "%s %s %s %s %d %d bytes %.1f ms", address, caller, label(scope["method"], 10), path, stream.status,
+            stream.bytes_sent, 1000 * seconds,
         )  # fmt: skip
 
-    async def _guarded(self, scope: Scope, exchange: RequestStream) -> None:
+    async def _handle(self, scope: Scope, stream: RequestStream) -> None:
         state: dict[str, Any] = scope.setdefault("state", {})
         state.update(csrf="", right=None, caller="-")
         try:
             headers = Headers(scope=scope)
-            self._check_place(scope, headers)
-            session = self._admit(scope, headers, exchange)
-            exchange.check_length(headers)
-            receive: Receive = exchange.receive
+            self._check_site(scope, headers)
+            session = self._authorise(scope, headers, stream)
+            stream.check_length(headers)
+            receive: Receive = stream.receive
             if _is_form(scope, headers):
-                receive = await self._checked_form(scope, headers, exchange, session)
-        except ErrorResponse as refused:
-            await self._refuse(scope, exchange, refused)
+                receive = await self._check_form(scope, headers, stream, session)
+        except ErrorResponse as error:
+            await self._refuse(scope, stream, error)
             return
-        await self._answered(scope, receive, exchange)
+        await self._respond(scope, receive, stream)
 
-    # ------------------------------------------------------------------ before the answer
+    # ------------------------------------------------------------------ before the response
 
-    def _check_place(self, scope: Scope, headers: Headers) -> None:
+    def _check_site(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "")
-        if not self._keeper.answers_to(host):
+        if not self._authenticator.is_known_host(host):
             raise ErrorResponse(
                 403,
                 f"this service is not known as {label(host, 60)}",
                 "use its own address, or serve with --allow-host",
             )
-        if is_elsewhere(scope["method"], host, headers.get("origin"), headers.get("sec-fetch-site")):
+        if is_cross_site(scope["method"], host, headers.get("origin"), headers.get("sec-fetch-site")):
             raise ErrorResponse(
-                403, "the request was sent by a page of another site", "open the page here, and send it again"
+                403, "a page of another site sent the request", "open the page of this service, and send it again"
             )
 
-    def _admit(self, scope: Scope, headers: Headers, exchange: RequestStream) -> LoginSession | None:
-        """Find out who asks, and whether they may; the session where there is one."""
+    def _authorise(self, scope: Scope, headers: Headers, stream: RequestStream) -> LoginSession | None:
+        """Identify the caller and check the right; returns the session, if there is one."""
         state, address = scope["state"], str((scope.get("client") or ("-",))[0])
         needed = right_needed(scope["method"], scope["path"])
-        cookies = _cookies(headers)
-        session = self._keeper.session(cookies.get(COOKIE))
-        right: Right | None = None if self._keeper.guarded else "admin"
+        cookies = HTTPConnection(scope).cookies
+        session = self._authenticator.session(cookies.get(COOKIE))
+        right: Right | None = None if self._authenticator.guarded else "admin"
         caller = address
-        given = headers.get("authorization")
-        if self._keeper.guarded and given is not None:
-            right, caller = self._right_of(given, address, needed)
-        elif self._keeper.guarded and session is not None:
+        authorization = headers.get("authorization")
+        if self._authenticator.guarded and authorization is not None:
+            right, caller = self._right_of(authorization, address, needed)
+        elif self._authenticator.guarded and session is not None:
             right, caller = session.right, session.name[:16]
         state["right"], state["caller"] = right, caller if caller != address else "-"
         if wait := self._rate.take(caller):
-            raise busy(wait, "too many requests in a short time", "wait a moment, and come less often", 429)
-        session = session or self._keeper.session(cookies.get(FORM_COOKIE))
+            raise retry_later(wait, "too many requests in a short time", "wait a moment, and send fewer", 429)
+        session = session or self._authenticator.session(cookies.get(FORM_COOKIE))
         if session is None and not is_for_programs(scope["path"]) and not scope["path"].startswith("/static/"):
-            session, cookie = self._keeper.begin(None)
-            exchange.headers.append(cookie_header(FORM_COOKIE, cookie, scope["scheme"] == "https"))
+            session, cookie = self._authenticator.begin_session(None)
+            stream.headers.append(cookie_header(FORM_COOKIE, cookie, scope["scheme"] == "https"))
         if session is not None:
-            state["csrf"] = self._keeper.form_token(session)
-        if not enough(right, needed):
+            state["csrf"] = self._authenticator.form_token(session)
+        if not includes(right, needed):
             raise _not_allowed(right, needed)
         return session
 
-    def _right_of(self, given: str, address: str, needed: Right | None) -> tuple[Right | None, str]:
-        kind, _, token = given.partition(" ")
+    def _right_of(self, authorization: str, address: str, needed: Right | None) -> tuple[Right | None, str]:
+        kind, _, token = authorization.partition(" ")
         token = token.strip()
-        right = self._keeper.right_of(token) if kind.lower() == "bearer" else None
+        right = self._authenticator.right_of(token) if kind.lower() == "bearer" else None
         if right is None and needed is not None:
-            if wait := self._wrong.take(address):
-                raise busy(wait, "too many wrong tokens from this address", "wait, and check the token", 429)
+            if wait := self._unknown_tokens.take(address):
+                raise retry_later(wait, "too many wrong tokens from this address", "wait, and check the token", 429)
             raise ErrorResponse(
                 401, "the token is not known", "check it; the service reads its tokens when it starts",
                 {"www-authenticate": 'Bearer realm="roughly"'},
             )  # fmt: skip
-        return right, self._keeper.caller(token)
+        return right, self._authenticator.caller(token)
 
-    async def _checked_form(
-        self, scope: Scope, headers: Headers, exchange: RequestStream, session: LoginSession | None
+    async def _check_form(
+        self, scope: Scope, headers: Headers, stream: RequestStream, session: LoginSession | None
     ) -> Receive:
-        """The body of a form whose secret field is right, to be read again."""
-        body = await exchange.whole_body()
+        """Check the hidden field of a form; returns the body, to be read again."""
+        body = await stream.whole_body()
 
         def replay() -> Receive:
             sent = False
@@ -169,71 +174,71 @@ class Guard:
             async def receive() -> Message:
                 nonlocal sent
                 if sent:
-                    return await exchange.receive()
+                    return await stream.receive()
                 sent = True
                 return {"type": "http.request", "body": body, "more_body": False}
 
             return receive
 
-        given = headers.get("x-csrf-token")
-        if given is None:
+        form_token = headers.get("x-csrf-token")
+        if form_token is None:
             try:
                 async with Request(dict(scope), replay()).form() as form:
                     found = form.get(FIELD)
             except (MultiPartException, ErrorResponse) as problem:
                 raise ErrorResponse(400, "the form cannot be read", "send it again from its page") from problem
-            given = found if isinstance(found, str) else None
-        if not self._keeper.is_form_token(session, given):
+            form_token = found if isinstance(found, str) else None
+        if not self._authenticator.is_form_token(session, form_token):
             raise ErrorResponse(
-                403, "the form is too old, or was not made here", "open the page again, and send it from there"
+                403, "the form has expired, or is not of this service", "open the page again, and send it from there"
             )
         return replay()
 
-    # ------------------------------------------------------------------ the answer
+    # ------------------------------------------------------------------ the response
 
-    async def _answered(self, scope: Scope, receive: Receive, exchange: RequestStream) -> None:
-        """Hand the request on, and see that an answer begins in time."""
-        task = asyncio.ensure_future(self._handed_on(scope, receive, exchange))
+    async def _respond(self, scope: Scope, receive: Receive, stream: RequestStream) -> None:
+        """Pass the request on, and send an error if no response begins in time."""
+        task = asyncio.ensure_future(self._call_app(scope, receive, stream))
         try:
             while not task.done():
-                await asyncio.wait({task}, timeout=max(0.01, exchange.seconds_left()))
-                if task.done() or exchange.started or exchange.seconds_left() > 0:
+                await asyncio.wait({task}, timeout=max(0.01, stream.seconds_left()))
+                if task.done() or stream.started or stream.seconds_left() > 0:
                     continue
-                late = busy(
+                late = retry_later(
                     self._config.timeout, f"no answer within {self._config.timeout:g} s",
-                    "what was asked may still be done; ask for less at once, or try again",
+                    "the request may still be carried out; send less at once, or try again",
                 )  # fmt: skip
                 late.headers = {**(late.headers or {}), "connection": "close"}
-                await self._refuse(scope, exchange, late)
-                exchange.over = True
+                await self._refuse(scope, stream, late)
+                stream.ended = True
             await task
         except asyncio.CancelledError:
             task.cancel()
             raise
 
-    async def _handed_on(self, scope: Scope, receive: Receive, exchange: RequestStream) -> None:
+    async def _call_app(self, scope: Scope, receive: Receive, stream: RequestStream) -> None:
         try:
-            await self._app(scope, receive, exchange.send)
+            await self._app(scope, receive, stream.send)
         except ClientGone:
             raise
         except Exception as problem:
-            refused = refusal_of(problem)
-            if refused is None:
-                refused = broken()
+            error = to_error_response(problem)
+            if error is None:
+                error = internal_error()
                 PROBLEMS.exception("a request failed: %s %s", label(scope["method"], 10), label(scope["path"], 120))
-            if exchange.started:
-                raise ClientGone from problem  # what was sent is cut short, and the client sees it
-            await self._refuse(scope, exchange, refused)
+            if stream.started:
+                raise ClientGone from problem  # the response ends early, and the client notices
+            await self._refuse(scope, stream, error)
 
-    async def _refuse(self, scope: Scope, exchange: RequestStream, refused: ErrorResponse) -> None:
-        await exchange.pass_over()
+    async def _refuse(self, scope: Scope, stream: RequestStream, error: ErrorResponse) -> None:
+        await stream.discard_body()
         if is_for_programs(scope["path"]):
-            response = answer(Request(scope), refused)  # at once, also where all threads are at work
+            response = render_error(Request(scope), error)  # at once, even if all threads are busy
         else:
-            response = await run_in_threadpool(answer, Request(scope), refused)
-        if not exchange.body_is_over:
-            response.headers["connection"] = "close"  # what else comes is not a request
-        await response(scope, exchange.receive, exchange.send)
+            response = await run_in_threadpool(render_error, Request(scope), error)
+        if not stream.body_ended:
+            response.headers["connection"] = "close"  # the bytes that follow are not a request
+        await response(scope, stream.receive, stream.send)
 
 
 def _is_form(scope: Scope, headers: Headers) -> bool:
@@ -241,13 +246,6 @@ def _is_form(scope: Scope, headers: Headers) -> bool:
     if scope["method"] in ("GET", "HEAD", "OPTIONS") or scope["path"].startswith("/api/"):
         return False
     return any(headers.get(name) is not None for name in ("cookie", "origin", "sec-fetch-site"))
-
-
-def _cookies(headers: Headers) -> dict[str, str]:
-    try:
-        return {name: morsel.value for name, morsel in SimpleCookie(headers.get("cookie", "")).items()}
-    except CookieError:
-        return {}
 
 
 def _not_allowed(right: Right | None, needed: Right | None) -> ErrorResponse:

@@ -1,9 +1,9 @@
-"""Lines in, lines out: one JSON object a line, answered in order while more come, in bounded memory.
+"""Lines in, lines out: one JSON object per line, answered in order while more arrive, in bounded memory.
 
-Three tasks. One reads lines as they arrive and holds a few megabytes of them; one takes all that are there, has them
-worked on and writes their answers to a spool; one sends what is in the spool. So a client that waits for an answer
-before it sends the next line gets it at once, one that only sends has its documents go in by the thousand, and one that
-reads nothing before it has sent everything finds its answers on disk, and nobody waits for the other.
+There are three tasks. One reads lines as they arrive and queues a few megabytes of them; one takes all queued lines,
+processes them and writes the answers to a spool; one sends the spool. So a client that waits for each answer before it
+sends the next line gets it at once; the documents of a client that only sends are added by the thousand; the answers
+for a client that sends everything before it reads wait on disk; and no side blocks the other.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from fastapi.responses import Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from roughly.service.error_responses import ErrorResponse, broken, refusal_of
+from roughly.service.error_responses import ErrorResponse, internal_error, to_error_response
 from roughly.service.limits import body_too_large
 from roughly.service.request_stream import ClientGone
 
-HELD_BYTES = 4_000_000
-AT_ONCE = 2_000
-_IN_MEMORY = 1_000_000
-_SENT_AT_ONCE = 1 << 16
+QUEUED_BYTES = 4_000_000
+BATCH_LINES = 2_000
+_SPOOL_IN_MEMORY = 1_000_000
+_SEND_BYTES = 1 << 16
 Work = Callable[[list[bytes]], Awaitable[list[dict[str, Any]]]]
 
 
-class Stopped(Exception):
-    """The work cannot go on: these answers are the last."""
+class StreamAborted(Exception):
+    """The processing cannot continue: these answers are the last."""
 
     def __init__(self, answers: list[dict[str, Any]]) -> None:
         super().__init__()
         self.answers = answers
 
 
-async def lines_of(chunks: AsyncIterator[bytes], longest: int) -> AsyncIterator[bytes]:
-    """The lines of a body, blank ones left out; one that is too long ends it."""
+async def split_lines(chunks: AsyncIterator[bytes], longest: int) -> AsyncIterator[bytes]:
+    """The lines of a body without blank ones; a line above the limit is an error."""
     pieces: list[bytes] = []
     size = 0
     async for chunk in chunks:
@@ -59,49 +59,49 @@ async def lines_of(chunks: AsyncIterator[bytes], longest: int) -> AsyncIterator[
 
 
 class ByteSpool:
-    """Bytes written at one end and read at the other; what is not read yet lies on disk."""
+    """A queue of bytes; what is not read yet lies on disk."""
 
     def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="roughly-")  # noqa: SIM115 - `close`
+        self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_IN_MEMORY, prefix="roughly-")  # noqa: SIM115 - `close`
         self._read = self._written = 0
         self._ended = False
         self._change = asyncio.Event()
 
     def write(self, data: bytes) -> None:
-        """Put bytes in."""
+        """Append bytes."""
         self._file.seek(self._written)
         self._file.write(data)
         self._written += len(data)
         self._change.set()
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Say that nothing more will be written."""
         self._ended = True
         self._change.set()
 
     async def read(self) -> bytes:
-        """Some bytes, as soon as there are some; none: it is over."""
+        """The next bytes, as soon as there are some; empty at the end."""
         while self._read == self._written:
             if self._ended:
                 return b""
             self._change.clear()
             await self._change.wait()
         self._file.seek(self._read)
-        data = self._file.read(min(_SENT_AT_ONCE, self._written - self._read))
+        data = self._file.read(min(_SEND_BYTES, self._written - self._read))
         self._read += len(data)
-        if self._read == self._written:  # room for more, and none of it on disk
+        if self._read == self._written:  # everything is read: start at the beginning again
             self._file.seek(0)
             self._file.truncate()
             self._read = self._written = 0
         return data
 
     def close(self) -> None:
-        """Delete it."""
+        """Delete the file."""
         self._file.close()
 
 
-class _Held:
-    """Lines between the reader and the work."""
+class _LineQueue:
+    """Lines that were received and not processed yet."""
 
     def __init__(self) -> None:
         self.lines: deque[bytes] = deque()
@@ -111,7 +111,7 @@ class _Held:
 
     async def put(self, line: bytes) -> None:
         async with self.change:
-            await self.change.wait_for(lambda: self.size < HELD_BYTES)
+            await self.change.wait_for(lambda: self.size < QUEUED_BYTES)
             self.lines.append(line)
             self.size += len(line)
             self.change.notify_all()
@@ -122,17 +122,17 @@ class _Held:
             self.change.notify_all()
 
     async def take(self) -> list[bytes]:
-        """All that are there, up to a number; none: it is over."""
+        """All queued lines, up to a number, as soon as there are some; empty at the end."""
         async with self.change:
             await self.change.wait_for(lambda: self.lines or self.ended)
-            taken = [self.lines.popleft() for _ in range(min(AT_ONCE, len(self.lines)))]
-            self.size -= sum(map(len, taken))
+            batch = [self.lines.popleft() for _ in range(min(BATCH_LINES, len(self.lines)))]
+            self.size -= sum(map(len, batch))
             self.change.notify_all()
-            return taken
+            return batch
 
 
 class StreamedAnswers(Response):
-    """Answers to the lines of a request, sent as they are made."""
+    """Answers to the lines of a request, sent as soon as they exist."""
 
     media_type = "application/x-ndjson"
 
@@ -142,10 +142,10 @@ class StreamedAnswers(Response):
         self._lines, self._work = lines, work
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read, work and send at the same time."""
-        held, spool = _Held(), ByteSpool()
-        reader = asyncio.ensure_future(self._reading(held))
-        worker = asyncio.ensure_future(self._working(held, spool, reader))
+        """Read, process and send at the same time."""
+        queue, spool = _LineQueue(), ByteSpool()
+        reader = asyncio.ensure_future(self._read(queue))
+        worker = asyncio.ensure_future(self._process(queue, spool, reader))
         try:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             while data := await spool.read():
@@ -158,38 +158,38 @@ class StreamedAnswers(Response):
             await asyncio.gather(reader, worker, return_exceptions=True)
             spool.close()
 
-    async def _reading(self, held: _Held) -> ErrorResponse | None:
-        """Hold the lines; what ended them, where it was not their end."""
+    async def _read(self, queue: _LineQueue) -> ErrorResponse | None:
+        """Queue the lines; returns the error that ended them, if one did."""
         try:
             async for line in self._lines:
-                await held.put(line)
-        except ErrorResponse as refused:
-            return refused
+                await queue.put(line)
+        except ErrorResponse as error:
+            return error
         except ClientDisconnect as problem:
             raise ClientGone from problem
         finally:
-            await held.end()
+            await queue.end()
         return None
 
-    async def _working(self, held: _Held, spool: ByteSpool, reader: asyncio.Future[ErrorResponse | None]) -> None:
+    async def _process(self, queue: _LineQueue, spool: ByteSpool, reader: asyncio.Future[ErrorResponse | None]) -> None:
         number = 0
         try:
-            while lines := await held.take():
+            while lines := await queue.take():
                 try:
                     answers = await self._work(lines)
-                except Stopped as stopped:
-                    spool.write(_joined(stopped.answers, number))
+                except StreamAborted as aborted:
+                    spool.write(_numbered(aborted.answers, number))
                     reader.cancel()
                     return
-                spool.write(_joined(answers, number))
+                spool.write(_numbered(answers, number))
                 number += len(lines)
-            if refused := await reader:
-                spool.write(_joined([refused.to_dict()], number))
+            if error := await reader:
+                spool.write(_numbered([error.to_dict()], number))
         finally:
             spool.end()
 
 
-def _joined(answers: list[dict[str, Any]], before: int) -> bytes:
+def _numbered(answers: list[dict[str, Any]], before: int) -> bytes:
     return b"".join(
         orjson.dumps({"line": number} | answer) + b"\n" for number, answer in enumerate(answers, before + 1)
     )
@@ -197,5 +197,5 @@ def _joined(answers: list[dict[str, Any]], before: int) -> bytes:
 
 def refused_line(problem: Exception) -> dict[str, Any]:
     """An error as the answer to a line."""
-    refused = refusal_of(problem) or broken()
-    return {**refused.to_dict(), "code": refused.status}
+    error = to_error_response(problem) or internal_error()
+    return {**error.to_dict(), "code": error.status}

@@ -1,4 +1,4 @@
-"""One request and its answer, on their way: counted, timed, and given the headers that every answer has."""
+"""One request and its response: counted, timed, and with the headers that every response has."""
 
 from __future__ import annotations
 
@@ -8,54 +8,55 @@ import time
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from roughly.service.config import Config
 from roughly.service.error_responses import ErrorResponse
 from roughly.service.limits import body_too_large
 from roughly.service.security import HEADERS
+from roughly.service.service_config import ServiceConfig
 
+NDJSON = ("application/x-ndjson", "application/jsonl")
 _STREAMS = ("/api/documents/batch", "/api/check/batch")
-_PATIENCE = 10  # times the timeout in which a whole request must have come
-_LITTLE, _SOON = 1 << 20, 1.0  # bytes and seconds
-_OURS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+_BODY_TIMEOUTS = 10  # a whole request must arrive within so many timeouts
+_DISCARDED_BYTES, _DISCARD_SECONDS = 1 << 20, 1.0
+_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class ClientGone(Exception):
-    """Nobody is there to take the answer."""
+    """The client has closed the connection."""
 
 
 class RequestStream:
-    """The two ends of a connection, for one request."""
+    """Receives the body of one request and sends its response."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, config: Config) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, config: ServiceConfig) -> None:
         self._receive, self._send, self._timeout = receive, send, config.timeout
-        lines = scope["path"] in _STREAMS and _is_ndjson(Headers(scope=scope))
+        lines = scope["path"] in _STREAMS and media_type(Headers(scope=scope)) in NDJSON
         self._limit = config.max_stream if lines else config.max_body
-        self._end = None if lines else time.monotonic() + _PATIENCE * config.timeout
+        self._end = None if lines else time.monotonic() + _BODY_TIMEOUTS * config.timeout
         self._last = time.monotonic()
-        self._got = 0
+        self._received = 0
         self._is_page = not scope["path"].startswith("/static/")
-        self.body_is_over = False
-        self.headers: list[tuple[bytes, bytes]] = []  # that the answer gets as well
-        self.started = self.over = False
-        self.status, self.bytes_sent = 499, 0  # of an answer that was never begun
+        self.body_ended = False
+        self.headers: list[tuple[bytes, bytes]] = []  # added to the response
+        self.started = self.ended = False
+        self.status, self.bytes_sent = 499, 0  # of a response that was never begun
 
     def check_length(self, headers: Headers) -> None:
-        """Refuse a request that says itself that it is too large."""
-        said = headers.get("content-length")
-        if said is None:
-            self.body_is_over = "transfer-encoding" not in headers
-        elif not said.isdigit() or int(said) > self._limit:
+        """Refuse a request whose declared length is above the limit."""
+        length = headers.get("content-length")
+        if length is None:
+            self.body_ended = "transfer-encoding" not in headers
+        elif not length.isdigit() or int(length) > self._limit:
             raise body_too_large(self._limit)
-        elif int(said) == 0:
-            self.body_is_over = True
+        elif int(length) == 0:
+            self.body_ended = True
 
     def seconds_left(self) -> float:
-        """Until an answer should have begun. While the request still comes, `receive` sees that it does."""
-        return self._last + self._timeout - time.monotonic() if self.body_is_over else self._timeout
+        """Until a response must have begun. While the body still arrives, `receive` checks the time instead."""
+        return self._last + self._timeout - time.monotonic() if self.body_ended else self._timeout
 
     async def receive(self) -> Message:
-        """The next piece of the request."""
-        if self.body_is_over:
+        """The next piece of the request body."""
+        if self.body_ended:
             return await self._receive()
         wait = self._timeout if self._end is None else min(self._timeout, self._end - time.monotonic())
         try:
@@ -63,18 +64,18 @@ class RequestStream:
                 message = await self._receive()
         except TimeoutError:
             raise ErrorResponse(
-                408, "the rest of the request did not come in time", "send it faster, or less of it"
+                408, "the rest of the request did not arrive in time", "send it faster, or send less"
             ) from None
         self._last = time.monotonic()
         if message["type"] == "http.request":
-            self._got += len(message.get("body", b""))
-            self.body_is_over = not message.get("more_body", False)
-            if self._got > self._limit:
+            self._received += len(message.get("body", b""))
+            self.body_ended = not message.get("more_body", False)
+            if self._received > self._limit:
                 raise body_too_large(self._limit)
         return message
 
     async def whole_body(self) -> bytes:
-        """All of the request."""
+        """The whole body of the request."""
         pieces = []
         while True:
             message = await self.receive()
@@ -84,13 +85,13 @@ class RequestStream:
             if not message.get("more_body", False):
                 return b"".join(pieces)
 
-    async def pass_over(self) -> None:
-        """Take what is left of a request that is refused, where it is little and comes soon.
+    async def discard_body(self) -> None:
+        """Receive the rest of a refused request, if it is short and arrives soon.
 
-        A connection that is closed while the client is still sending would take the answer with it.
+        If the connection were closed while the client is still sending, the client would not see the response.
         """
-        until, taken = time.monotonic() + _SOON, 0
-        while not self.body_is_over and taken <= _LITTLE:
+        until, discarded = time.monotonic() + _DISCARD_SECONDS, 0
+        while not self.body_ended and discarded <= _DISCARDED_BYTES:
             try:
                 async with asyncio.timeout(max(until - time.monotonic(), 0.001)):
                     message = await self._receive()
@@ -98,18 +99,18 @@ class RequestStream:
                 return
             if message["type"] != "http.request":
                 return
-            taken += len(message.get("body", b""))
-            self.body_is_over = not message.get("more_body", False)
+            discarded += len(message.get("body", b""))
+            self.body_ended = not message.get("more_body", False)
 
     async def send(self, message: Message) -> None:
-        """A piece of the answer. After its end, nothing is sent any more."""
-        if self.over:
+        """Send a piece of the response; after its end, nothing more is sent."""
+        if self.ended:
             return
         if message["type"] == "http.response.start":
             self.started, self.status = True, message["status"]
-            own = {name.lower() for name, _ in message.get("headers", [])}
-            more = [(name, value) for name, value in _OURS if name not in own]
-            if self._is_page and b"cache-control" not in own:
+            given = {name.lower() for name, _ in message.get("headers", [])}
+            more = [(name, value) for name, value in _HEADERS if name not in given]
+            if self._is_page and b"cache-control" not in given:
                 more.append((b"cache-control", b"no-store"))
             message = {**message, "headers": [*message.get("headers", []), *more, *self.headers]}
         elif message["type"] == "http.response.body":
@@ -121,8 +122,6 @@ class RequestStream:
             raise ClientGone from problem
 
 
-def _is_ndjson(headers: Headers) -> bool:
-    return headers.get("content-type", "").partition(";")[0].strip().lower() in (
-        "application/x-ndjson",
-        "application/jsonl",
-    )
+def media_type(headers: Headers) -> str:
+    """The content type of a request, without its parameters."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -1,4 +1,4 @@
-"""What is served: the folder of a run, an index, or both."""
+"""The data that is served: the folder of a run, an index, or both."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class ServedData:
 
     run: Path | None = None
     index: Index | None = None
-    inputs: tuple[str, ...] | None = None  # where the input of the run lies now; None: where dedupe found it
+    inputs: tuple[str, ...] | None = None  # where the input of the run is now; None: where dedupe read it
 
     @classmethod
     def open(
         cls, paths: Sequence[str | os.PathLike[str]], *, key_file: str | os.PathLike[str] | None = None,
         inputs: Sequence[str | os.PathLike[str]] | None = None,
     ) -> ServedData:  # fmt: skip
-        """Tell what each path is: a folder is a run, anything else an index."""
+        """Open paths: a folder is a run, anything else an index."""
         run: Path | None = None
         index: str | os.PathLike[str] | None = None
         for path in paths:
@@ -33,7 +33,7 @@ class ServedData:
                     raise SettingsError(f"two runs were given, {run} and {path}; serve one at a time")
                 run = Path(path)
                 if not (run / "run.json").is_file():
-                    raise InputError(f"{run} holds no run; name the folder that `roughly dedupe` wrote")
+                    raise InputError(f"{run} contains no run; name the folder that `roughly dedupe` wrote")
             elif index is not None:
                 raise SettingsError(f"two indexes were given, {index} and {path}; serve one at a time")
             else:
@@ -41,19 +41,19 @@ class ServedData:
         if run is None and index is None:
             raise SettingsError("nothing to serve; name the folder of a run, an index, or both")
         if inputs and run is None:
-            raise SettingsError("--input says where the texts of a run lie, and no run is served; leave it out")
+            raise SettingsError("--input says where the texts of a run are, and no run is served; leave it out")
         opened = None if index is None else Index.open(index, key_file=key_file)
         return cls(run, opened, tuple(map(str, inputs)) if inputs else None)
 
     def check(self) -> None:
-        """Raise unless what is served can be reached; without trying again, so that whoever asks knows at once."""
+        """Raise if the run or the index cannot be reached, without a second attempt."""
         if self.index is not None:
             with self.index.moment() as connection:
                 connection.exec_driver_sql("SELECT 1 FROM meta").first()
         if self.run is not None and not (self.run / "run.json").is_file():
-            raise InputMissing(f"{self.run} is gone; serve a run that is there")
+            raise InputMissing(f"{self.run} no longer exists; serve a run that does")
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         if self.index is not None:
             self.index.close()

@@ -61,10 +61,10 @@ def shown_index(shown_run: Path, shown_rows: list[Row]) -> Path:
 @pytest.fixture(scope="session")
 def site(shown_run: Path, shown_index: Path) -> Iterator[str]:
     """The address of a service over both."""
-    holdings = ServedData.open([shown_run, shown_index])
-    with serving(create_app(holdings, PATIENT)) as address:
+    served = ServedData.open([shown_run, shown_index])
+    with serving(create_app(served, PATIENT)) as address:
         yield address
-    holdings.close()
+    served.close()
 
 
 @pytest.fixture(scope="session")

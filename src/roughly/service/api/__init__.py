@@ -1,1 +1,1 @@
-"""The API: one group of endpoints a file, all under /api."""
+"""The API: one group of endpoints per file, all under /api."""

@@ -1,15 +1,15 @@
-"""For whoever watches the service: whether it is well, and its figures."""
+"""Health and metrics of the service, for monitoring."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from roughly.errors import RoughlyError
-from roughly.service.api.needs import Counted
-from roughly.service.api.responses import Health
+from roughly.service.api.dependencies import RequiredData, RequiredMetrics
 from roughly.service.error_responses import RETRY_SECONDS
-from roughly.service.served_data import ServedData
+from roughly.service.response_models import Health
 
 router = APIRouter(tags=["health"])
 
@@ -21,11 +21,10 @@ async def live() -> Health:
 
 
 @router.get("/health", responses={503: {"model": Health}}, summary="Whether the service can do its work")
-def ready(request: Request, response: Response) -> Health:
-    """503 while the database of the index is away. Nothing else is told to those who have no token."""
-    holdings: ServedData = request.app.state.holdings
+def ready(served: RequiredData, response: Response) -> Health:
+    """503 while the database of the index is unreachable. Without a token nothing else is returned."""
     try:
-        holdings.check()
+        served.check()
     except RoughlyError:
         response.status_code = 503
         response.headers["retry-after"] = str(RETRY_SECONDS)
@@ -33,7 +32,7 @@ def ready(request: Request, response: Response) -> Health:
     return Health(live=True, ready=True)
 
 
-@router.get("/metrics", response_class=PlainTextResponse, summary="Figures for Prometheus")
-def metrics(counted: Counted) -> PlainTextResponse:
-    """In its text format."""
-    return PlainTextResponse(counted.text(), media_type="text/plain; version=0.0.4")
+@router.get("/metrics", response_class=PlainTextResponse, summary="Metrics for Prometheus")
+def metrics(metrics: RequiredMetrics) -> PlainTextResponse:
+    """In Prometheus' text format."""
+    return PlainTextResponse(metrics.text(), media_type=CONTENT_TYPE_PLAIN_0_0_4)

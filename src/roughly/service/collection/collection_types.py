@@ -1,4 +1,4 @@
-"""What a collection hands out, the same for a run and an index. Ids of clusters are strings in both."""
+"""The protocol `Collection` and what it returns, for a run and an index alike. Cluster ids are strings in both."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Literal, Protocol
 from roughly import checks
 from roughly.errors import SettingsError
 
-PAGE = 50  # rows of a page, unless asked otherwise
+PAGE = 50  # rows per page by default
 MOST = 500
-DEEPEST = 1_000_000  # rows that a list can be paged to; beyond it, filter
+DEEPEST = 1_000_000  # the last row that paging reaches; beyond it, filter
 SORTS = ("size", "smallest", "lowest", "mean", "bytes", "sources", "newest", "id")
 SUSPICIONS = ("any", "large", "loose", "chained", "sparse", "sources")
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A document and what became of it. What is not known is None."""
+class DocumentRow:
+    """A document and its verdict. What is not known is None."""
 
     doc_id: str
     cluster_id: str | None
-    kept: bool | None  # an index keeps all
+    kept: bool | None  # None in an index, which removes nothing
     kept_id: str | None
     resemblance: float | None = None  # with kept_id
     containment: float | None = None
@@ -52,7 +52,7 @@ class Edge:
     containment: float | None
     contained_in: float | None
     kind: str | None
-    witness: bool  # left went because of right
+    witness: bool  # left was removed because of right
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -63,8 +63,8 @@ Pair = tuple[str, str]  # a document, and the one that it is compared with
 
 
 @dataclass(frozen=True, slots=True)
-class Warning:
-    """What looks wrong about a cluster, in a sentence with its figure."""
+class ClusterWarning:
+    """What looks wrong about a cluster: a sentence and the number behind it."""
 
     name: str  # one of SUSPICIONS, or template
     text: str
@@ -93,8 +93,8 @@ class ClusterRow:
     source: str | None
     first: str | None  # day
     last: str | None
-    first_id: str  # a document that stands for it
-    warnings: tuple[Warning, ...] = ()
+    first_id: str  # its representative document
+    warnings: tuple[ClusterWarning, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -110,17 +110,17 @@ class ClusterList:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
-    """A cluster with some of its members and what is known to hold between those."""
+class ClusterDetail:
+    """A cluster with a page of its members and the verified pairs among those."""
 
     row: ClusterRow
-    members: tuple[Document, ...]
+    members: tuple[DocumentRow, ...]
     edges: tuple[Edge, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A text, or why it cannot be shown."""
+class DocumentText:
+    """The text of a document, or why it cannot be shown."""
 
     text: str | None
     why: str = ""
@@ -128,14 +128,14 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterQuery:
-    """Which clusters are wanted, and in which order. A problem with any of it is told with all others at once."""
+    """Which clusters are wanted, and in which order. All problems are reported together."""
 
-    q: str = ""  # stands in an id, a title or an address
+    q: str = ""  # part of an id, a title or an address
     kind: str = ""
     source: str = ""
     least: int = 2
     most: int | None = None
-    low: float | None = None  # of the lowest resemblance
+    low: float | None = None  # bounds of the lowest resemblance
     high: float | None = None
     suspicion: str = ""
     sort: str = "size"
@@ -161,8 +161,8 @@ class ClusterQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What a collection looks like as a whole, for plots; empty where it is not known."""
+class CollectionStatistics:
+    """Counts over the whole collection, for plots; empty where unknown."""
 
     counts: dict[str, int]
     cluster_sizes: Sequence[tuple[int, int]] = ()
@@ -170,11 +170,16 @@ class Figures:
     kinds: Sequence[tuple[str | None, int]] = ()
     by_source: Sequence[tuple[str | None, int, int, int]] = ()
     months: Sequence[tuple[str, int, int]] = ()  # month, documents, removed
-    suspicious: int = 0  # clusters that deserve a look
+    suspicious: int = 0  # clusters with a warning
+
+
+def cluster_number(cluster_id: str) -> int | None:
+    """The id of a cluster of an index as a number, or None if it cannot be one."""
+    return int(cluster_id) if cluster_id.isascii() and cluster_id.isdigit() and len(cluster_id) < 19 else None
 
 
 class Collection(Protocol):
-    """What is served, looked at."""
+    """A run or an index, as the pages read it."""
 
     kind: Literal["run", "index"]
     name: str
@@ -184,28 +189,28 @@ class Collection(Protocol):
     has_scores: bool  # whether clusters have scores to filter and sort by
     sorts: tuple[str, ...]
 
-    def figures(self) -> Figures:
-        """The whole in figures."""
+    def statistics(self) -> CollectionStatistics:
+        """Counts over the whole collection."""
         ...
 
-    def clusters(self, asked: ClusterQuery) -> ClusterList:
-        """Clusters of two documents or more."""
+    def clusters(self, query: ClusterQuery) -> ClusterList:
+        """Clusters of two documents or more that match a query."""
         ...
 
-    def cluster(self, cluster_id: str, offset: int = 0, limit: int = PAGE) -> Cluster | None:
-        """One cluster with some of its members, those that stay first."""
+    def cluster(self, cluster_id: str, offset: int = 0, limit: int = PAGE) -> ClusterDetail | None:
+        """A cluster with a page of its members, the kept ones first."""
         ...
 
-    def document(self, doc_id: str) -> Document | None:
+    def document(self, doc_id: str) -> DocumentRow | None:
         """A document by its id."""
         ...
 
-    def at_url(self, url: str) -> list[Document]:
+    def at_url(self, url: str) -> list[DocumentRow]:
         """The documents with this address."""
         ...
 
     def evidence(self, doc_id: str, limit: int = PAGE) -> list[Edge]:
-        """Pairs that a document stands in, the most alike first."""
+        """The verified pairs of a document, the most similar first."""
         ...
 
     def pair(self, left: str, right: str) -> Edge | None:
@@ -213,17 +218,17 @@ class Collection(Protocol):
         ...
 
     def neighbours(self, cluster_id: str, doc_id: str) -> tuple[Pair | None, Pair | None]:
-        """(the pair before, the pair after) in a cluster, for a document that is compared with the one that stays."""
+        """(the previous pair, the next pair) in a cluster, for a document that is compared with the kept one."""
         ...
 
-    def texts(self, ids: Sequence[str]) -> dict[str, Text]:
-        """The texts of some documents, each or why not."""
+    def texts(self, ids: Sequence[str]) -> dict[str, DocumentText]:
+        """The texts of documents, or why a text is missing."""
         ...
 
     def method(self) -> Any:
-        """The method that made pairs candidates; refused, in words, where it cannot be made again."""
+        """The method that found the candidate pairs; raises if it cannot be created again."""
         ...
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Close what was opened."""
         ...

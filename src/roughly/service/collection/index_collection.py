@@ -1,7 +1,7 @@
-"""An index as a collection. It changes while it is looked at, and counting it takes seconds where it is large.
+"""An index as a collection. It changes while it is read, and counting a large one takes seconds.
 
-So a count of the whole is kept while nothing changes, and where it took long in any case for ten times as long: a small
-index is shown as it is, one of a million documents as it was up to half a minute ago.
+So counts are cached while nothing changes; counts that took long are cached for ten times as long in any case. The
+counts of a small index are current, those of a million documents up to half a minute old.
 """
 
 from __future__ import annotations
@@ -14,58 +14,58 @@ from datetime import date
 from typing import Any, Literal
 
 from roughly.errors import SettingsError
-from roughly.index import Index, survey
-from roughly.index import cluster_pages as browsing
+from roughly.index import Index, cluster_pages, survey
 from roughly.index.answers import Entry
 from roughly.index.survey import Filter, Survey
 from roughly.service.collection.collection_types import (
     PAGE,
-    Cluster,
+    ClusterDetail,
     ClusterList,
     ClusterQuery,
     ClusterRow,
-    Document,
+    CollectionStatistics,
+    DocumentRow,
+    DocumentText,
     Edge,
-    Figures,
     Pair,
-    Text,
+    cluster_number,
 )
-from roughly.service.collection.warnings import WarningContext
+from roughly.service.collection.warnings import WarningRules
 
-LONG_SECONDS, KEPT = 0.1, 10
-"""From where on counting takes long; how many times as long the count is kept."""
-KEPT_SECONDS = 600
-"""How long it is kept where nothing seems to have changed."""
-_NEAR = 500  # documents of a cluster that one can step through
+SLOW_SECONDS, CACHE_FACTOR = 0.1, 10
+"""Counting that takes longer is slow; slow counts are cached so many times as long as they took."""
+CACHE_SECONDS = 600
+"""The longest time that counts are cached if nothing seems to have changed."""
+_NEIGHBOURS = 500  # documents of a cluster that one can step through
 
 
-class _Counted:
-    """An index counted at one moment."""
+class _Counts:
+    """The counts of an index at one moment."""
 
-    def __init__(self, index: Index, rules: Callable[[int], WarningContext]) -> None:
+    def __init__(self, index: Index, warning_rules: Callable[[int], WarningRules]) -> None:
         start = time.monotonic()
-        self._stamp = survey.stamp(index)  # before the rest: what comes meanwhile is counted again
+        self._stamp = survey.stamp(index)  # before the rest, so that changes in the meantime are noticed
         self.survey = Survey(index)
         sizes = self.survey.sizes()
-        self.figures = Figures(
-            _counts(index, sizes),
+        statistics = CollectionStatistics(
+            _count(index, sizes),
             sizes,
-            by_source=[(source, documents, again, 0) for source, documents, again in browsing.by_source(index)],
-            months=[(month, number, 0) for month, number in browsing.by_month(index)],
+            by_source=[(source, documents, again, 0) for source, documents, again in cluster_pages.by_source(index)],
+            months=[(month, number, 0) for month, number in cluster_pages.by_month(index)],
         )
-        large = rules(self.figures.counts["documents"]).large
-        self.figures = replace(self.figures, suspicious=sum(n for size, n in sizes if size >= large))
+        large = warning_rules(statistics.counts["documents"]).large
+        self.statistics = replace(statistics, suspicious=sum(n for size, n in sizes if size >= large))
         self._made = time.monotonic()
         self._took = self._made - start
 
-    def holds(self, stamp: tuple[str, ...]) -> bool:
-        """Whether it is good enough, now that the index has this stamp."""
+    def is_fresh(self, stamp: tuple[str, ...]) -> bool:
+        """Whether the counts can still be used, now that the index has this stamp."""
         age = time.monotonic() - self._made
-        patience = KEPT * self._took if self._took > LONG_SECONDS else 0.0
-        return age < patience or (stamp == self._stamp and age < KEPT_SECONDS)
+        cached = CACHE_FACTOR * self._took if self._took > SLOW_SECONDS else 0.0
+        return age < cached or (stamp == self._stamp and age < CACHE_SECONDS)
 
 
-def _counts(index: Index, sizes: Sequence[tuple[int, int]]) -> dict[str, int]:
+def _count(index: Index, sizes: Sequence[tuple[int, int]]) -> dict[str, int]:
     stats = index.stats()
     names = ("documents", "contents", "revoked", "clusters", "keys", "bytes")
     groups = sum(n for _, n in sizes)
@@ -78,7 +78,7 @@ def _counts(index: Index, sizes: Sequence[tuple[int, int]]) -> dict[str, int]:
 
 
 class IndexCollection:
-    """An index that is open; whoever opened it closes it."""
+    """An open index; the caller that opened it closes it."""
 
     kind: Literal["run", "index"] = "index"
     has_scores: bool = False
@@ -93,74 +93,70 @@ class IndexCollection:
         self.threshold: float | None = None if judge.on == "keys" else float(index.settings.threshold)
         self.shingle_size = index.settings.shingle_size
         self._counting = threading.Lock()
-        self._counted: _Counted | None = None
+        self._counts: _Counts | None = None
 
     def close(self) -> None:
-        """Nothing is held but the index."""
+        """Nothing to close: the index belongs to the caller."""
 
-    def figures(self) -> Figures:
-        """The whole in figures."""
-        return self._count().figures
+    def statistics(self) -> CollectionStatistics:
+        """Counts over the whole collection."""
+        return self._current().statistics
 
-    def _count(self) -> _Counted:
+    def _current(self) -> _Counts:
         with self._counting:
-            if self._counted is None or not self._counted.holds(survey.stamp(self.index)):
-                self._counted = _Counted(self.index, self._rules)
-            return self._counted
+            if self._counts is None or not self._counts.is_fresh(survey.stamp(self.index)):
+                self._counts = _Counts(self.index, self._warning_rules)
+            return self._counts
 
-    @property
-    def rules(self) -> WarningContext:
-        """What warnings go by."""
-        return self._rules(self.figures().counts["documents"])
+    def _warning_rules(self, documents: int) -> WarningRules:
+        return WarningRules(documents, self.threshold if self.measure == "resemblance" else None)
 
-    def _rules(self, documents: int) -> WarningContext:
-        return WarningContext(documents, self.threshold if self.measure == "resemblance" else None)
-
-    def clusters(self, asked: ClusterQuery) -> ClusterList:
-        """Clusters that fulfil what an index can tell of them: it stores no scores and no kinds."""
-        _refuse_unknown(asked, self.sorts)
-        counted = self._count()
-        rules = self._rules(counted.figures.counts["documents"])
-        least = max(asked.least, rules.large if asked.suspicion in ("large", "any") else 2)
-        total, rows = counted.survey.page(
+    def clusters(self, query: ClusterQuery) -> ClusterList:
+        """Clusters that match a query. An index stores no scores and no kinds, so it cannot filter by those."""
+        _refuse_unknown(query, self.sorts)
+        current = self._current()
+        rules = self._warning_rules(current.statistics.counts["documents"])
+        least = max(query.least, rules.large if query.suspicion in ("large", "any") else 2)
+        total, rows = current.survey.page(
             Filter(
-                q=asked.q, source=asked.source, least=least, most=asked.most, order=asked.sort, offset=asked.offset,
-                limit=asked.limit,
+                q=query.q, source=query.source, least=least, most=query.most, order=query.sort, offset=query.offset,
+                limit=query.limit,
             )
         )  # fmt: skip
         return ClusterList(total, tuple(_row(row, rules) for row in rows))
 
-    def cluster(self, cluster_id: str, offset: int = 0, limit: int = PAGE) -> Cluster | None:
-        """A cluster, measured against its first document now."""
-        number = _number(cluster_id)
-        row = None if number is None else browsing.sized(self.index, number)
+    def cluster(self, cluster_id: str, offset: int = 0, limit: int = PAGE) -> ClusterDetail | None:
+        """A cluster; its members are compared with its first document now."""
+        number = cluster_number(cluster_id)
+        row = None if number is None else cluster_pages.sized(self.index, number)
         if row is None or number is None:
             return None
-        first = browsing.members(self.index, number, 0, 1)[0]
-        some = browsing.members(self.index, number, offset, limit)
+        first = cluster_pages.members(self.index, number, 0, 1)[0]
+        some = cluster_pages.members(self.index, number, offset, limit)
         row |= {name: first[name] for name in ("doc_id", "title", "url", "source")}
-        scores = browsing.measured(self.index, first["doc_id"], [one["doc_id"] for one in some])
+        scores = cluster_pages.measured(self.index, first["doc_id"], [one["doc_id"] for one in some])
         members = tuple(_member(one, first["doc_id"], scores.get(one["doc_id"])) for one in some)
-        edges = browsing.alike(self.index, [one["doc_id"] for one in some])
-        return Cluster(_row(row, self.rules), members, tuple(Edge(**one, kind=None, witness=False) for one in edges))
+        edges = cluster_pages.alike(self.index, [one["doc_id"] for one in some])
+        rules = self._warning_rules(self.statistics().counts["documents"])
+        return ClusterDetail(_row(row, rules), members, tuple(Edge(**one, kind=None, witness=False) for one in edges))
 
-    def document(self, doc_id: str) -> Document | None:
+    def document(self, doc_id: str) -> DocumentRow | None:
         """A document by its id."""
         found = self.index.get(doc_id)
         return None if found is None else _document(found)
 
-    def at_url(self, url: str) -> list[Document]:
+    def at_url(self, url: str) -> list[DocumentRow]:
         """The documents with this address."""
         return [_document(entry) for entry in self.index.by_url(url)]
 
     def evidence(self, doc_id: str, limit: int = PAGE) -> list[Edge]:
-        """The documents that it is a duplicate of, as the index answers now."""
+        """The documents that it duplicates, according to a query now."""
         text = self.index.text(doc_id)
         entry = self.index.get(doc_id)
         if text is None or entry is None:
             return []
-        asked = {"doc_id": doc_id, "text": text, "date": entry.date, "url": entry.url, "source": entry.source}
-        found = self.index.query(asked, limit=limit + 1)
+        document = {"doc_id": doc_id, "text": text, "date": entry.date, "url": entry.url, "source": entry.source}
+        found = self.index.query(document, limit=limit + 1)
         return [
             Edge(doc_id, match.doc_id, match.resemblance, match.containment, match.contained_in, None, False)
             for match in found
@@ -168,14 +164,14 @@ class IndexCollection:
         ][:limit]
 
     def pair(self, left: str, right: str) -> Edge | None:
-        """What two documents have in common, measured on what is stored."""
-        found = browsing.measured(self.index, left, [right]).get(right)
+        """The scores of two documents, from what is stored of them."""
+        found = cluster_pages.measured(self.index, left, [right]).get(right)
         return None if found is None else Edge(left, right, *found, None, False)
 
     def neighbours(self, cluster_id: str, doc_id: str) -> tuple[Pair | None, Pair | None]:
-        """The pairs before and after, among the first documents of the cluster."""
-        number = _number(cluster_id)
-        rows = [] if number is None else browsing.members(self.index, number, 0, _NEAR)
+        """The previous and the next pair, among the first documents of the cluster."""
+        number = cluster_number(cluster_id)
+        rows = [] if number is None else cluster_pages.members(self.index, number, 0, _NEIGHBOURS)
         names = [row["doc_id"] for row in rows]
         if doc_id not in names[1:]:
             return None, None
@@ -183,60 +179,56 @@ class IndexCollection:
         before = (names[at - 1], names[0]) if at > 1 else None
         return before, (names[at + 1], names[0]) if at + 1 < len(names) else None
 
-    def texts(self, ids: Sequence[str]) -> dict[str, Text]:
+    def texts(self, ids: Sequence[str]) -> dict[str, DocumentText]:
         """The stored texts."""
         stored = self.index.bound.store
         why = f"this index stores {stored}, no texts" if stored != "text" else "it was revoked, or is not there"
         found = {}
         for doc_id in dict.fromkeys(ids):
             text = self.index.text(doc_id)
-            found[doc_id] = Text(text, "" if text is not None else why)
+            found[doc_id] = DocumentText(text, "" if text is not None else why)
         return found
 
     def method(self) -> Any:
-        """The method it is bound to."""
+        """The method of the index."""
         return self.index.bound.method
 
 
-def _refuse_unknown(asked: ClusterQuery, sorts: tuple[str, ...]) -> None:
-    """Refuse what an index cannot filter or sort by: a list that ignored it would be a wrong answer."""
-    given = [name for name in ("kind", "low", "high") if getattr(asked, name) not in ("", None)]
-    if asked.suspicion not in ("", "any", "large"):
-        given.append(f"suspicion={asked.suspicion}")
-    if asked.sort not in sorts:
-        given.append(f"sort={asked.sort}")
+def _refuse_unknown(query: ClusterQuery, sorts: tuple[str, ...]) -> None:
+    """Refuse filters and orders that an index does not have: to ignore them would give a wrong list."""
+    given = [name for name in ("kind", "low", "high") if getattr(query, name) not in ("", None)]
+    if query.suspicion not in ("", "any", "large"):
+        given.append(f"suspicion={query.suspicion}")
+    if query.sort not in sorts:
+        given.append(f"sort={query.sort}")
     if given:
         raise SettingsError(
-            f"an index stores no scores and no kinds of its clusters, so it cannot go by {', '.join(given)}; "
-            "leave that out, or look at the run"
+            f"an index stores no scores and no kinds of its clusters, so it cannot filter or sort by "
+            f"{', '.join(given)}; leave that out, or look at the run"
         )
 
 
-def _number(cluster_id: str) -> int | None:
-    return int(cluster_id) if cluster_id.isascii() and cluster_id.isdigit() and len(cluster_id) < 19 else None
-
-
-def _row(row: dict[str, Any], rules: WarningContext) -> ClusterRow:
+def _row(row: dict[str, Any], rules: WarningRules) -> ClusterRow:
     days = [None if row[name] is None else date.fromordinal(row[name]).isoformat() for name in ("first", "last")]
     known: dict[str, Any] = {"kept": None, "min_resemblance": None, "mean_resemblance": None, "pairs": None}
     return ClusterRow(
         str(row["cluster"]), row["size"], None, None, None, row["sources"], None, None, (), row["title"], row["url"],
-        row["source"], days[0], days[1], row["doc_id"], rules.of(row | known),
+        row["source"], days[0], days[1], row["doc_id"], rules.warnings(row | known),
     )  # fmt: skip
 
 
 def _member(
     row: dict[str, Any], first: str, scores: tuple[float | None, float | None, float | None] | None
-) -> Document:
+) -> DocumentRow:
     values = (None, None, None) if scores is None else (scores[0], scores[2], scores[1])  # of this one in the first
-    return Document(
+    return DocumentRow(
         row["doc_id"], str(row["cluster"]), None, first, *values, None, row["title"], row["url"], row["date"],
         row["source"], None, row["tokens"], None, bool(row["state"]),
     )  # fmt: skip
 
 
-def _document(entry: Entry) -> Document:
-    return Document(
+def _document(entry: Entry) -> DocumentRow:
+    return DocumentRow(
         entry.doc_id, str(entry.cluster_id), None, None, None, None, None, None, entry.title, entry.url, entry.date,
         entry.source, None, entry.tokens, None, entry.state == "revoked",
     )  # fmt: skip

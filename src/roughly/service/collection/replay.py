@@ -1,13 +1,14 @@
-"""Another threshold for a run, from the pairs that it stored.
+"""The outcome of a run at another threshold, from the pairs that it stored.
 
-Who stays is the lexicographically first maximal independent set of the graph of pairs at or above the threshold, in
-order of rank (`cluster/star.py`). The order among all documents is not stored, and is not needed: of every pair `left`
-ranks below `right`, so a document goes when one of its `right` partners stays, and stays when all of them go. Documents
-are decided in rounds, those whose partners are all decided in each.
+The kept documents are the lexicographically first maximal independent set of the graph of pairs at or above the
+threshold, in order of rank (`cluster/star.py`). The order among all documents is not stored and not needed: in every
+pair `left` ranks below `right`, so a document is removed if one of its `right` partners is kept, and kept if all of
+them are removed. Each round decides the documents whose partners are all decided.
 
-With `pairs="all"` every verified pair is stored, and the answer is exact: what this run's candidates give at the other
+With `pairs="all"` every verified pair is stored, and the outcome is exact: what this run's candidates give at the other
 threshold. By default a run stores for each removed document the kept ones it resembles most (`evidence`). At a higher
-threshold some documents that went would stay, and pairs with those were never looked at: then it is an estimate.
+threshold some removed documents would be kept, and their pairs with others were never compared: the outcome is then an
+estimate.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from roughly.errors import SettingsError
 from roughly.service.collection.run_collection import RunCollection
 
 POINTS = 20
-_KEPT = 200  # answers remembered
+_CACHED = 200  # outcomes
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayOutcome:
-    """What would stay and go."""
+    """How many documents would be kept and removed."""
 
     threshold: float
     kept: int
@@ -42,33 +43,33 @@ class ReplayOutcome:
 
 
 class Replay:
-    """The pairs of one run, held as arrays from the first question on."""
+    """The pairs of one run, as arrays in memory from the first use on."""
 
     def __init__(self, run: RunCollection) -> None:
         if run.threshold is None:
             raise SettingsError(
-                "this run judged no pair by a threshold, so there is no other to try; run dedupe with one"
+                "this run compared no pair with a threshold, so no other can be tried; run dedupe with one"
             )
         self.run, self.lowest = run, run.threshold
-        self.exact = run.told["settings"].get("pairs") == "all"
-        self._counts = run.told["counts"]
+        self.exact = run.run_json["settings"].get("pairs") == "all"
+        self._counts = run.run_json["counts"]
         self._graph: Graph | None = None
-        self._known: dict[float, ReplayOutcome] = {}
+        self._outcomes: dict[float, ReplayOutcome] = {}
         self._lock = threading.Lock()
 
     def at(self, threshold: float) -> ReplayOutcome:
-        """The outcome at a threshold from the run's own to 1; below it, nothing is known."""
+        """The outcome at a threshold from the run's own to 1; nothing is known below it."""
         if not self.lowest <= threshold <= 1:
             raise SettingsError(
                 f"t must be from {self.lowest:g}, the threshold of the run, to 1, not {threshold:g}; pairs below it "
                 "were not looked for: run dedupe again with a lower one"
             )
         with self._lock:
-            if threshold not in self._known:
-                if len(self._known) >= _KEPT:
-                    self._known.clear()
-                self._known[threshold] = self._decide(threshold)
-            return self._known[threshold]
+            if threshold not in self._outcomes:
+                if len(self._outcomes) >= _CACHED:
+                    self._outcomes.clear()
+                self._outcomes[threshold] = self._decide(threshold)
+            return self._outcomes[threshold]
 
     def curve(self) -> list[ReplayOutcome]:
         """The outcome at some twenty thresholds from the run's own to 1."""
@@ -82,28 +83,28 @@ class Replay:
         if self._graph is None:
             self._graph = self.run.tables.graph(self.run.measure)
         graph = self._graph
-        stays = decide(graph, threshold)
-        kept = int(stays.sum())
+        is_kept = decide(graph, threshold)
+        kept = int(is_kept.sum())
         alone = self._counts["documents"] - graph.documents
-        saved = graph.all_bytes - int(graph.bytes[stays].sum()) if self.run.tables.has_known else None
+        saved = graph.all_bytes - int(graph.bytes[is_kept].sum()) if self.run.tables.has_known else None
         return ReplayOutcome(threshold, alone + kept, graph.documents - kept, saved, self.exact)
 
 
 def decide(graph: Graph, threshold: float) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Who of the distinct texts stays."""
+    """Which of the distinct texts are kept."""
     use = graph.score >= threshold
     left, right = graph.left[use], graph.right[use]
     undecided = np.ones(len(graph.bytes), np.bool_)
-    stays = np.zeros(len(graph.bytes), np.bool_)
+    kept = np.zeros(len(graph.bytes), np.bool_)
     while undecided.any():
-        waits = np.zeros(len(stays), np.bool_)
-        waits[left] = True  # on a partner that is not decided
-        now = undecided & ~waits
-        stays |= now
+        waiting = np.zeros(len(kept), np.bool_)
+        waiting[left] = True  # for a partner that is not decided
+        now = undecided & ~waiting
+        kept |= now
         undecided &= ~now
-        goes = np.zeros(len(stays), np.bool_)
-        goes[left[stays[right]]] = True
-        undecided &= ~goes
-        live = undecided[left] & undecided[right]
-        left, right = left[live], right[live]
-    return stays
+        removed = np.zeros(len(kept), np.bool_)
+        removed[left[kept[right]]] = True
+        undecided &= ~removed
+        open_pairs = undecided[left] & undecided[right]
+        left, right = left[open_pairs], right[open_pairs]
+    return kept

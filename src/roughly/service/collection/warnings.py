@@ -1,11 +1,11 @@
-"""What looks wrong about a cluster. Rules that need only a row of the list; `explorer/resembling.py` has one for texts.
+"""What looks wrong about a cluster, from its row in the list; `explorer/cluster_similarity.py` has rules on texts.
 
 | name | rule | why |
 |---|---|---|
 | `large` | 1,000 documents, or 50 and a hundredth of all | often a template, an error page, a notice |
-| `loose` | lowest resemblance 0.15 below the mean, or below the threshold | someone hangs on by little |
-| `chained` | more than one document stays | held together by links, not by likeness to one document |
-| `sparse` | fewer than 0.3 of the possible pairs verified, where all were looked for | a chain or a star, not a clump |
+| `loose` | lowest resemblance 0.15 below the mean, or below the threshold | a member that hardly belongs |
+| `chained` | more than one kept document | held together by links, not by similarity to one document |
+| `sparse` | fewer than 0.3 of the possible pairs verified, if all were looked for | a chain or a star, not a clique |
 | `sources` | five sources or more | syndication, or a phrase that everyone uses |
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roughly.report.wording import count, counted, plain, score, share
-from roughly.service.collection.collection_types import Warning
+from roughly.service.collection.collection_types import ClusterWarning
 
 LARGE, LARGE_SHARE, LARGE_LEAST = 1_000, 0.01, 50
 APART = 0.15
@@ -25,8 +25,8 @@ SOURCES = 5
 
 
 @dataclass(frozen=True)
-class WarningContext:
-    """What the rules need to know of the whole."""
+class WarningRules:
+    """The rules, for a collection of this size and threshold."""
 
     documents: int
     threshold: float | None = None  # on resemblance
@@ -34,7 +34,7 @@ class WarningContext:
 
     @property
     def large(self) -> int:
-        """From how many documents on a cluster is large."""
+        """The number of documents from which a cluster is large."""
         return min(LARGE, max(LARGE_LEAST, -int(-LARGE_SHARE * self.documents // 1)))
 
     def conditions(self) -> dict[str, tuple[str, list[Any]]]:
@@ -56,31 +56,31 @@ class WarningContext:
         )
         return found
 
-    def of(self, row: Mapping[str, Any]) -> tuple[Warning, ...]:
-        """The warnings of one cluster."""
+    def warnings(self, row: Mapping[str, Any]) -> tuple[ClusterWarning, ...]:
+        """The warnings about one cluster."""
         found = []
         size, kept, low, mean = row["size"], row["kept"], row["min_resemblance"], row["mean_resemblance"]
         if size >= self.large:
             part = share(size, self.documents)
             text = f"Very large: {part} of all documents. Often a template, an error page or a notice, not one text."
-            found.append(Warning("large", text, size / max(self.documents, 1)))
+            found.append(ClusterWarning("large", text, size / max(self.documents, 1)))
         if low is not None and mean is not None and low < mean - APART:
             text = f"Loose: the lowest resemblance is {score(low, 2)}, the mean {score(mean, 2)}."
-            found.append(Warning("loose", text, mean - low))
+            found.append(ClusterWarning("loose", text, mean - low))
         elif low is not None and self.threshold is not None and low < self.threshold:
             text = f"Loose: the lowest resemblance, {score(low, 2)}, lies below the threshold {plain(self.threshold)}."
-            found.append(Warning("loose", text, low))
+            found.append(ClusterWarning("loose", text, low))
         if kept is not None and kept > 1:
             text = (
-                f"Chained: {count(kept)} of its documents stay, because they do not resemble each other enough; links "
-                "through others hold the cluster together."
+                f"Chained: {count(kept)} of its documents are kept, because they do not resemble each other enough; "
+                "links through others hold the cluster together."
             )
-            found.append(Warning("chained", text, kept / size))
+            found.append(ClusterWarning("chained", text, kept / size))
         pairs, possible = row["pairs"], size * (size - 1) / 2
         if self.every_pair and size >= SPARSE_LEAST and pairs is not None and pairs < SPARSE * possible:
             text = f"Sparse: {share(pairs, possible)} of its {counted(possible, 'possible pair')} reach the threshold."
-            found.append(Warning("sparse", text, pairs / possible))
+            found.append(ClusterWarning("sparse", text, pairs / possible))
         if row["sources"] is not None and row["sources"] >= SOURCES:
             text = f"Many sources: its documents come from {count(row['sources'])}."
-            found.append(Warning("sources", text, row["sources"]))
+            found.append(ClusterWarning("sources", text, row["sources"]))
         return tuple(found)

@@ -1,1 +1,1 @@
-"""The explorer: pages for people, one a file, each with a twin for programs at the same address plus `.json`."""
+"""The explorer: one page per file, each with a JSON twin for programs at the same address plus `.json`."""

@@ -1,4 +1,4 @@
-"""Why a pair was compared at all: the keys that both documents have, made again from their texts."""
+"""Why a pair was compared: the keys that both documents have, computed again from their texts."""
 
 from __future__ import annotations
 
@@ -11,57 +11,58 @@ import pyarrow as pa
 from roughly.errors import RoughlyError
 from roughly.methods import METHODS, Method
 from roughly.report.wording import counted, score, share
-from roughly.service.collection import Collection
+from roughly.service.collection.collection_types import Collection
 from roughly.signing.text_batch import TextBatch
 
 
 @dataclass(frozen=True)
 class Candidacy:
-    """What made a pair a candidate, in sentences and in figures."""
+    """What made a pair a candidate, in sentences and in numbers."""
 
     method: str
-    told: tuple[str, ...]
+    sentences: tuple[str, ...]
     shared: int | None = None  # keys in common
-    keys: int | None = None  # of how many
+    keys: int | None = None  # keys of the document that has fewer
     which: tuple[int, ...] = ()  # bands, from 1
-    chance: float | None = None  # that a pair so alike becomes a candidate
+    chance: float | None = None  # probability that a pair of this similarity becomes a candidate
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
-        return asdict(self)
+        values = asdict(self)
+        return {"method": values.pop("method"), "told": values.pop("sentences"), **values}
 
 
-def candidacy(looked: Collection, left: str, right: str, similarity: float | None) -> Candidacy:
-    """For two texts as the method sees them."""
+def candidacy(collection: Collection, left: str, right: str, similarity: float | None) -> Candidacy:
+    """Why two texts are candidates of the method, or are not."""
     try:
-        method = looked.method()
+        method = collection.method()
     except RoughlyError as problem:
-        return Candidacy("", (f"This cannot be told again: {problem}.",))
+        return Candidacy("", (f"This cannot be computed again: {problem}.",))
     texts = TextBatch(pa.array([left, right], pa.large_string()))
     keys, name = texts.sign(method).keys, method.name
     if (texts.lexical_digests[0] == texts.lexical_digests[1]).all():
-        return Candidacy(name, ("Word for word they are the same, so they are one text to the method.",))
+        return Candidacy(name, ("They have the same words in the same order, so they are one text to the method.",))
     if keys is None:
-        return Candidacy(name, (f"{name} takes documents together only where they are equal; these are not.",))
+        return Candidacy(name, (f"{name} finds only documents that are equal; these are not.",))
     if keys.offsets is None:
         return _bands(method, keys.values, similarity)
-    places = [slice(keys.offsets[n], keys.offsets[n + 1]) for n in (0, 1)]
-    left_keys, right_keys = (keys.values[own] for own in places)
+    ranges = [slice(keys.offsets[n], keys.offsets[n + 1]) for n in (0, 1)]
+    left_keys, right_keys = (keys.values[own] for own in ranges)
     both = np.intersect1d(left_keys, right_keys)
     count = min(len(np.unique(left_keys)), len(np.unique(right_keys)))
-    told = [f"They share {counted(len(both), 'key')}; the one with fewer has {counted(count, 'key')} ({name})."]
+    sentences = [f"They share {counted(len(both), 'key')}; the one with fewer has {counted(count, 'key')} ({name})."]
     if keys.probes is not None:
-        asks = np.concatenate([keys.values[own][keys.probes[own]] for own in places])
-        asked = len(np.intersect1d(both, asks))
-        told.append(f"Of those, {counted(asked, 'key')} {'is' if asked == 1 else 'are'} looked up by one of the two.")
+        probes = np.concatenate([keys.values[own][keys.probes[own]] for own in ranges])
+        probed = len(np.intersect1d(both, probes))
+        sentences.append(f"One of the two looks up {counted(probed, 'key')} of those.")
     if not len(both):
-        told.append(_NO_KEY)
-    return Candidacy(name, tuple(told), len(both), count, (), _chance(method, similarity))
+        sentences.append(_NO_KEY)
+    return Candidacy(name, tuple(sentences), len(both), count, (), _chance(method, similarity))
 
 
 _NO_KEY = (
-    "They share no key: either they are no candidates, or they stood in a crowd of documents with much in common, "
-    "whose pairs are found by their rarest words instead."
+    "They share no key: either they are no candidates, or they shared a hot key with many documents, whose pairs are "
+    "found by their rarest words instead."
 )
 
 
@@ -69,14 +70,16 @@ def _bands(method: Method, values: Any, similarity: float | None) -> Candidacy:
     shared = np.flatnonzero((values[0] == values[1]) & (values[0] != 0))
     bands = int(values.shape[1])
     described = method.describe()
-    each = f" of {described['rows']} samples" if "rows" in described else ""
-    told = [f"They agree in {len(shared)} of {counted(bands, 'band')}{each} ({method.name}); one is enough."]
+    per_band = f" of {described['rows']} samples" if "rows" in described else ""
+    sentences = [f"They agree in {len(shared)} of {counted(bands, 'band')}{per_band} ({method.name}); one is enough."]
     chance = _chance(method, similarity)
     if chance is not None and similarity is not None:
-        told.append(f"A pair that resembles at {score(similarity, 3)} does so with a chance of {share(chance, 1)}.")
+        sentences.append(
+            f"A pair with similarity {score(similarity, 3)} does so with a probability of {share(chance, 1)}."
+        )
     if not len(shared):
-        told.append(_NO_KEY)
-    return Candidacy(method.name, tuple(told), len(shared), bands, tuple(int(n) + 1 for n in shared[:50]), chance)
+        sentences.append(_NO_KEY)
+    return Candidacy(method.name, tuple(sentences), len(shared), bands, tuple(int(n) + 1 for n in shared[:50]), chance)
 
 
 def _chance(method: Method, similarity: float | None) -> float | None:

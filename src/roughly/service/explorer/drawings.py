@@ -1,10 +1,11 @@
-"""Drawings of the explorer beside those of the report: documents over time, and who resembles whom."""
+"""Plots of the explorer: documents over time, similarity in a cluster, removed documents by threshold."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -13,41 +14,40 @@ from markupsafe import Markup
 from roughly.report.plots import NARROW, WIDE, Plot
 from roughly.report.scale import counts, linear
 from roughly.report.svg import Frame, element, line, text
-from roughly.report.wording import count, score
+from roughly.report.wording import count, counted, score
 
 Floats = npt.NDArray[np.float64]
 _STEPS = 120
 _RADIUS = 13.0
 
 
-def months(rows: Sequence[tuple[str, int, int]], removed: bool) -> Plot:
-    """Documents by month, those that go in another colour; by year where there are more than ten years."""
+def draw_months(rows: Sequence[tuple[str, int, int]], with_removed: bool) -> Plot:
+    """Documents by month, the removed ones in another colour; by year if there are more than ten years."""
     if len(rows) > 120:
         years: dict[str, list[int]] = {}
-        for month, documents, gone in rows:
+        for month, documents, removed in rows:
             years.setdefault(month[:4], [0, 0])
             years[month[:4]][0] += documents
-            years[month[:4]][1] += gone
+            years[month[:4]][1] += removed
         rows = [(year, *values) for year, values in years.items()]  # type: ignore[misc]
-    rows = _with_gaps(rows)
+    rows = _fill_gaps(rows)
     highest = max(documents for _, documents, _ in rows)
-    said = "; ".join(f"{name}: {count(n)}" + (f", {count(gone)} go" if removed else "") for name, n, gone in rows[-24:])
+    description = "; ".join(_month_text(*row, with_removed) for row in rows[-24:])
 
     def draw(frame: Frame, name: str) -> Markup:
         y = counts(highest, frame.y_end, frame.top, log=False)
         room = (frame.x_end - frame.left) / len(rows)
         every = max(1, math.ceil(62 / room))
         parts = [frame.axis_y(y, "documents")]
-        for at, (when, documents, gone) in enumerate(rows):
+        for at, (when, documents, removed) in enumerate(rows):
             x = frame.left + at * room
-            told = f"{when}: {count(documents)} documents" + (f", {count(gone)} go" if removed else "")
-            for number, class_ in ((documents, "bar stays"), (gone, "bar")):
+            for number, class_ in ((documents, "bar kept"), (removed, "bar")):
                 if number:
                     top = y(number)
                     parts.append(
                         element(
                             "rect",
-                            element("title", told),
+                            element("title", _month_text(when, documents, removed, with_removed)),
                             x=x + 0.5,
                             y=top,
                             width=max(0.8, room - 1),
@@ -58,28 +58,32 @@ def months(rows: Sequence[tuple[str, int, int]], removed: bool) -> Plot:
             if at % every == 0 and x + 30 < frame.x_end:
                 parts.append(text(x + room / 2, frame.y_end + 18, when, "tick middle"))
         parts.append(line(frame.left, frame.y_end, frame.x_end, frame.y_end, "axis"))
-        title = "Documents by date" + (", and how many of them go" if removed else "")
-        return frame.document(name, title, said, *parts)
+        title = "Documents by date" + (", and how many of them are removed" if with_removed else "")
+        return frame.document(name, title, description, *parts)
 
-    columns = ("when", "documents", "go") if removed else ("when", "documents")
-    listed = tuple((name, count(n), count(gone))[: len(columns)] for name, n, gone in rows)
+    columns = ("when", "documents", "removed") if with_removed else ("when", "documents")
+    listed = tuple((name, count(n), count(removed))[: len(columns)] for name, n, removed in rows)
     return Plot(draw(WIDE, "time-wide"), draw(NARROW, "time-narrow"), columns, listed)
 
 
-def _with_gaps(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """With the months, or years, in which there is nothing."""
-    held = {row[0]: row for row in rows}
-    if all(len(name) == 4 for name in held):
-        names = [f"{year:04}" for year in range(int(min(held)), int(max(held)) + 1)]
+def _month_text(when: str, documents: int, removed: int, with_removed: bool) -> str:
+    return f"{when}: {counted(documents, 'document')}" + (f", {count(removed)} removed" if with_removed else "")
+
+
+def _fill_gaps(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """With the months, or years, that have no documents."""
+    known = {row[0]: row for row in rows}
+    if all(len(name) == 4 for name in known):
+        names = [f"{year:04}" for year in range(int(min(known)), int(max(known)) + 1)]
     else:
-        first, last = (int(name[:4]) * 12 + int(name[5:7]) - 1 for name in (min(held), max(held)))
+        first, last = (int(name[:4]) * 12 + int(name[5:7]) - 1 for name in (min(known), max(known)))
         names = [f"{n // 12:04}-{n % 12 + 1:02}" for n in range(first, last + 1)]
-    return [held.get(name, (name, 0, 0)) for name in names[-1200:]]
+    return [known.get(name, (name, 0, 0)) for name in names[-1200:]]
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A document in the picture: its number in the list, where it leads, whether it stays."""
+    """A document in the picture: its number in the list, its address, whether it is kept."""
 
     number: int
     name: str
@@ -87,39 +91,37 @@ class Node:
     kept: bool | None
 
 
-def resembling(nodes: Sequence[Node], likeness: Floats, threshold: float | None) -> tuple[Markup, Markup]:
-    """Who resembles whom, wide and narrow: the nearer, the more alike; a line where a pair reaches the threshold.
+def draw_cluster(nodes: Sequence[Node], similarity: Floats, threshold: float | None) -> tuple[Markup, Markup]:
+    """The documents of a cluster, wide and narrow: similar ones are close, a line joins pairs that reach the threshold.
 
-    `likeness` is a symmetric matrix; NaN where a pair was not measured. Places come from the two greatest axes of
-    classical scaling of 1 − likeness, then circles are moved apart. The same cluster gives the same picture.
+    `similarity` is a symmetric matrix; NaN where a pair was not measured. Positions come from the two greatest axes of
+    classical scaling of 1 − similarity, then circles are moved apart. The same cluster gives the same picture.
     """
-    places = _places(likeness)
-    return _picture(nodes, likeness, threshold, places, 720, 420, "wide"), _picture(
-        nodes, likeness, threshold, places, 350, 350, "narrow"
-    )
+    picture = _Picture(nodes, similarity, threshold or 0.0, _positions(similarity))
+    return picture.draw(720, 420, "wide"), picture.draw(350, 350, "narrow")
 
 
-def _places(likeness: Floats) -> Floats:
-    n = len(likeness)
+def _positions(similarity: Floats) -> Floats:
+    n = len(similarity)
     if n == 1:
         return np.zeros((1, 2))
-    known = np.where(np.isnan(likeness), 0.0, likeness)
+    known = np.where(np.isnan(similarity), 0.0, similarity)
     squared = (1.0 - known) ** 2
     np.fill_diagonal(squared, 0.0)
     centre = np.eye(n) - 1.0 / n
     values, vectors = np.linalg.eigh(-0.5 * centre @ squared @ centre)
     axes = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0.0))
-    for axis in (0, 1):  # an axis may point either way: the first that stands off it decides
+    for axis in (0, 1):  # an axis may point either way: its largest value decides
         at = int(np.argmax(np.abs(axes[:, axis])))
         axes[:, axis] *= np.sign(axes[at, axis]) or 1.0
-    turn = np.arange(n) * 2.399963229728653  # the golden angle: equal documents are set apart, and always alike
+    turn = np.arange(n) * 2.399963229728653  # the golden angle separates equal documents, always in the same way
     spread = max(float(np.abs(axes).max()), 1e-6)
     return np.asarray(axes / spread + 0.05 * np.column_stack((np.cos(turn), np.sin(turn))))
 
 
-def _apart(places: Floats, width: float, height: float) -> Floats:
-    """The places in a field of this size, circles moved until they do not overlap."""
-    at: Floats = places - (places.max(axis=0) + places.min(axis=0)) / 2
+def _separate(positions: Floats, width: float, height: float) -> Floats:
+    """The positions in a field of this size, circles moved until they do not overlap."""
+    at: Floats = positions - (positions.max(axis=0) + positions.min(axis=0)) / 2
     reach = np.maximum(np.abs(at).max(axis=0), 1e-6)
     at = at / reach * np.array([width / 2, height / 2])
     least = min(2.3 * _RADIUS, 0.9 * math.sqrt(width * height / len(at)))
@@ -134,44 +136,57 @@ def _apart(places: Floats, width: float, height: float) -> Floats:
     return at
 
 
-def _picture(
-    nodes: Sequence[Node], likeness: Floats, threshold: float | None, places: Floats, width: int, height: int, name: str
-) -> Markup:
-    at = _apart(places, width - 60.0, height - 50.0) + np.array([width / 2, height / 2])
-    limit = 0.0 if threshold is None else threshold
-    lines, circles = [], []
-    drawn = 0
-    for i in range(len(nodes)):
-        for j in range(i + 1, len(nodes)):
-            value = likeness[i, j]
-            if not np.isnan(value) and value >= limit and value > 0:
-                drawn += 1
-                strength = "strong" if value >= 0.95 else "middling" if value >= (limit + 1) / 2 else "weak"
-                told = element("title", f"{nodes[i].number} and {nodes[j].number}: {score(float(value), 3)}")
+@dataclass(frozen=True)
+class _Picture:
+    """The documents of a cluster and their positions, to be drawn in any size."""
+
+    nodes: Sequence[Node]
+    similarity: Floats
+    threshold: float
+    positions: Floats
+
+    def draw(self, width: int, height: int, name: str) -> Markup:
+        at = _separate(self.positions, width - 60.0, height - 50.0) + np.array([width / 2, height / 2])
+        lines = self._lines(at)
+        circles = [self._circle(node, x, y) for node, (x, y) in zip(self.nodes, at.tolist(), strict=True)]
+        title = element("title", "Similarity in the cluster", id=f"who-{name}-title")
+        words = f"{len(circles)} documents, {len(lines)} pairs that reach the threshold. The list has the same numbers."
+        description = element("desc", words, id=f"who-{name}-desc")
+        return element(
+            "svg", title, description, *lines, *circles, class_="plot who", viewBox=f"0 0 {width} {height}",
+            width=width, height=height, role="group", aria_labelledby=f"who-{name}-title who-{name}-desc",
+        )  # fmt: skip
+
+    def _lines(self, at: Floats) -> list[Markup]:
+        lines = []
+        for (i, left), (j, right) in combinations(enumerate(self.nodes), 2):
+            value = float(self.similarity[i, j])
+            if value > 0 and value >= self.threshold:  # false for NaN
+                strong, middling = value >= 0.95, value >= (self.threshold + 1) / 2
+                strength = "strong" if strong else "middling" if middling else "weak"
+                title = element("title", f"{left.number} and {right.number}: {score(value, 3)}")
                 x1, y1, x2, y2 = (float(v) for v in (*at[i], *at[j]))
-                lines.append(element("line", told, x1=x1, y1=y1, x2=x2, y2=y2, class_=f"link {strength}"))
-    for node, (x, y) in zip(nodes, at.tolist(), strict=True):
-        tone = "node" if node.kept is None else "node kept" if node.kept else "node gone"
-        inside = (
+                lines.append(element("line", title, x1=x1, y1=y1, x2=x2, y2=y2, class_=f"link {strength}"))
+        return lines
+
+    @staticmethod
+    def _circle(node: Node, x: float, y: float) -> Markup:
+        tone = "node" if node.kept is None else "node kept" if node.kept else "node removed"
+        return element(
+            "a",
             element("title", f"{node.number}: {node.name}"),
             element("circle", cx=x, cy=y, r=_RADIUS, class_=tone),
             text(x, y + 4.5, str(node.number), "number middle"),
+            href=node.href,
+            aria_label=f"document {node.number}: {node.name}",
         )
-        circles.append(element("a", *inside, href=node.href, aria_label=f"document {node.number}: {node.name}"))
-    title = element("title", "Who resembles whom", id=f"who-{name}-title")
-    said = f"{len(nodes)} documents, {drawn} pairs that reach the threshold. The list below has the same numbers."
-    about = element("desc", said, id=f"who-{name}-desc")
-    return element(
-        "svg", title, about, *lines, *circles, class_="plot who", viewBox=f"0 0 {width} {height}", width=width,
-        height=height, role="group", aria_labelledby=f"who-{name}-title who-{name}-desc",
-    )  # fmt: skip
 
 
-def staying(points: Sequence[tuple[float, int]], at: float, removed: int) -> Plot:
-    """Documents that go, by the threshold; the one that is asked about is marked."""
+def draw_removed(points: Sequence[tuple[float, int]], at: float, removed: int) -> Plot:
+    """Removed documents by threshold; one threshold is marked."""
     highest = max(1, *(number for _, number in points))
     rows = tuple((f"{value:.3f}", count(number)) for value, number in points)
-    said = "; ".join(f"at {value}: {number}" for value, number in rows)
+    description = "; ".join(f"at {value}: {number}" for value, number in rows)
 
     def draw(frame: Frame, name: str) -> Markup:
         low = points[0][0]
@@ -182,12 +197,12 @@ def staying(points: Sequence[tuple[float, int]], at: float, removed: int) -> Plo
         near_end = x(at) > (frame.left + frame.x_end) / 2
         return frame.document(
             name,
-            "Documents that go, by the threshold",
-            said,
-            frame.axis_y(y, "documents that go"),
-            element("polygon", points=closed, class_="area going"),
+            "Removed documents, by threshold",
+            description,
+            frame.axis_y(y, "documents removed"),
+            element("polygon", points=closed, class_="area removed"),
             frame.axis_x(x, "threshold"),
-            element("polyline", points=path, class_="curve going"),
+            element("polyline", points=path, class_="curve removed"),
             line(x(at), frame.top, x(at), frame.y_end, "mark threshold"),
             element("circle", cx=x(at), cy=y(removed), r=5, class_="dot"),
             text(
@@ -196,4 +211,4 @@ def staying(points: Sequence[tuple[float, int]], at: float, removed: int) -> Plo
             ),
         )  # fmt: skip
 
-    return Plot(draw(WIDE, "goes-wide"), draw(NARROW, "goes-narrow"), ("threshold", "documents that go"), rows)
+    return Plot(draw(WIDE, "removed-wide"), draw(NARROW, "removed-narrow"), ("threshold", "documents removed"), rows)

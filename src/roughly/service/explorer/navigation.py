@@ -1,4 +1,4 @@
-"""Which pages there are: only those that what is served can fill."""
+"""The navigation: only pages that the served data can fill."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import Request
 from roughly.errors import RoughlyError
 from roughly.service.served_data import ServedData
 
-Looked = Literal["run", "index"]
+Shown = Literal["run", "index"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,55 +24,55 @@ class NavigationEntry:
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """The pages of what is served."""
+    """The pages of the served data."""
 
     entries: tuple[NavigationEntry, ...]
-    search: bool  # there is something that full text can be searched in
+    search: bool  # there is an index to search in
     both: bool  # a run and an index are served
-    looked: Looked | None  # which of the two this page is about; None where it is about one of them alone
+    shown: Shown | None  # which of the two this page shows; None if it can show only one
 
 
 _RUN = (("/threshold", "Threshold"), ("/judge", "Judge"))
 _EITHER = (("/", "Overview"), ("/clusters", "Clusters"))
 _INDEX = (("/search", "Search"), ("/ask", "Ask"), ("/copies", "Copies"))
 _SWEPT = (("/lost", "Lost"), ("/changes", "Changes"))
-_SWITCHED = ("/", "/clusters", "/documents", "/compare")
+_SWITCHABLE = ("/", "/clusters", "/documents", "/compare")
 
 
 def navigation(request: Request) -> Navigation:
     """The navigation of a page."""
-    held: ServedData = request.app.state.holdings
+    served: ServedData = request.app.state.served
     pages = list(_EITHER)
-    pages += _RUN if held.run is not None else ()
-    pages += _INDEX if held.index is not None else ()
-    pages += _SWEPT if _swept(request, held) else ()
+    pages += _RUN if served.run is not None else ()
+    pages += _INDEX if served.index is not None else ()
+    pages += _SWEPT if _has_sweeps(request, served) else ()
     path = request.scope["path"].removesuffix(".json")
     entries = tuple(NavigationEntry(address, name, _is_at(path, address)) for address, name in pages)
-    both = held.run is not None and held.index is not None
-    switched = both and any(_is_at(path, address) for address in _SWITCHED)
-    return Navigation(entries, held.index is not None, both, looked_at(request) if switched else None)
+    both = served.run is not None and served.index is not None
+    switched = both and any(_is_at(path, address) for address in _SWITCHABLE)
+    return Navigation(entries, served.index is not None, both, shown_by(request) if switched else None)
 
 
-def looked_at(request: Request) -> Looked:
-    """Whether a page that can show either is about the run or the index: `?in=`, or the run where there is one."""
-    held: ServedData = request.app.state.holdings
-    if held.run is None:
+def shown_by(request: Request) -> Shown:
+    """Whether a page that can show either shows the run or the index: `?in=`, or the run if there is one."""
+    served: ServedData = request.app.state.served
+    if served.run is None:
         return "index"
-    return "index" if held.index is not None and request.query_params.get("in") == "index" else "run"
+    return "index" if served.index is not None and request.query_params.get("in") == "index" else "run"
 
 
 def _is_at(path: str, address: str) -> bool:
     return path == address or (address != "/" and path.startswith(address + "/"))
 
 
-def _swept(request: Request, held: ServedData) -> bool:
-    """Whether the index holds a sweep. One that held one is taken to hold it still."""
+def _has_sweeps(request: Request, served: ServedData) -> bool:
+    """Whether the index contains a sweep. Once it does, it is not checked again."""
     from roughly.index.sweeps.sweep import sweeps_of
 
     state = request.app.state
-    if held.index is not None and not getattr(state, "swept", False):
+    if served.index is not None and not getattr(state, "has_sweeps", False):
         try:
-            state.swept = bool(sweeps_of(held.index))
+            state.has_sweeps = bool(sweeps_of(served.index))
         except RoughlyError:
-            return False  # the database is away: the page itself says so
-    return bool(getattr(state, "swept", False))
+            return False  # the database is unreachable: the page itself says so
+    return bool(getattr(state, "has_sweeps", False))

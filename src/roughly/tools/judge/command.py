@@ -157,7 +157,7 @@ def _show(console: Console, session: JudgeSession, number: int, texts: tuple[str
     from rich.text import Text
 
     from roughly.report.data import PairSample
-    from roughly.report.marks import mark
+    from roughly.report.marks import mark_differences
     from roughly.report.visible import label
 
     pair = session.verdicts.drawn.pairs[number]
@@ -167,7 +167,7 @@ def _show(console: Console, session: JudgeSession, number: int, texts: tuple[str
         console.print(f"{session.verdicts.drawn.measure} {pair.score:.4f}")
     for sign, own, text in (("[-", pair.left_id, texts[0]), ("{+", pair.right_id, texts[1])):
         console.print(Text(f"{sign} {label(own)}, {len(text):,} characters"))
-    marked = mark(PairSample(pair.left_id, pair.right_id, *texts, pair.score, 0.0, 0.0).bounded())
+    marked = mark_differences(PairSample(pair.left_id, pair.right_id, *texts, pair.score, 0.0, 0.0).bounded())
     shown = Text()
     for one in marked.marks:
         begins, ends, style = _MARKS[one.tag]

@@ -1,4 +1,4 @@
-"""`/compare?left=…&right=…`: two documents, what differs, how alike they are, and why they were compared."""
+"""`/compare?left=…&right=…`: two documents, their differences and scores, and why they were compared."""
 
 from __future__ import annotations
 
@@ -9,46 +9,48 @@ from fastapi.responses import Response
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.report.visible import label
-from roughly.service.collection import Collection, Document, Edge, collections_of
+from roughly.service.collection.collection_types import Collection, DocumentRow, Edge
+from roughly.service.collection.served_collections import collection_of
 from roughly.service.explorer.candidacy import candidacy
 from roughly.service.explorer.links import to
-from roughly.service.explorer.marking import mark
+from roughly.service.explorer.paging import whole_number
 from roughly.service.explorer.rendering import show
+from roughly.service.explorer.side_by_side import mark_pair
 from roughly.verify.scores import score_texts
 
 router = APIRouter(include_in_schema=False)
 VIEWS = ("differences", "passages")
-MEASURED = 40_000_000  # characters of both together that are still measured whole
+MEASURED = 40_000_000  # characters of both texts together that are still compared whole
 
 
 @router.get("/compare")
 @router.get("/compare.json")
 def compare(request: Request) -> Response:
     """Two documents of the run or the index."""
-    looked = collections_of(request).named(request.query_params.get("in"), "run")
+    collection = collection_of(request)
     names = [request.query_params.get(side) for side in ("left", "right")]
     if names[0] is None or names[1] is None:
         raise SettingsError("name two documents: /compare?left=…&right=…")
     view = request.query_params.get("view") or VIEWS[0]
     if view not in VIEWS:
         raise SettingsError(f"view must be one of {', '.join(VIEWS)}, not {view[:40]!r}")
-    left, right = (_document(looked, name) for name in names if name is not None)
-    texts = looked.texts([left.doc_id, right.doc_id])
+    left, right = (_document(collection, name) for name in names if name is not None)
+    texts = collection.texts([left.doc_id, right.doc_id])
     one, other = texts[left.doc_id], texts[right.doc_id]
-    edge = looked.pair(left.doc_id, right.doc_id)
+    edge = collection.pair(left.doc_id, right.doc_id)
     sides = why = None
     measured = False
     if one.text is not None and other.text is not None:
-        sides = mark(one.text, other.text, view, _starts(request), looked.shingle_size)
+        sides = mark_pair(one.text, other.text, view, _starts(request), collection.shingle_size)
         if (edge is None or edge.resemblance is None) and len(one.text) + len(other.text) <= MEASURED:
-            edge, measured = _measured(left, right, one.text, other.text, looked.shingle_size), True
+            edge, measured = _measured(left, right, one.text, other.text, collection.shingle_size), True
         if len(one.text) + len(other.text) <= MEASURED:
-            scored = None if edge is None else getattr(edge, looked.measure)
-            why = candidacy(looked, one.text, other.text, scored)
+            scored = None if edge is None else getattr(edge, collection.measure)
+            why = candidacy(collection, one.text, other.text, scored)
     cluster_id = request.query_params.get("cluster") or left.cluster_id
-    before, after = (None, None) if cluster_id is None else looked.neighbours(cluster_id, left.doc_id)
-    shown: dict[str, Any] = {
-        "in": looked.kind,
+    before, after = (None, None) if cluster_id is None else collection.neighbours(cluster_id, left.doc_id)
+    values: dict[str, Any] = {
+        "in": collection.kind,
         "left": left.to_dict(),
         "right": right.to_dict(),
         "view": view,
@@ -60,49 +62,48 @@ def compare(request: Request) -> Response:
         "cluster_id": cluster_id,
         "before": before,
         "after": after,
-        "threshold": looked.threshold,
-        "measure": looked.measure,
+        "threshold": collection.threshold,
+        "measure": collection.measure,
     }
 
     def step(pair: tuple[str, str] | None) -> str | None:
         if pair is None:
             return None
-        shown_view = None if view == VIEWS[0] else view
-        return to(request, "/compare", left=pair[0], right=pair[1], cluster=cluster_id, view=shown_view)
+        other_view = None if view == VIEWS[0] else view
+        return to(request, "/compare", left=pair[0], right=pair[1], cluster=cluster_id, view=other_view)
 
-    drawn: dict[str, Any] = {
-        "marked": sides, "told": why, "before_href": step(before), "after_href": step(after), "one": one,
+    page_only: dict[str, Any] = {
+        "marked": sides, "candidacy": why, "before_href": step(before), "after_href": step(after), "one": one,
         "other": other,
     }  # fmt: skip
-    return show(request, "compare.html", shown, drawn=drawn)
+    return show(request, "compare.html", values, page_only=page_only)
 
 
-def _document(looked: Collection, name: str) -> Document:
-    found = looked.document(name)
+def _document(collection: Collection, name: str) -> DocumentRow:
+    found = collection.document(name)
     if found is None:
-        raise InputMissing(f"the {looked.kind} has no document {label(name)}")
+        raise InputMissing(f"the {collection.kind} has no document {label(name)}")
     return found
 
 
-def _measured(left: Document, right: Document, one: str, other: str, shingle_size: int) -> Edge:
+def _measured(left: DocumentRow, right: DocumentRow, one: str, other: str, shingle_size: int) -> Edge:
     found = score_texts(one, other, shingle_size)
     return Edge(left.doc_id, right.doc_id, found.resemblance, found.containment, found.contained_in, None, False)
 
 
 def _facing(edge: Edge, left_id: str) -> Edge:
-    """The same with the document that stands on the left as the left one."""
+    """The same pair with this document on the left."""
     if edge.left_id == left_id:
         return edge
-    turned = (edge.right_id, edge.left_id, edge.resemblance, edge.contained_in, edge.containment)
-    return Edge(*turned, edge.kind, edge.witness)
+    swapped = (edge.right_id, edge.left_id, edge.resemblance, edge.contained_in, edge.containment)
+    return Edge(*swapped, edge.kind, edge.witness)
 
 
 def _starts(request: Request) -> tuple[int, int] | None:
     """`?l=&r=`: where the windows begin."""
-    given = [request.query_params.get(name) for name in ("l", "r")]
-    if given == [None, None]:
+    given = [name for name in ("l", "r") if name in request.query_params]
+    if not given:
         return None
-    for value in given:
-        if value is None or not value.isascii() or not value.isdigit() or len(value) > 12:
-            raise SettingsError("l and r say where the two windows begin: whole numbers from 0, both of them")
-    return int(given[0] or 0), int(given[1] or 0)
+    if len(given) < 2:
+        raise SettingsError("l and r say where the two windows begin; give both of them")
+    return whole_number(request, "l"), whole_number(request, "r")

@@ -8,13 +8,15 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from roughly.errors import SettingsError
-from roughly.service.collection import ClusterQuery, collections_of
-from roughly.service.collection.collection_types import DEEPEST, SORTS
+from roughly.service.collection.collection_types import DEEPEST, SORTS, ClusterQuery
+from roughly.service.collection.served_collections import collection_of
+from roughly.service.explorer.cluster_page import cluster_page
+from roughly.service.explorer.paging import page_number, pages
 from roughly.service.explorer.rendering import show
 from roughly.verify import KINDS
 
 router = APIRouter(include_in_schema=False)
-ON_PAGE = 25
+PER_PAGE = 25
 _NUMBERS = {"least": int, "most": int, "low": float, "high": float}
 WORDS = {
     "size": "largest first", "smallest": "smallest first", "lowest": "lowest resemblance first",
@@ -30,39 +32,37 @@ SUSPICIOUS = {
 @router.get("/clusters")
 @router.get("/clusters.json")
 def clusters(request: Request) -> Response:
-    """The list; `?id=` leads to a cluster whose id no path can hold."""
+    """The list; `?id=` is the page of a cluster whose id cannot be part of a path."""
     if request.query_params.get("id"):
-        from roughly.service.explorer.cluster import page_of
-
-        return page_of(request, request.query_params["id"], twin=request.scope["path"].endswith(".json"))
-    looked = collections_of(request).named(request.query_params.get("in"), "run")
-    page, asked = asked_of(request)
-    found = looked.clusters(asked)
-    texts = looked.texts([row.first_id for row in found.rows if not row.title]) if found.rows else {}
-    shown = {
-        "in": looked.kind,
+        return cluster_page(request, request.query_params["id"], twin=request.scope["path"].endswith(".json"))
+    collection = collection_of(request)
+    page, query = _parse_query(request)
+    found = collection.clusters(query)
+    texts = collection.texts([row.first_id for row in found.rows if not row.title]) if found.rows else {}
+    values = {
+        "in": collection.kind,
         "total": found.total,
         "page": page,
-        "pages": max(1, -(-min(found.total, DEEPEST) // ON_PAGE)),
+        "pages": pages(min(found.total, DEEPEST), PER_PAGE),
         "clusters": [row.to_dict() for row in found.rows],
         "asked": {name: request.query_params.get(name, "") for name in (*_NUMBERS, "q", "kind", "source")}
-        | {"suspicion": asked.suspicion, "sort": asked.sort},
+        | {"suspicion": query.suspicion, "sort": query.sort},
     }
-    drawn = {
+    page_only = {
         "rows": [
             (row, (texts[row.first_id].text or "")[:2_000] if row.first_id in texts else "") for row in found.rows
         ],
         "kinds": KINDS,
-        "sorts": [(name, WORDS[name]) for name in SORTS if name in looked.sorts],
-        "suspicions": SUSPICIOUS if looked.has_scores else {"large": "very large"},
-        "has_scores": looked.has_scores,
-        "measure": looked.measure,
+        "sorts": [(name, WORDS[name]) for name in SORTS if name in collection.sorts],
+        "suspicions": SUSPICIOUS if collection.has_scores else {"large": "very large"},
+        "has_scores": collection.has_scores,
+        "measure": collection.measure,
     }
-    return show(request, "clusters.html", shown, drawn=drawn)
+    return show(request, "clusters.html", values, page_only=page_only)
 
 
-def asked_of(request: Request) -> tuple[int, ClusterQuery]:
-    """(the page, what is asked) of the query; everything wrong with it is told together."""
+def _parse_query(request: Request) -> tuple[int, ClusterQuery]:
+    """(the page, the query) of an address; all problems are reported together."""
     given: dict[str, Any] = {
         name: request.query_params[name] for name in ("q", "kind", "source", "suspicion", "sort")
         if request.query_params.get(name)
@@ -75,15 +75,7 @@ def asked_of(request: Request) -> tuple[int, ClusterQuery]:
                 given[name] = kind(value)
             except ValueError:
                 problems.append(f"{name} must be a number, not {value[:40]!r}")
-    page = page_number(request, DEEPEST // ON_PAGE)
+    page = page_number(request, DEEPEST // PER_PAGE)
     if problems:
         raise SettingsError("; ".join(problems))
-    return page, ClusterQuery(**given, offset=(page - 1) * ON_PAGE, limit=ON_PAGE)
-
-
-def page_number(request: Request, most: int = 1_000_000) -> int:
-    """`?page=`, from 1."""
-    value = request.query_params.get("page") or "1"
-    if not value.isascii() or not value.isdigit() or not 1 <= len(value) <= 9 or not 1 <= int(value) <= most:
-        raise SettingsError(f"page must be a whole number from 1 to {most:,}, not {value[:40]!r}; filter instead")
-    return int(value)
+    return page, ClusterQuery(**given, offset=(page - 1) * PER_PAGE, limit=PER_PAGE)

@@ -1,7 +1,7 @@
-"""How pages changed between sweeps, as a picture that stands by itself: what became of them, how much they changed.
+"""A plot of how pages changed between sweeps: what happened to them, and how much they changed.
 
-Above, a bar for each interval, cut into what became of the pages of the earlier sweep, with those that were born beside
-it. Below, all changed pages by the resemblance of their two versions.
+Above, a bar per interval, divided by what happened to the pages of the earlier sweep, with a bar for the new pages
+beside it. Below, all changed pages by the resemblance of their two versions.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _LOWER = Frame(_UPPER.width, _HEIGHT, left=56, right=180, top=_UPPER.height + 40
 
 
 def draw_changes(intervals: Sequence[Mapping[str, Any]]) -> str:
-    """The picture of intervals as `index.changes` tells them, as a file of its own."""
-    drawing = _drawn(
+    """The plot of intervals as `index.sweeps.changes` returns them, as an SVG file."""
+    drawing = _draw(
         intervals,
         element("style", Markup(_STYLE)),
         element("rect", class_="paper", width=_LOWER.width, height=_HEIGHT),
@@ -39,23 +39,25 @@ def draw_changes(intervals: Sequence[Mapping[str, Any]]) -> str:
 
 
 def plot_changes(intervals: Sequence[Mapping[str, Any]]) -> Markup:
-    """The same for a page, whose style sheet it takes."""
-    return _drawn(intervals)
+    """The same plot for a page, with the style sheet of the page."""
+    return _draw(intervals)
 
 
-def _drawn(intervals: Sequence[Mapping[str, Any]], *before: Markup) -> Markup:
-    told = "; ".join(f"{i['before']} to {i['after']}: " + ", ".join(f"{i[k]} {k}" for k in KINDS) for i in intervals)
+def _draw(intervals: Sequence[Mapping[str, Any]], *before: Markup) -> Markup:
+    description = "; ".join(
+        f"{i['before']} to {i['after']}: " + ", ".join(f"{i[k]} {k}" for k in KINDS) for i in intervals
+    )
     return _LOWER.document(
         "changes",
         "How pages changed from sweep to sweep",
-        told,
+        description,
         *before,
-        _fates(intervals),
+        _outcomes(intervals),
         _resemblances(intervals, _LOWER),
     )
 
 
-def _fates(intervals: Sequence[Mapping[str, Any]]) -> Markup:
+def _outcomes(intervals: Sequence[Mapping[str, Any]]) -> Markup:
     frame = _UPPER
     highest = max((max(i["pages_before"], i["born"]) for i in intervals), default=1)
     y = counts(highest, frame.y_end, frame.top, log=False)

@@ -1,7 +1,7 @@
-"""`/ask`: which stored documents a text looks like, holds or is held by. Nothing is stored.
+"""`/ask`: which stored documents a text resembles, contains or is contained in. Nothing is stored.
 
-A short text, an id or a url is in the address; a long text and a file are posted. What is found is what `Index.query`
-calls duplicates, and then what `copies` finds besides: documents that hold part of it, or of which it holds part.
+A short text, an id or a url is in the address; a long text and a file are posted. The results are the duplicates of
+`Index.query`, followed by the other results of `copies`: documents that share passages with it.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from roughly.errors import InputError, InputMissing, RoughlyError
 from roughly.index import Index
 from roughly.index.sweeps.copies import copies
 from roughly.report.visible import label
+from roughly.service.explorer.highlights import highlight_passages
+from roughly.service.explorer.links import require_index, stored_url
 from roughly.service.explorer.rendering import show
-from roughly.service.explorer.stored import index_of, shared_marks, stored_url
 from roughly.service.limits import check_texts
 from roughly.verify.passages import shared_passages
 
 router = APIRouter(include_in_schema=False)
-SHORT = 1_500  # characters of a text that may stand in an address
-FOUND = 20
-DOCUMENTS = 50  # of a file
-_COMPARED = 10  # of the documents found, how many are shown with their passages
-_WINDOW = 200_000  # characters of a text in which passages are looked for
+SHORT = 1_500  # characters of a text that may be in an address
+RESULTS = 20
+DOCUMENTS = 50  # per file
+_COMPARED = 10  # results that are shown with their passages
+_WINDOW = 200_000  # characters of a text in which passages are searched for
 _ENDINGS = (".txt", ".text", ".md", ".html", ".htm", ".xhtml", ".eml", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-"""Files that may be dropped: uncompressed, so that they are no larger than they look."""
+"""Files that may be uploaded: uncompressed ones, so that their size is known."""
 
 
 async def _form(request: Request) -> AsyncIterator[FormData]:
@@ -43,46 +44,46 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
 @router.get("/ask")
 @router.get("/ask.json")
 def ask(request: Request) -> Response:
-    """Ask about what the address says."""
+    """Query with the text, id or url of the address."""
     given = {name: request.query_params.get(name, "") for name in ("text", "id", "url")}
-    return _answer(request, given)
+    return _results(request, given)
 
 
 @router.post("/ask")
 @router.post("/ask.json")
-def asked(request: Request, form: Annotated[FormData, Depends(_form)]) -> Response:
-    """Ask about what was sent."""
+def post(request: Request, form: Annotated[FormData, Depends(_form)]) -> Response:
+    """Query with the text, id, url or file of the form."""
     file = form.get("file")
     if isinstance(file, UploadFile) and file.filename:
-        return _answer(request, {"file": label(file.filename, 80)}, _read(request, file))
+        return _results(request, {"file": label(file.filename, 80)}, _read_file(request, file))
     given = {name: str(form.get(name) or "") for name in ("text", "id", "url")}
     short = len(given["text"]) <= SHORT and len(given["id"]) + len(given["url"]) <= SHORT
     if short and any(given.values()) and not request.scope["path"].endswith(".json"):
         return RedirectResponse("/ask?" + urlencode({name: value for name, value in given.items() if value}), 303)
-    return _answer(request, given)
+    return _results(request, given)
 
 
-def _answer(request: Request, given: dict[str, str], documents: list[dict[str, Any]] | None = None) -> Response:
-    index = index_of(request)
-    said: dict[str, Any] = {name: given.get(name, "") for name in ("text", "id", "url", "file")}
-    shown: dict[str, Any] = {**said, "trouble": "", "remedy": "", "asked": None, "found": [], "several": []}
+def _results(request: Request, given: dict[str, str], documents: list[dict[str, Any]] | None = None) -> Response:
+    index = require_index(request)
+    values: dict[str, Any] = {name: given.get(name, "") for name in ("text", "id", "url", "file")}
+    values |= {"trouble": "", "remedy": "", "asked": None, "found": [], "several": []}
     status = 200
     try:
         if documents is None:
-            documents = _named(request, index, given)
+            documents = _query_document(request, index, given)
         if len(documents) == 1:
-            shown |= _found(index, documents[0])
+            values |= _similar(index, documents[0])
         elif documents:
-            shown["several"] = _several(index, documents)
+            values["several"] = _best_matches(index, documents)
     except RoughlyError as problem:
         status = 404 if isinstance(problem, InputMissing) else 422
-        shown["trouble"], _, shown["remedy"] = str(problem).partition("; ")
-    drawn = {"stored_url": stored_url, "endings": _ENDINGS, "complete": shown.pop("complete", True)}
-    return show(request, "ask.html", shown, status, drawn=drawn)
+        values["trouble"], _, values["remedy"] = str(problem).partition("; ")
+    page_only = {"stored_url": stored_url, "endings": _ENDINGS, "complete": values.pop("complete", True)}
+    return show(request, "ask.html", values, status, page_only=page_only)
 
 
-def _named(request: Request, index: Index, given: dict[str, str]) -> list[dict[str, Any]]:
-    """The document that is meant: a text, or one of the index."""
+def _query_document(request: Request, index: Index, given: dict[str, str]) -> list[dict[str, Any]]:
+    """The document to query with: a text, or a document of the index; empty if nothing is given."""
     if given["text"].strip():
         check_texts(request.app.state.config, [given["text"]])
         return [{"text": given["text"].replace("\r\n", "\n")}]
@@ -91,73 +92,73 @@ def _named(request: Request, index: Index, given: dict[str, str]) -> list[dict[s
         return []
     entry = index.get(given["id"]) if given["id"] else None
     if entry is None:
-        there = index.by_url(name)
-        if not there:
+        at_url = index.by_url(name)
+        if not at_url:
             raise InputMissing(f"the index has no document with the id or the url {label(name)}; check the spelling")
-        entry = there[-1]
+        entry = at_url[-1]
     text = index.text(entry.doc_id)
     if text is None:
-        raise InputMissing(f"nothing is stored of the text of {label(entry.doc_id)}; paste the text instead")
+        raise InputMissing(f"the text of {label(entry.doc_id)} is not stored; paste the text instead")
     return [{"doc_id": entry.doc_id, "text": text, "title": entry.title, "url": entry.url, "date": entry.date}]
 
 
-def _found(index: Index, document: dict[str, Any]) -> dict[str, Any]:
-    """What is like one document."""
+def _similar(index: Index, document: dict[str, Any]) -> dict[str, Any]:
+    """The documents similar to one document, with the passages in common."""
     own = document.get("doc_id")
-    matches = [match for match in index.query(document, limit=FOUND + 1) if match.doc_id != own][:FOUND]
+    matches = [match for match in index.query(document, limit=RESULTS + 1) if match.doc_id != own][:RESULTS]
     known = {match.doc_id for match in matches} | {own}
-    others = copies(index, own if own and index.get(own) else document, limit=2 * FOUND + len(known))
+    others = copies(index, own if own and index.get(own) else document, limit=2 * RESULTS + len(known))
     found = [{"is": "duplicate", **match.to_dict()} for match in matches]
     found += [{"is": "part", "estimated": others.estimated, **copy.to_dict()} for copy in others.found
-              if copy.doc_id not in known][:FOUND]  # fmt: skip
+              if copy.doc_id not in known][:RESULTS]  # fmt: skip
     text = document["text"]
     places: list[tuple[int, int]] = []
     for place, one in enumerate(found):
         one["passages"], one["marks"] = [], []
-        held = index.text(one["doc_id"]) if place < _COMPARED else None
-        if held is None or one["resemblance"] == 1:  # the same words all through: there is nothing to mark
+        stored = index.text(one["doc_id"]) if place < _COMPARED else None
+        if stored is None or one["resemblance"] == 1:  # all words are the same: there is nothing to highlight
             continue
-        passages = shared_passages(text[:_WINDOW], held[:_WINDOW], index.settings.shingle_size)
+        passages = shared_passages(text[:_WINDOW], stored[:_WINDOW], index.settings.shingle_size)
         one["passages"] = [[p.left_start, p.left_end, p.right_start, p.right_end, p.words] for p in passages[:100]]
-        one["marks"] = shared_marks(held, [(p.right_start, p.right_end) for p in passages])
+        one["marks"] = highlight_passages(stored, [(p.right_start, p.right_end) for p in passages])
         places += [(p.left_start, p.left_end) for p in passages]
     asked = {"doc_id": own, "title": document.get("title"), "characters": len(text)}
-    asked["marks"] = shared_marks(text, places) if places else []
+    asked["marks"] = highlight_passages(text, places) if places else []
     return {"asked": asked, "found": found, "complete": others.complete}
 
 
-def _several(index: Index, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of each document of a file, the best match."""
-    told = []
-    for document, matches in zip(documents, index.queries(documents, limit=FOUND), strict=True):
+def _best_matches(index: Index, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best match of each document of a file."""
+    rows = []
+    for document, matches in zip(documents, index.queries(documents, limit=RESULTS), strict=True):
         best = matches[0].to_dict() if matches else None
         about = {name: document.get(name) for name in ("doc_id", "title")}
-        told.append({**about, "matches": len(matches), "best": best})
-    return told
+        rows.append({**about, "matches": len(matches), "best": best})
+    return rows
 
 
-def _read(request: Request, file: UploadFile) -> list[dict[str, Any]]:
-    """The documents of a file that was dropped."""
+def _read_file(request: Request, file: UploadFile) -> list[dict[str, Any]]:
+    """The documents of an uploaded file."""
     from roughly.sources import ReadOptions, open_parts
 
     name = PurePosixPath((file.filename or "").replace("\\", "/")).name
     ending = PurePosixPath(name.lower()).suffix
     if ending not in _ENDINGS:
         raise InputError(f"a file whose name ends in {label(ending or name, 20)} is not read here; "
-                         f"drop one that ends in {', '.join(_ENDINGS)}, or paste the text")  # fmt: skip
+                         f"upload one that ends in {', '.join(_ENDINGS)}, or paste the text")  # fmt: skip
     documents: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="roughly-ask-") as folder:
         path = Path(folder) / f"file{ending}"
         path.write_bytes(file.file.read())
         spool = Path(folder) / "spool"
         spool.mkdir()
-        for part in open_parts([str(path)], ReadOptions(markup=index_of(request).settings.markup), spool):  # type: ignore[arg-type]
+        for part in open_parts([str(path)], ReadOptions(markup=require_index(request).settings.markup), spool):  # type: ignore[arg-type]
             for chunk in part.chunks():
                 documents += part.parse(chunk).batch.to_pylist()
                 if len(documents) >= DOCUMENTS:
                     break
     if not documents:
-        raise InputError(f"{label(name, 60)} holds no document that could be read; see that it is what its name says")
+        raise InputError(f"{label(name, 60)} has no document that can be read; check that its content fits its name")
     check_texts(request.app.state.config, [document["text"] for document in documents[:DOCUMENTS]])
     if len(documents) == 1:
         documents[0]["doc_id"] = None

@@ -1,4 +1,4 @@
-"""`/judge`: the pairs of `roughly judge` in the browser, in the same file of verdicts."""
+"""`/judge`: the pairs of `roughly judge` in the browser, with the same file of verdicts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fastapi.responses import RedirectResponse, Response
 
 from roughly.errors import InputMissing, OutputExists, SettingsError
 from roughly.report.data import PairSample
-from roughly.report.marks import mark
-from roughly.service.collection import collections_of
+from roughly.report.marks import mark_differences
 from roughly.service.collection.run_collection import RunCollection
+from roughly.service.collection.served_collections import collections_of
 from roughly.service.explorer.rendering import show
 from roughly.settings import Resources
 from roughly.tools.judge.api import PAIRS, draw_pairs, open_verdicts, texts_of_pairs
@@ -32,38 +32,38 @@ _DRAWING = threading.Lock()
 @router.get("/judge")
 @router.get("/judge.json")
 def judge(request: Request) -> Response:
-    """The next pair, and what the verdicts so far come to."""
-    run = collections_of(request).of_run()
-    asked = _asked(request.query_params)
+    """The next pair, and the results of the verdicts so far."""
+    run = collections_of(request).require_run()
+    options = _options(request.query_params)
     verdicts = _verdicts(run)
-    shown: dict[str, Any] = {"in": "run", **asked, "begun": verdicts is not None, "pairs": PAIRS}
+    values: dict[str, Any] = {"in": "run", **options, "begun": verdicts is not None, "pairs": PAIRS}
     if verdicts is None:
-        shown |= {"pair": None, "done": 0, "asked": 0, "report": None, "text_missing": run_trouble(run)}
-        return show(request, "judge.html", shown, drawn={"marked": None, "lengths": None})
-    session = JudgeSession(verdicts, asked["judge"], asked["disputed"])
+        values |= {"pair": None, "done": 0, "asked": 0, "report": None, "text_missing": _why_no_pairs(run)}
+        return show(request, "judge.html", values, page_only={"marked": None, "lengths": None})
+    session = JudgeSession(verdicts, options["judge"], options["disputed"])
     number = session.next()
     report = make_report(verdicts)
-    shown |= {"done": session.done, "asked": len(session.asked), "report": report.to_dict(), "text_missing": ""}
-    shown["can_undo"] = bool(verdicts.said.get(asked["judge"]))
+    values |= {"done": session.done, "asked": len(session.asked), "report": report.to_dict(), "text_missing": ""}
+    values["can_undo"] = bool(verdicts.said.get(options["judge"]))
     if number is None:
-        return show(request, "judge.html", shown | {"pair": None}, drawn={"marked": None, "lengths": None})
+        return show(request, "judge.html", values | {"pair": None}, page_only={"marked": None, "lengths": None})
     pair = verdicts.drawn.pairs[number]
-    shown["pair"] = {"number": number, "left_id": pair.left_id, "right_id": pair.right_id}
-    if asked["scores"]:
-        shown["pair"]["score"] = pair.score
+    values["pair"] = {"number": number, "left_id": pair.left_id, "right_id": pair.right_id}
+    if options["scores"]:
+        values["pair"]["score"] = pair.score
     marked, lengths = None, None
     source = run.open_input()
     if source is None:
-        shown["text_missing"] = run.why_no_input
+        values["text_missing"] = run.why_no_input
     else:
         left, right = texts_of_pairs(verdicts, [number], source.parts, source.names)[number]
-        marked = mark(PairSample(pair.left_id, pair.right_id, left, right, 0.0, 0.0, 0.0).bounded())
+        marked = mark_differences(PairSample(pair.left_id, pair.right_id, left, right, 0.0, 0.0, 0.0).bounded())
         lengths = len(left), len(right)
-    return show(request, "judge.html", shown, drawn={"marked": marked, "lengths": lengths})
+    return show(request, "judge.html", values, page_only={"marked": marked, "lengths": lengths})
 
 
 @router.post("/judge")
-def say(
+def record_verdict(
     request: Request,
     verdict: Annotated[str, Form()],
     judge: Annotated[str, Form()] = NAME,
@@ -71,8 +71,8 @@ def say(
     disputed: Annotated[str, Form()] = "",
     scores: Annotated[str, Form()] = "",
 ) -> Response:
-    """Take a verdict down, or take the last one back; it is on the disk when this answers."""
-    run = collections_of(request).of_run()
+    """Record a verdict, or undo the last one; it is on disk when this is answered."""
+    run = collections_of(request).require_run()
     check_judge(judge)
     verdicts = _verdicts(run)
     if verdicts is None:
@@ -82,10 +82,10 @@ def say(
     elif verdict in VERDICTS:
         if not 0 <= pair < len(verdicts.drawn.pairs):
             raise SettingsError(f"there is no pair {pair}; the last is {len(verdicts.drawn.pairs) - 1}")
-        verdicts.record(judge, pair, verdict)  # of the pair that was shown, not of whatever comes next
+        verdicts.record(judge, pair, verdict)  # for the pair that was shown, not for the next one
     else:
         raise SettingsError(f"a verdict is one of {', '.join((*VERDICTS, 'undo'))}, not {verdict[:40]!r}")
-    return _back(judge, disputed, scores)
+    return _redirect(judge, disputed, scores)
 
 
 @router.post("/judge/begin")
@@ -95,34 +95,34 @@ def begin(
     pairs: Annotated[int, Form()] = PAIRS,
     scores: Annotated[str, Form()] = "",
 ) -> Response:
-    """Draw pairs and begin a file of verdicts beside the run; its input is read once."""
-    run = collections_of(request).of_run()
+    """Draw pairs and begin a file of verdicts beside the run; this reads the input once."""
+    run = collections_of(request).require_run()
     check_judge(judge)
     if not 1 <= pairs <= MOST:
         raise SettingsError(f"pairs must be from 1 to {MOST:,}, not {pairs}; `roughly judge --pairs` draws more")
     with _DRAWING:
         if _verdicts(run) is None:
-            with suppress(OutputExists):  # another process has begun meanwhile: go on with what it drew
+            with suppress(OutputExists):  # another process has begun in the meantime: use the pairs that it drew
                 draw_pairs(run.run, run.run.verdicts, pairs=pairs, inputs=run.inputs, resources=Resources(threads=2))
-    return _back(judge, "", scores)
+    return _redirect(judge, "", scores)
 
 
 @router.get("/judge/verdicts.csv")
 def as_csv(request: Request) -> Response:
     """The decided pairs, as labels for `roughly tune`."""
-    text = csv_of(_needed(request))[1]
+    text = csv_of(_require_verdicts(request))[1]
     return Response(text, headers=_download("verdicts.csv"), media_type="text/csv; charset=utf-8")
 
 
 @router.get("/judge/verdicts.jsonl")
 def as_lines(request: Request) -> Response:
-    """The file of verdicts as it is."""
-    path: Path = _needed(request).path
+    """The file of verdicts, unchanged."""
+    path: Path = _require_verdicts(request).path
     return Response(path.read_bytes(), headers=_download("verdicts.jsonl"), media_type="application/x-ndjson")
 
 
-def _needed(request: Request) -> VerdictFile:
-    found = _verdicts(collections_of(request).of_run())
+def _require_verdicts(request: Request) -> VerdictFile:
+    found = _verdicts(collections_of(request).require_run())
     if found is None:
         raise InputMissing("no pairs are drawn yet; begin on the page /judge")
     return found
@@ -132,18 +132,18 @@ def _verdicts(run: RunCollection) -> VerdictFile | None:
     return open_verdicts(run.run, run.run.verdicts) if run.run.verdicts.exists() else None
 
 
-def run_trouble(run: RunCollection) -> str:
-    """Why nothing can be drawn; empty where it can."""
+def _why_no_pairs(run: RunCollection) -> str:
+    """Why no pairs can be drawn; empty if they can."""
     return "" if run.open_input() is not None else run.why_no_input
 
 
-def _asked(query: Any) -> dict[str, Any]:
+def _options(query: Any) -> dict[str, Any]:
     name = query.get("judge") or NAME
     check_judge(name)
     return {"judge": name, "disputed": bool(query.get("disputed")), "scores": bool(query.get("scores"))}
 
 
-def _back(judge: str, disputed: str, scores: str) -> Response:
+def _redirect(judge: str, disputed: str, scores: str) -> Response:
     query = {name: value for name, value in (("judge", judge), ("disputed", disputed), ("scores", scores)) if value}
     if query.get("judge") == NAME:
         del query["judge"]

@@ -1,7 +1,7 @@
-"""Two texts made ready to stand side by side: windows of them, with what differs and what both hold marked.
+"""Two texts for a page that shows them side by side, with differences and shared passages marked.
 
-A text may have many megabytes. So each side shows a window of at most `WINDOW` characters; the first begins shortly
-before the first difference, and the next where the last common words of this one end.
+A text may have many megabytes. So each side shows a window of at most `WINDOW` characters; the first window begins
+shortly before the first difference, and the next one where the last common words of this one end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tag = Literal["equal", "only", "moved", "passage", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """A run of text. `at` is the same number on both sides where they have it in common."""
+    """A piece of text. `at` is the same number on both sides if they have the piece in common."""
 
     tag: Tag
     text: str
@@ -29,7 +29,7 @@ class TextMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class MarkedText:
     """One of the two texts, marked."""
 
     marks: tuple[TextMark, ...]
@@ -39,11 +39,11 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """Both, and where to go on."""
+class MarkedPair:
+    """Both texts, marked, and where the next windows begin."""
 
-    left: Side
-    right: Side
+    left: MarkedText
+    right: MarkedText
     differences: int
     passages: tuple[Passage, ...]  # in characters of the whole texts
     cut: bool  # this is not all of both texts
@@ -54,10 +54,10 @@ class Sides:
         return asdict(self)
 
 
-def mark(
+def mark_pair(
     left: str, right: str, view: str = "differences", starts: tuple[int, int] | None = None, shingle_size: int = 5
-) -> Sides:
-    """Both texts from these places on, or from the first difference."""
+) -> MarkedPair:
+    """Mark both texts from these positions on, or from the first difference."""
     window = cut_pair(left, right, WINDOW)
     at = (window.left_start, window.right_start) if starts is None else starts
     at = min(at[0], len(left)), min(at[1], len(right))
@@ -78,9 +78,9 @@ def mark(
         sides = _differences(one.text, other.text, found, moved)
     end = found[-1] if found else Stretch(True, 0, 0, 0, 0)
     shown = (at[0] + end.left_end, at[1] + end.right_end)
-    return Sides(
-        Side(tuple(sides[0]), at[0], at[0] + len(one.text), len(left)),
-        Side(tuple(sides[1]), at[1], at[1] + len(other.text), len(right)),
+    return MarkedPair(
+        MarkedText(tuple(sides[0]), at[0], at[0] + len(one.text), len(left)),
+        MarkedText(tuple(sides[1]), at[1], at[1] + len(other.text), len(right)),
         sum(not stretch.equal for stretch in found),
         tuple(
             Passage(
@@ -96,7 +96,7 @@ def mark(
 def _next(
     at: tuple[int, int], shown: tuple[int, int], left_more: bool, right_more: bool, lengths: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Where the next windows begin: behind the last words in common, or a window further where there are none."""
+    """Where the next windows begin: after the last common words, or a window further if there are none."""
     if not left_more and not right_more:
         return None
     if min(shown[0] - at[0], shown[1] - at[1]) > WINDOW // 8:
@@ -105,7 +105,7 @@ def _next(
 
 
 def _without_loose_end(found: list[Stretch]) -> list[Stretch]:
-    """Without what follows the last common words, where texts are cut: it is the cut, not a difference."""
+    """Without what follows the last common words, if texts are cut: it is the cut, not a difference."""
     last = max((n for n, stretch in enumerate(found) if stretch.equal), default=None)
     return found if last is None else found[: last + 1]
 
@@ -114,7 +114,7 @@ Moved = list[tuple[int, int, int]]  # start, end, number
 
 
 def _moved(passages: Iterable[Passage], found: list[Stretch]) -> tuple[Moved, Moved]:
-    """Passages that both hold at places which the diff does not lay side by side."""
+    """Passages that both texts contain at positions which the diff does not align."""
     left: Moved = []
     right: Moved = []
     for number, passage in enumerate(passages, 1):
@@ -155,7 +155,7 @@ def _differences(
 
 
 def _split(text: str, start: int, end: int, elsewhere: Moved) -> list[TextMark]:
-    """A stretch of one side only, and in it what stands elsewhere in the other."""
+    """A stretch of one side only, with the parts that are elsewhere in the other."""
     marks = []
     for first, last, number in elsewhere:
         first, last = max(first, start), min(last, end)
@@ -171,7 +171,7 @@ def _split(text: str, start: int, end: int, elsewhere: Moved) -> list[TextMark]:
 
 
 def _passages(text: str, ranges: list[tuple[int, int, int]]) -> list[TextMark]:
-    """A text with its shared passages; where two overlap, the first has the words."""
+    """A text with its shared passages; if two overlap, the first has the words."""
     marks = []
     at = 0
     for start, end, number in sorted(ranges):

@@ -1,8 +1,9 @@
-"""The one thread that adds documents. Requests that come while it is at work wait together and go in together.
+"""The one thread that adds documents. Requests that arrive while it is busy are added together.
 
-An index has one writer at a time, and a transaction costs a wait for the disk whether it holds one document or a
-thousand. So those that wait are added in one transaction, and each request is told what became of its own. Nobody is
-told before the disk has it; whoever is not told may add the same again, since adding twice is adding once.
+An index has one writer at a time, and a transaction waits for the disk whether it contains one document or a thousand.
+So waiting documents are added in one transaction, and each request gets the results for its own documents. No result is
+returned before the documents are on disk; a client without an answer may add the same documents again, since adding
+twice has the same effect as adding once.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ from roughly.errors import InputError
 from roughly.index import Added, Index
 from roughly.index.incoming import from_mappings
 from roughly.index.matching.signed_batch import storable
-from roughly.service.error_responses import busy
+from roughly.service.error_responses import retry_later
 from roughly.service.metrics import Metrics
 
-AT_ONCE = 2_000
+BATCH_DOCUMENTS = 2_000
 MOST_WAITING = 64_000_000  # bytes of text
-Document = Mapping[str, Any]
+DocumentFields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class _Job:
-    documents: Sequence[Document]
+    documents: Sequence[DocumentFields]
     size: int
-    told: Future[list[Added]] = field(default_factory=Future)
+    result: Future[list[Added]] = field(default_factory=Future)
 
 
-def check_storable(documents: Sequence[Document]) -> None:
-    """Refuse documents that no index can hold, before they go in with those of others."""
+def check_storable(documents: Sequence[DocumentFields]) -> None:
+    """Refuse documents that no index can store, before they are added together with those of other requests."""
     storable(from_mappings(list(documents)))
 
 
-class Writer:
+class IndexWriter:
     """A queue of documents, and the thread that empties it."""
 
     def __init__(self, index: Index, metrics: Metrics) -> None:
@@ -50,67 +51,66 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
-    def add(self, documents: Sequence[Document]) -> Future[list[Added]]:
-        """Put documents in the queue; the future tells what became of them, once the disk has them.
-
-        They must have passed `check_storable`.
-        """
+    def add(self, documents: Sequence[DocumentFields]) -> Future[list[Added]]:
+        """Queue documents that have passed `check_storable`; the future has the results once they are on disk."""
         job = _Job(documents, sum(len(document["text"]) for document in documents))
         with self._change:
             if self._closed:
-                raise busy(5, "the service is shutting down", "try again when it is back")
+                raise retry_later(5, "the service is shutting down", "try again when it is back")
             if self._jobs and self._waiting + job.size > MOST_WAITING:
-                raise busy(1, "too many documents wait to be added", "try again in a moment; this one was not added")
+                raise retry_later(
+                    1, "too many documents are waiting to be added", "try again in a moment; this one was not added"
+                )
             self._jobs.append(job)
             self._waiting += job.size
             self._change.notify()
-        return job.told
+        return job.result
 
     def close(self) -> None:
-        """Take no more, add all that wait, and stop."""
+        """Accept no more documents, add all that are waiting, and stop."""
         with self._change:
             self._closed = True
             self._change.notify()
         self._thread.join()
 
     def _run(self) -> None:
-        while jobs := self._next():
-            wanted = [job for job in jobs if job.told.set_running_or_notify_cancel()]
+        while jobs := self._next_jobs():
+            wanted = [job for job in jobs if job.result.set_running_or_notify_cancel()]
             if wanted:
-                self._together(wanted)
+                self._add_together(wanted)
 
-    def _next(self) -> list[_Job]:
-        """All that wait, up to a number; none: it is over."""
+    def _next_jobs(self) -> list[_Job]:
+        """All waiting jobs, up to a number of documents; empty at the end."""
         with self._change:
             while not self._jobs and not self._closed:
                 self._change.wait()
-            taken: list[_Job] = []
+            jobs: list[_Job] = []
             count = 0
-            while self._jobs and (not taken or count + len(self._jobs[0].documents) <= AT_ONCE):
+            while self._jobs and (not jobs or count + len(self._jobs[0].documents) <= BATCH_DOCUMENTS):
                 job = self._jobs.popleft()
-                taken.append(job)
+                jobs.append(job)
                 count += len(job.documents)
                 self._waiting -= job.size
-            return taken
+            return jobs
 
-    def _together(self, jobs: list[_Job]) -> None:
+    def _add_together(self, jobs: list[_Job]) -> None:
         documents = [document for job in jobs for document in job.documents]
         try:
             added = self._index.add(documents, at_once=max(1, len(documents)))
         except InputError as problem:
             if len(jobs) == 1:
-                jobs[0].told.set_exception(problem)
+                jobs[0].result.set_exception(problem)
                 return
-            for job in jobs:  # one of them is at fault, and only that one is told so
-                self._together([job])
+            for job in jobs:  # only the request at fault gets the error
+                self._add_together([job])
             return
         except BaseException as problem:
             for job in jobs:
-                job.told.set_exception(problem)
+                job.result.set_exception(problem)
             return
         self._metrics.count("transactions")
         self._metrics.count("documents_added", len(added))
         at = 0
         for job in jobs:
-            job.told.set_result(added[at : at + len(job.documents)])
+            job.result.set_result(added[at : at + len(job.documents)])
             at += len(job.documents)

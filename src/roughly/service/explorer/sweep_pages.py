@@ -1,4 +1,4 @@
-"""Pages about dated crawls: `/lost`, where a page went; `/copies`, who has a document; `/changes`, how pages change."""
+"""Pages about dated crawls: `/lost`, where a page is now; `/copies` of a document; `/changes` from sweep to sweep."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from roughly.index.sweeps.copies import MINIMUM
 from roughly.index.sweeps.copies import copies as find_copies
 from roughly.index.sweeps.lost import lost as find_lost
 from roughly.index.sweeps.sweep import Sweep, page_id, sweeps_of
-from roughly.report.changed_words import KINDS, NAMES, plot_changes
+from roughly.report.change_plot import KINDS, NAMES, plot_changes
+from roughly.service.explorer.links import require_index, stored_url
 from roughly.service.explorer.rendering import show
-from roughly.service.explorer.stored import index_of, stored_url
 
 router = APIRouter(include_in_schema=False)
 COPIES = 200
 MOVES = 100
-_REMEMBERED: dict[str, tuple[tuple[Sweep, ...], Changes]] = {}
+_CACHE: dict[str, tuple[tuple[Sweep, ...], Changes]] = {}
 _COUNTING = threading.Lock()
 
 
@@ -31,63 +31,65 @@ _COUNTING = threading.Lock()
 @router.get("/lost.json")
 def lost(request: Request) -> Response:
     """Where the page of an address is now."""
-    index = index_of(request)
+    index = require_index(request)
     url = request.query_params.get("url", "").strip()
-    shown: dict[str, Any] = {"url": url, "lost": None, "trouble": "", "remedy": ""}
+    values: dict[str, Any] = {"url": url, "lost": None, "trouble": "", "remedy": ""}
     status = 200
     sweeps = sweeps_of(index)
     if url and sweeps:
         try:
-            shown["lost"] = find_lost(index, url).to_dict()
+            values["lost"] = find_lost(index, url).to_dict()
         except InputMissing as problem:
-            status, (shown["trouble"], _, shown["remedy"]) = 404, str(problem).partition("; ")
-    shown["sweeps"] = [sweep.to_dict() for sweep in sweeps]
-    return show(request, "lost.html", shown, status, drawn={"stored_url": stored_url, "page_id": page_id})
+            status = 404
+            values["trouble"], _, values["remedy"] = str(problem).partition("; ")
+    values["sweeps"] = [sweep.to_dict() for sweep in sweeps]
+    return show(request, "lost.html", values, status, page_only={"stored_url": stored_url, "page_id": page_id})
 
 
 @router.get("/copies")
 @router.get("/copies.json")
 def copies(request: Request) -> Response:
     """Whole and partial copies of a document."""
-    index = index_of(request)
-    named = request.query_params.get("id", "").strip()
-    least = _share(request.query_params.get("minimum"))
-    shown: dict[str, Any] = {"id": named, "minimum": least, "copies": None, "trouble": "", "remedy": ""}
+    index = require_index(request)
+    name = request.query_params.get("id", "").strip()
+    minimum = _share(request.query_params.get("minimum"))
+    values: dict[str, Any] = {"id": name, "minimum": minimum, "copies": None, "trouble": "", "remedy": ""}
     status = 200
-    if named:
+    if name:
         try:
-            shown["copies"] = find_copies(index, named, minimum=least, limit=COPIES).to_dict()
+            values["copies"] = find_copies(index, name, minimum=minimum, limit=COPIES).to_dict()
         except InputMissing as problem:
-            status, (shown["trouble"], _, shown["remedy"]) = 404, str(problem).partition("; ")
-    return show(request, "copies.html", shown, status, drawn={"stored_url": stored_url, "most": COPIES})
+            status = 404
+            values["trouble"], _, values["remedy"] = str(problem).partition("; ")
+    return show(request, "copies.html", values, status, page_only={"stored_url": stored_url, "most": COPIES})
 
 
 @router.get("/changes")
 @router.get("/changes.json")
 def changes(request: Request) -> Response:
     """What changed from sweep to sweep."""
-    index = index_of(request)
+    index = require_index(request)
     sweeps = sweeps_of(index)
     found = _changes(index, tuple(sweeps)) if any(sweep.state == "done" for sweep in sweeps) else None
-    shown = {"sweeps": [sweep.to_dict() for sweep in sweeps], "changes": None if found is None else found.to_dict()}
+    values = {"sweeps": [sweep.to_dict() for sweep in sweeps], "changes": None if found is None else found.to_dict()}
     intervals = [] if found is None else [interval.to_dict() for interval in found.intervals]
-    drawn = {
+    page_only = {
         "plot": plot_changes(intervals) if intervals else None,
         "kinds": [(kind, NAMES.get(kind, kind)) for kind in KINDS],
         "stored_url": stored_url,
         "page_id": page_id,
         "most": MOVES,
     }
-    return show(request, "changes.html", shown, drawn=drawn)
+    return show(request, "changes.html", values, page_only=page_only)
 
 
 def _changes(index: Index, sweeps: tuple[Sweep, ...]) -> Changes:
-    """Counted once as long as the sweeps are the same: it reads all pages of all of them."""
+    """Computed once as long as the sweeps are the same, since it reads all of their pages."""
     with _COUNTING:
-        known = _REMEMBERED.get(index.name)
-        if known is None or known[0] != sweeps:
-            known = _REMEMBERED[index.name] = (sweeps, find_changes(index))
-        return known[1]
+        cached = _CACHE.get(index.name)
+        if cached is None or cached[0] != sweeps:
+            cached = _CACHE[index.name] = (sweeps, find_changes(index))
+        return cached[1]
 
 
 def _share(given: str | None) -> float:

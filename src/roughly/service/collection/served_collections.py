@@ -1,0 +1,76 @@
+"""The collections of the served data, opened once and closed with the service; `?in=` chooses one."""
+
+from __future__ import annotations
+
+import threading
+from typing import Literal
+
+from fastapi import Request
+
+from roughly.errors import InputMissing, SettingsError
+from roughly.service.collection.collection_types import Collection
+from roughly.service.collection.index_collection import IndexCollection
+from roughly.service.collection.replay import Replay
+from roughly.service.collection.run_collection import RunCollection
+from roughly.service.served_data import ServedData
+
+
+class ServedCollections:
+    """A run, an index, or both, as collections."""
+
+    def __init__(self, served: ServedData) -> None:
+        self._served = served
+        self.index = None if served.index is None else IndexCollection(served.index)
+        self._run: RunCollection | None = None
+        self._replay: Replay | None = None
+        self._opening = threading.RLock()
+
+    @property
+    def run(self) -> RunCollection | None:
+        """The run, opened when it is first used."""
+        with self._opening:
+            if self._run is None and self._served.run is not None:
+                self._run = RunCollection(self._served.run, self._served.inputs)
+            return self._run
+
+    def choose(self, name: str | None, default: Literal["run", "index"] = "run") -> Collection:
+        """The run or the index; without a name the default, or the one that is served."""
+        if name not in (None, "", "run", "index"):
+            raise SettingsError(f"`in` must be run or index, not {name!r}")
+        chosen: Collection | None = self.run if (name or default) == "run" else self.index
+        if chosen is None and not name:
+            chosen = self.run or self.index
+        if chosen is None:
+            raise InputMissing(f"no {name} is served here; start `roughly serve` with one")
+        return chosen
+
+    def require_run(self) -> RunCollection:
+        """The run; an error if none is served."""
+        if (run := self.run) is None:
+            raise InputMissing("this page is about a run, and none is served; give `roughly serve` the folder of one")
+        return run
+
+    def replay(self) -> Replay:
+        """The run at other thresholds."""
+        with self._opening:
+            if self._replay is None:
+                self._replay = Replay(self.require_run())
+            return self._replay
+
+    def close(self) -> None:
+        """Close what was opened; the served data belongs to the caller."""
+        with self._opening:
+            if self._run is not None:
+                self._run.close()
+            self._run = self._replay = None
+
+
+def collections_of(request: Request) -> ServedCollections:
+    """The collections of the service."""
+    collections: ServedCollections = request.app.state.collections
+    return collections
+
+
+def collection_of(request: Request) -> Collection:
+    """The collection that `?in=` chooses, by default the run."""
+    return collections_of(request).choose(request.query_params.get("in"))
