@@ -44,7 +44,7 @@ def test_a_difference_deep_in_a_book_is_shown() -> None:
     marked = mark_differences(pair_of(book, book.replace("sentence 15000 ", "paragraph 15000 ")))
     assert [m.text.strip() for m in marked.marks if m.tag == "del"] == ["sentence"]
     assert [m.text.strip() for m in marked.marks if m.tag == "ins"] == ["paragraph"]
-    assert "Long texts: compared are characters" in marked.notes[0]
+    assert "Long texts; only these parts are compared: characters" in marked.notes[0]
 
 
 def test_equal_books_are_shown_from_the_beginning() -> None:

@@ -69,7 +69,7 @@ def test_cluster_sizes_in_classes_that_double(page: Page) -> None:
         ["256–511", "0"],
         ["512–1,023", "1"],
     ]
-    assert "1,500 of 2,104 clusters (71.3 %) are pairs; the largest holds 812 documents." in page.sections["sizes"]
+    assert "1,500 of 2,104 clusters (71.3 %) are pairs; the largest has 812 documents." in page.sections["sizes"]
 
 
 def test_resemblances_from_just_below_the_threshold_on(page: Page) -> None:
@@ -103,9 +103,9 @@ def test_a_document_without_a_source_is_not_called_by_one() -> None:
     assert [row[0] for row in rows] == ["no source given", "(empty)", "all other sources"]
 
 
-def test_a_kind_that_nobody_told() -> None:
+def test_a_removed_document_of_unknown_kind() -> None:
     assert cells(read_page(filled(kinds=[(None, 2), ("exact", 2)])), "kinds")[1:] == [
-        ["kind not told", "2", "50.0 %"],
+        ["unknown kind", "2", "50.0 %"],
         ["exact", "2", "50.0 %"],
     ]
 
@@ -124,7 +124,7 @@ def test_pairs_nearest_the_threshold_come_first_with_differences_marked(page: Pa
     assert below.index("a-2") < below.index("a-3")
     assert "0.7999 resemblance" in below  # 0.79999 must not look like 0.8
     assert "88.0 % of the left text is in the right one, 70.0 % of the right in the left." in below
-    legends = {"marked so"}
+    legends = {"marked like this", "like this"}
     assert {text.strip() for text in page.elements["del"]} - legends == {"five", "moon"}
     assert {text.strip() for text in page.elements["ins"]} - legends == {"six", "grey"}
 
@@ -146,15 +146,15 @@ def test_containment_is_the_score_where_the_threshold_is_on_it() -> None:
 def test_the_curve_marks_threshold_and_recall(page: Page) -> None:
     shown = page.sections["candidates"]
     assert "33 bands of 9 rows" in shown
-    assert "A pair exactly at the threshold 0.8 becomes one with chance 0.9914; 0.99 was asked for" in shown
-    assert "recall asked for: 0.99" in shown and "threshold 0.8" in shown
+    assert "A pair exactly at the threshold 0.8 becomes one with probability 0.9914 (0.99 was requested)" in shown
+    assert "requested recall: 0.99" in shown and "threshold 0.8" in shown
     assert cells(page, "candidates")[5] == ["0.5", "0.0625"]
     assert "not met" not in page.sections["top"]
 
 
 def test_a_recall_that_is_not_met_is_said_on_top() -> None:
     run = {**RUN, "s_curve": {**RUN["s_curve"], "recall": 0.9}}
-    assert "The recall asked for is not met" in read_page(filled(run=run)).sections["top"]
+    assert "The requested recall is not met" in read_page(filled(run=run)).sections["top"]
 
 
 def test_stages_settings_inputs_guesses(page: Page) -> None:
@@ -204,11 +204,11 @@ def test_a_run_that_removes_nothing() -> None:
 @pytest.mark.parametrize(
     ("counts", "headline"),
     [
-        ({}, "The run left no counts."),
-        ({"documents": 0}, "No documents went in: there was nothing to compare."),
+        ({}, "The run has no counts."),
+        ({"documents": 0}, "No documents in: there was nothing to compare."),
         ({"documents": 1, "kept": 1, "removed": 0}, "1 document in, kept: no duplicates were found."),
         ({"documents": 2, "kept": 1, "removed": 1}, "2 documents in, 1 kept, 1 removed (50.0 %)."),
-        ({"documents": "many"}, "The run left no counts."),
+        ({"documents": "many"}, "The run has no counts."),
     ],
 )
 def test_runs_with_little_to_say(counts: dict[str, object], headline: str) -> None:

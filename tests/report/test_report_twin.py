@@ -86,7 +86,7 @@ def test_all_problems_are_named_at_once() -> None:
     for problem in (
         "resemblance has 2 edges for 2 counts",
         "must be finite and ascend",
-        "kinds holds a negative",
+        "kinds contains a negative",
         "largest[0].min_resemblance is 1.2",
         "above[0].resemblance is nan",
         "above[0].containment is 1.5",
@@ -95,7 +95,7 @@ def test_all_problems_are_named_at_once() -> None:
 
 
 def test_what_json_cannot_say_is_refused_with_its_place() -> None:
-    with pytest.raises(InputError, match=r"run\.settings\.keep\[1\] holds a object"):
+    with pytest.raises(InputError, match=r"run\.settings\.keep\[1\] contains a object"):
         RunData(run={"settings": {"keep": ["first", object()]}}).bounded()
 
 
@@ -116,7 +116,7 @@ def test_a_file_that_is_no_twin_is_refused(content: str, message: str, tmp_path:
 
 
 def test_a_missing_twin_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputMissing, match=r"report\.json is not there"):
+    with pytest.raises(InputMissing, match=r"report\.json does not exist"):
         read_report(tmp_path / "report.html")
 
 
@@ -131,7 +131,7 @@ def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["run.html", "report.json"])
 def test_the_twin_never_falls_on_another_file(name: str, tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"call it report\.html"):
+    with pytest.raises(OutputError, match=r"name it report\.html"):
         write_report(filled(), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
     assert twin_path(tmp_path / "report.html") == tmp_path / "report.json"

@@ -176,9 +176,10 @@ def busy(seconds: str = "3") -> httpx.Response:
 
 
 GONE = {"ids": ["a"]}
+NOTHING = {"known": False, "matches": []}
 CALLS: list[tuple[Callable[[Client], Any], dict[str, Any]]] = [
     (lambda client: client.remove("a"), GONE),
-    (lambda client: client.check("x"), {"known": False, "matches": []}),
+    (lambda client: client.check("x"), NOTHING),
 ]
 
 

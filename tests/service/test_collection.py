@@ -221,6 +221,6 @@ def test_a_count_of_an_index_is_kept_while_nothing_changes(tmp_path: Path, monke
         index.add({"doc_id": "d", "text": "one two three four five six seven"})
         assert looked.statistics() is not first and looked.clusters(ClusterQuery()).rows[0].size == 4
         monkeypatch.setattr(index_collection, "SLOW_SECONDS", 0.0)
-        monkeypatch.setattr(counting, "KEPT", 10**9)
+        monkeypatch.setattr(index_collection, "CACHE_FACTOR", 10**9)
         index.remove("d")  # counting took long: the last count is good enough
         assert looked.clusters(ClusterQuery()).rows[0].size == 4
