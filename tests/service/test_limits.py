@@ -16,7 +16,7 @@ from serving_process import serving
 from roughly import Index
 from roughly.service.index_writer import IndexWriter
 from roughly.service.limits import RateLimit, is_too_long
-from roughly.service.metrics import Metrics
+from roughly.service.service_metrics import Metrics
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
 

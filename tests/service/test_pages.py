@@ -106,7 +106,7 @@ def test_the_list_shows_what_its_twin_holds(client: httpx.Client, query: str) ->
         assert shown_as(row["title"], 120) in page
         for warning in row["warnings"]:
             assert plainly(warning["text"]) in page
-    assert told["clusters"] or "No cluster fits" in page
+    assert told["clusters"] or "No cluster matches" in page
     part = client.get(f"/clusters{query}", headers={"HX-Request": "true"}).text
     assert "<html" not in part and f"{told['total']:,} cluster" in only_ours(part, query).text
 
@@ -247,7 +247,7 @@ def test_walking_the_windows_of_a_long_text(client: httpx.Client) -> None:
 def test_figures_of_a_threshold_do_not_wait_for_texts(client: httpx.Client) -> None:
     part = client.get("/threshold?t=0.9", headers={"HX-Request": "true"}).text
     later = re.search(r'hx-get="(/threshold/examples[^"]*)"', part)
-    assert later is not None and "documents that go" in part.lower() and "no longer count" not in part
+    assert later is not None and "documents removed" in part.lower() and "no longer count" not in part
     pairs, whole = client.get(later[1]).text, client.get("/threshold?t=0.9").text
     assert "no longer count" in pairs and pairs.strip() in whole and "hx-get" not in whole.split('id="outcome"')[1]
     assert client.get("/threshold/examples?t=2").status_code == 422

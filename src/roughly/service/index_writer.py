@@ -20,7 +20,7 @@ from roughly.index import Added, Index
 from roughly.index.incoming import from_mappings
 from roughly.index.matching.signed_batch import storable
 from roughly.service.error_responses import retry_later
-from roughly.service.metrics import Metrics
+from roughly.service.service_metrics import Metrics
 
 BATCH_DOCUMENTS = 2_000
 MOST_WAITING = 64_000_000  # bytes of text

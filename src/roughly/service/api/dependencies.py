@@ -11,7 +11,7 @@ from roughly.service.collection.collection_types import Collection
 from roughly.service.collection.served_collections import collections_of
 from roughly.service.error_responses import ErrorResponse
 from roughly.service.index_writer import IndexWriter
-from roughly.service.metrics import Metrics
+from roughly.service.service_metrics import Metrics
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
 
