@@ -16,9 +16,9 @@ from serving_process import serving
 from roughly import Index
 from roughly.service.index_writer import IndexWriter
 from roughly.service.limits import RateLimit, is_too_long
-from roughly.service.service_metrics import Metrics
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
+from roughly.service.service_metrics import Metrics
 
 SMALL = ServiceConfig(max_body=20_000, max_stream=700_000, max_text=5_000, max_batch=10, rate=0)
 HASTY = ServiceConfig(timeout=1.0, rate=0)

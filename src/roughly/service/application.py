@@ -43,10 +43,10 @@ from roughly.service.explorer.rendering import STATIC
 from roughly.service.guard import Guard
 from roughly.service.index_writer import IndexWriter
 from roughly.service.limits import WRONG_BURST, WRONG_RATE, RateLimit
-from roughly.service.service_metrics import Metrics
 from roughly.service.security import Authenticator
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
+from roughly.service.service_metrics import Metrics
 
 ROUTERS: tuple[APIRouter, ...] = tuple(
     module.router

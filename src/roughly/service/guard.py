@@ -22,7 +22,6 @@ from roughly.report.visible import label
 from roughly.service.error_rendering import render_error
 from roughly.service.error_responses import ErrorResponse, internal_error, retry_later, to_error_response
 from roughly.service.limits import RateLimit
-from roughly.service.service_metrics import Metrics
 from roughly.service.request_stream import ClientGone, RequestStream
 from roughly.service.security import (
     COOKIE,
@@ -38,6 +37,7 @@ from roughly.service.security import (
     right_needed,
 )
 from roughly.service.service_config import ServiceConfig
+from roughly.service.service_metrics import Metrics
 
 ACCESS = logging.getLogger("roughly.service.access")
 PROBLEMS = logging.getLogger("roughly.service")

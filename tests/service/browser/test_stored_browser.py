@@ -65,7 +65,7 @@ def test_without_script(look: Look) -> None:
     page.wait_for_url("**/search?q=cookies")
     page.goto(look.site + "/ask")
     page.fill("#text", "We collect information to provide better services to all of our users, from figuring out")
-    page.click("text=Ask about the text")
+    page.click("text=Query with the text")
     page.wait_for_url("**/ask?text=*")
     assert page.locator("#found h2").count() == 1
     page.close()
@@ -76,7 +76,7 @@ def test_a_file_is_dropped(look: Look, tmp_path: Path) -> None:
     given.write_text("<p>We collect information to provide better services.</p><script>window.pwned=9</script>")
     page = look("/ask")
     page.set_input_files("#file", given)
-    page.click("text=Ask about the file")
+    page.click("text=Query with the file")
     page.wait_for_selector("#found")
     assert "page.html" in page.inner_text("main")
     data = page.evaluate_handle(

@@ -11,9 +11,9 @@ from roughly.service.collection.collection_types import Collection
 from roughly.service.collection.served_collections import collections_of
 from roughly.service.error_responses import ErrorResponse
 from roughly.service.index_writer import IndexWriter
-from roughly.service.service_metrics import Metrics
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
+from roughly.service.service_metrics import Metrics
 
 
 def _index(request: Request) -> Index:
