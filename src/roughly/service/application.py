@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from typing import Any
 
 import anyio.to_thread
@@ -13,7 +14,6 @@ from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
-import roughly
 from roughly.errors import RoughlyError
 from roughly.service.api import (
     api_page,
@@ -63,7 +63,7 @@ _THREADS = 12
 def create_app(served: ServedData, config: ServiceConfig | None = None) -> FastAPI:
     """The application over this data; the caller closes the data."""
     config = config or ServiceConfig()
-    app = FastAPI(title="Roughly", version=roughly.__version__, docs_url=None, redoc_url=None, lifespan=_lifespan)
+    app = FastAPI(title="Roughly", version=version("roughly"), docs_url=None, redoc_url=None, lifespan=_lifespan)
     app.state.served = served
     app.state.collections = ServedCollections(served)
     app.state.config = config
