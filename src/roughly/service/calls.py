@@ -21,10 +21,10 @@ from roughly.service.response_models import (
     CheckResult,
     ComparedPair,
     ErrorMessage,
+    FoundDocuments,
     IndexCluster,
     RefusedLine,
     StoredDocument,
-    StoredDocuments,
 )
 
 T = TypeVar("T")
@@ -165,7 +165,7 @@ def cluster(cluster_id: int) -> Call[list[Entry]]:
 
 def documents(**query: str) -> Call[list[StoredDocument]]:
     """Documents by id or url; none if there is none."""
-    return Call("GET", "/api/documents", lambda raw: _read(StoredDocuments, raw).documents, query, missing=[])
+    return Call("GET", "/api/documents", lambda raw: _read(FoundDocuments, raw).documents, query, missing=[])
 
 
 def lost(url: str, limit: int) -> Call[Lost]:

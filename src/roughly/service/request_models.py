@@ -66,14 +66,14 @@ class IdList(BaseModel):
     ids: list[Annotated[str, Field(min_length=1, max_length=100_000)]]
 
 
-class RankedDocument(_DocumentFields):
+class RankedItem(_DocumentFields):
     """A result of a search: an id, or a text, and what else is known."""
 
 
 class GroupRequest(BaseModel):
     """Results, best first. With texts they are compared on these; without, on what the index stores of them."""
 
-    results: list[RankedDocument]
+    results: list[RankedItem]
     show: Literal["rank", "newest", "oldest", "longest"] = "rank"
     threshold: float | None = Field(None, gt=0, le=1, description="With texts only: an index has its own.")
 

@@ -34,7 +34,7 @@ class StoredDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredDocuments:
+class FoundDocuments:
     """Documents of the index."""
 
     documents: list[StoredDocument]

@@ -28,10 +28,10 @@ from roughly.service.request_models import IdList, NewDocument
 from roughly.service.response_models import (
     ERRORS,
     AffectedIds,
+    FoundDocuments,
     RunDocument,
     RunDocuments,
     StoredDocument,
-    StoredDocuments,
 )
 
 router = APIRouter(prefix="/api", tags=["documents"], responses=ERRORS)
@@ -74,7 +74,7 @@ def find(
     id: Annotated[str | None, Query(description="The id of a document.")] = None,
     url: Annotated[str | None, Query(description="The url of documents.")] = None,
     text: Annotated[bool, Query(description="Return the text as well.")] = False,
-) -> StoredDocuments | RunDocuments:
+) -> FoundDocuments | RunDocuments:
     """The document with this id, or those with this url."""
     if (id is None) == (url is None):
         raise ErrorResponse(422, "ask by id or by url", "give one of the two")
@@ -85,10 +85,10 @@ def find(
     return found
 
 
-def _in_index(index: Index, id: str | None, name: str, text: bool) -> StoredDocuments:
+def _in_index(index: Index, id: str | None, name: str, text: bool) -> FoundDocuments:
     entry = None if id is None else index.get(name)
     entries = index.by_url(name) if id is None else [] if entry is None else [entry]
-    return StoredDocuments([StoredDocument(entry, index.text(entry.doc_id) if text else None) for entry in entries])
+    return FoundDocuments([StoredDocument(entry, index.text(entry.doc_id) if text else None) for entry in entries])
 
 
 def _in_run(run: Collection, id: str | None, name: str, text: bool) -> RunDocuments:

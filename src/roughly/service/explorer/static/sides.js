@@ -1,4 +1,4 @@
-// Two texts side by side scroll together: what both have in common stands at one height. `d` goes to the next difference.
+// Two texts side by side scroll together: common parts are at the same height. `d` scrolls to the next difference.
 (() => {
   "use strict";
   const panes = [...document.querySelectorAll(".pane[data-side]")];
