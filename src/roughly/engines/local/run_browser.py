@@ -283,7 +283,7 @@ class Browsing:
                 for name in ("documents", "pairs", "clusters"):
                     made.execute(f"CREATE VIEW {name} AS SELECT * FROM {parquet(self._files(name))}")
                 made.execute(f"CREATE VIEW known AS SELECT * FROM {parquet(self._known_files(home))}")
-                for statement in (_MEMBERS.format(documents=_documents()), _EDGES, _GROUPS):
+                for statement in (_MEMBERS.replace("{documents}", _documents()), _EDGES, _GROUPS):
                     made.execute(statement)
         except duckdb.Error as problem:
             made.close()
