@@ -43,6 +43,10 @@ class Table:
         """The table as Arrow has it."""
         return pa.schema([column.field for column in self.columns])
 
+    def pick(self, *names: str) -> Table:
+        """Some of the columns."""
+        return Table(tuple(column for name in names for column in self.columns if column.name == name))
+
     def select(self, source: str = "") -> str:
         """The select list that gives all columns; those without an expression are taken from `source`."""
         before = f"{source}." if source else ""
@@ -184,6 +188,18 @@ WRITTEN = {
         )
     ),
 }  # fmt: skip
+
+# A pair and its scores, without what only a run knows: what an index finds, and what an archive has.
+SCORED_PAIRS = WRITTEN["pairs"].pick("left_id", "right_id", "resemblance", "containment", "contained_in").schema
+
+# What `roughly cluster` writes: scores are estimates, with the standard error of the resemblance.
+_ERROR = pa.field("resemblance_error", _SCORE)
+ESTIMATED_PAIRS = SCORED_PAIRS.insert(3, _ERROR)
+ESTIMATED_DOCUMENTS = (
+    WRITTEN["documents"]
+    .pick("doc_id", "cluster_id", "kept", "kept_id", "resemblance", "containment", "contained_in")
+    .schema.insert(5, _ERROR)
+)
 
 
 @dataclass(frozen=True, slots=True)

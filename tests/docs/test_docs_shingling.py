@@ -11,9 +11,9 @@ from test_docs_reference import names_in, rows, section
 from roughly.features.sketch_store import SCHEMA
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.presets import PRESETS
+from roughly.model import ESTIMATED_DOCUMENTS
 from roughly.options import METHODS, OPTIONS
 from roughly.settings import Settings
-from roughly.tools.recluster.clustering import DOCUMENTS
 
 
 def page(name: str) -> str:
@@ -43,7 +43,7 @@ def test_the_columns_of_sketches() -> None:
 
 def test_the_columns_of_a_clustering() -> None:
     text = section(page("python.md"), "### `roughly.Clustering`")
-    assert names_in(rows(text)[0][1]) == DOCUMENTS.names
+    assert names_in(rows(text)[0][1]) == ESTIMATED_DOCUMENTS.names
 
 
 @pytest.mark.parametrize("method", [name for name, takes in METHODS.items() if takes.settings or takes.options])

@@ -45,6 +45,7 @@ from roughly.index.upkeep import upgrade as upgrading
 from roughly.index.upkeep.check import IndexCheck
 from roughly.index.upkeep.refresh import Refreshed
 from roughly.lexicon.lexicon import Lexicon
+from roughly.model import SCORED_PAIRS
 from roughly.settings import Settings
 from roughly.signing.dates import day_of
 from roughly.threads import map_in_order
@@ -329,9 +330,9 @@ class Index:
         return found is not None and found.ready
 
     def pairs(self) -> pa.Table:
-        """Every pair of duplicates, as a batch run with `pairs="all"` finds them (`reading.PAIRS`)."""
+        """Every pair of duplicates, as a batch run with `pairs="all"` finds them (`model.SCORED_PAIRS`)."""
         batches = self._read(lambda connection, bound: list(reading.pairs(self._store, connection, bound)))
-        return pa.Table.from_batches(batches, schema=reading.PAIRS).sort_by(
+        return pa.Table.from_batches(batches, schema=SCORED_PAIRS).sort_by(
             [("left_id", "ascending"), ("right_id", "ascending")]
         )
 

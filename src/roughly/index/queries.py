@@ -21,19 +21,10 @@ from roughly.index.storage import contents
 from roughly.index.storage.bodies import unpack_texts
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS, LIVE, REVOKED
 from roughly.index.storage.store import IndexStore
+from roughly.model import SCORED_PAIRS
 
 Ints = npt.NDArray[np.int64]
 _BLOCK = 2_000
-PAIRS = pa.schema(
-    [
-        pa.field("left_id", pa.string(), nullable=False),
-        pa.field("right_id", pa.string(), nullable=False),
-        pa.field("resemblance", pa.float64()),
-        pa.field("containment", pa.float64()),  # share of left that right holds
-        pa.field("contained_in", pa.float64()),
-    ]
-)
-"""As `model.PAIRS`, without what only a run knows. `left` ranks below `right`."""
 
 
 @dataclass(frozen=True)
@@ -249,9 +240,9 @@ def _named(matcher: Matcher, own: Ints, lengths: Ints, verdicts: MatchVerdicts) 
                     rows.append((one.doc_id, other.doc_id, resemblance, forth, back))
                 else:
                     rows.append((other.doc_id, one.doc_id, resemblance, back, forth))
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(PAIRS)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(SCORED_PAIRS)
     return pa.RecordBatch.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, PAIRS, strict=True)], schema=PAIRS
+        [pa.array(column, field.type) for column, field in zip(columns, SCORED_PAIRS, strict=True)], schema=SCORED_PAIRS
     )
 
 

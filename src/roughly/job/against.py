@@ -29,15 +29,14 @@ from roughly.errors import DuplicateIds
 from roughly.index import Index, Match
 from roughly.index.config import check_same
 from roughly.job.merging import merge_sorted, write_sorted
-from roughly.model import WRITTEN
+from roughly.model import SCORED_PAIRS, WRITTEN
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Parsed, Part
 from roughly.threads import map_in_order
 
 Ints = npt.NDArray[np.int64]
 IN_ARCHIVE = pa.field("in_archive", pa.bool_(), nullable=False)
-_NAMES = ("left_id", "right_id", "resemblance", "containment", "contained_in")
-_FOUND = pa.schema([WRITTEN["pairs"].schema.field(name) for name in _NAMES])
+_FOUND = SCORED_PAIRS
 """A new document, the archive's that it is most like, and how much."""
 _SPOOLED = 100_000  # of them in memory
 

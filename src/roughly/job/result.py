@@ -7,7 +7,7 @@ import shutil
 import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,8 +15,16 @@ import pyarrow.parquet as pq
 
 from roughly.errors import SettingsError
 
-if TYPE_CHECKING:
-    from roughly.job.session import Session
+
+class OpenRun(Protocol):
+    """A run whose keys and tokens are still at hand."""
+
+    def rethreshold(self, threshold: float) -> Path:
+        """Write the answer at another threshold; returns a temporary folder."""
+        ...
+
+    def close(self) -> None:
+        """Give memory and disk back."""
 
 
 class Result:
@@ -26,7 +34,7 @@ class Result:
     """
 
     def __init__(
-        self, folder: Path, session: Session | None = None, *, scratch: Path | None = None, temporary: bool = False
+        self, folder: Path, session: OpenRun | None = None, *, scratch: Path | None = None, temporary: bool = False
     ) -> None:
         self.folder = folder
         self._session = session
@@ -76,7 +84,7 @@ class Result:
         """The answer at another threshold, at or above this run's, from the same keys and tokens."""
         if self._session is None:
             raise SettingsError("this result was opened from a folder; run dedupe again for another threshold")
-        result = self._session.rethreshold(threshold)
+        result = Result(self._session.rethreshold(threshold), self._session, temporary=True)
         result._parent = self
         return result
 
@@ -85,7 +93,7 @@ class Result:
         return f"<Result: {counts['documents']:,} documents, {counts['kept']:,} kept, {counts['removed']:,} removed>"
 
 
-def _clear(folder: Path, session: Session | None) -> None:
+def _clear(folder: Path, session: OpenRun | None) -> None:
     if session is not None:
         session.close()
     shutil.rmtree(folder, ignore_errors=True)

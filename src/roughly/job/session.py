@@ -16,7 +16,6 @@ from roughly.engines.workspace import Workspace
 from roughly.errors import InputMissing, MemoryTooSmall, SettingsError
 from roughly.job.account import account, report_data
 from roughly.job.rereading import LANDMARKS, write_landmarks
-from roughly.job.result import Result
 from roughly.meter import Stage
 from roughly.settings import Resources, Settings
 
@@ -79,7 +78,7 @@ class Session:
                 engine.copy_kept(folder / "kept", lambda done: self.meter.advance(stage, done))
             self._report(folder)
 
-    def rethreshold(self, threshold: float) -> Result:
+    def rethreshold(self, threshold: float) -> Path:
         """The answer at a threshold at or above the run's, in a temporary folder of its own."""
         if not self.settings.threshold <= threshold <= 1:
             raise SettingsError(
@@ -101,7 +100,7 @@ class Session:
         folder = Path(tempfile.mkdtemp(prefix="roughly-"))
         self.engine.write(folder)
         self._account(folder, settings, self._summary(), [])
-        return Result(folder, self, temporary=True)
+        return folder
 
     def close(self) -> None:
         """Give memory and disk back."""

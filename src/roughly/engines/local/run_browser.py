@@ -30,11 +30,6 @@ from roughly.model import WRITTEN
 MEMORY = 1 << 30
 MOST = 500  # rows of one answer
 
-_MEMBERS = f"""
-    CREATE TABLE members AS SELECT *, ({PUBLISHED})::DATE AS day FROM (
-        {{documents}} JOIN (SELECT cluster_id FROM clusters) c ON c.cluster_id = d.cluster_id
-    ) ORDER BY cluster_id, kept DESC, doc_id = cluster_id DESC, resemblance DESC NULLS LAST, doc_id
-"""
 # A document that resembles only such as went stays, and stands in no cluster of two: its pairs are here as well.
 _EDGES = """
     CREATE TABLE edges AS SELECT coalesce(m.cluster_id, p.left_id) AS cluster_id, p.*,
@@ -98,6 +93,15 @@ def _documents() -> str:
     own = WRITTEN["documents"].schema.names
     known = ", ".join(f"k.{column.name}" for column in WRITTEN["known"].columns if column.name not in own)
     return f"SELECT d.*, {known} FROM documents d LEFT JOIN known k ON k.doc_id = d.doc_id"
+
+
+def _members() -> str:
+    """SQL: a table of the documents that stand in a cluster of two or more."""
+    return f"""
+        CREATE TABLE members AS SELECT *, ({PUBLISHED})::DATE AS day FROM (
+            {_documents()} JOIN (SELECT cluster_id FROM clusters) c ON c.cluster_id = d.cluster_id
+        ) ORDER BY cluster_id, kept DESC, doc_id = cluster_id DESC, resemblance DESC NULLS LAST, doc_id
+    """
 
 
 Ints = npt.NDArray[np.int64]
@@ -283,7 +287,7 @@ class Browsing:
                 for name in ("documents", "pairs", "clusters"):
                     made.execute(f"CREATE VIEW {name} AS SELECT * FROM {parquet(self._files(name))}")
                 made.execute(f"CREATE VIEW known AS SELECT * FROM {parquet(self._known_files(home))}")
-                for statement in (_MEMBERS.replace("{documents}", _documents()), _EDGES, _GROUPS):
+                for statement in (_members(), _EDGES, _GROUPS):
                     made.execute(statement)
         except duckdb.Error as problem:
             made.close()

@@ -22,31 +22,9 @@ from roughly.cluster.in_memory import ClusterVerdict, DocumentFacts, resolve_in_
 from roughly.errors import DuplicateIds
 from roughly.features.sketch import Ints, Sketch, estimate
 from roughly.methods.method import Judge, Keys
+from roughly.model import ESTIMATED_DOCUMENTS, ESTIMATED_PAIRS
 from roughly.settings import CLUSTERINGS, MEASURES, Resources
 from roughly.settings import PAIRS as PAIRS_KEPT
-
-DOCUMENTS = pa.schema(
-    [
-        pa.field("doc_id", pa.string(), nullable=False),
-        pa.field("cluster_id", pa.string(), nullable=False),
-        pa.field("kept", pa.bool_(), nullable=False),
-        pa.field("kept_id", pa.string(), nullable=False),
-        pa.field("resemblance", pa.float64()),
-        pa.field("resemblance_error", pa.float64()),
-        pa.field("containment", pa.float64()),
-        pa.field("contained_in", pa.float64()),
-    ]
-)
-PAIRS = pa.schema(
-    [
-        pa.field("left_id", pa.string(), nullable=False),
-        pa.field("right_id", pa.string(), nullable=False),
-        pa.field("resemblance", pa.float64()),
-        pa.field("resemblance_error", pa.float64()),
-        pa.field("containment", pa.float64()),
-        pa.field("contained_in", pa.float64()),
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -173,10 +151,10 @@ def as_tables(
     """What was found as tables; without `scored`, nothing was measured."""
     columns = [ids, ids.take(pa.array(found.root)), pa.array(found.kept), ids.take(pa.array(found.witness))]
     scores = _scores(scored, np.arange(len(ids)), found.witness, first)
-    documents = pa.Table.from_arrays([*columns, *scores], schema=DOCUMENTS).take(pa.array(by_id))
+    documents = pa.Table.from_arrays([*columns, *scores], schema=ESTIMATED_DOCUMENTS).take(pa.array(by_id))
     left, right = np.ascontiguousarray(found.pairs[:, 0]), np.ascontiguousarray(found.pairs[:, 1])
     columns = [ids.take(pa.array(left)), ids.take(pa.array(right)), *_scores(scored, left, right, first)]
-    pairs = pa.Table.from_arrays(columns, schema=PAIRS)
+    pairs = pa.Table.from_arrays(columns, schema=ESTIMATED_PAIRS)
     kept = int(found.kept.sum())
     counts = {
         "documents": len(ids), "kept": kept, "removed": len(ids) - kept, "pairs": len(found.pairs),
