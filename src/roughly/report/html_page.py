@@ -84,6 +84,7 @@ def build(data: RunData) -> dict[str, Any]:
         "guesses": running.guesses(run),
     }
     context["rejected"] = _rejected(data)
+    context["dates"] = running.dates(run)
     names = {"above": "Some pairs"} if judge.on == "keys" else {}
     context["contents"] = [(id_, names.get(id_, name)) for id_, name, key in SECTIONS if context[key]]
     return context

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from roughly.measures import FOR_THRESHOLD
 from roughly.options import METHODS
 
 Number = int | float
@@ -74,7 +75,7 @@ class RequestedQuality:
 def asked(run: Mapping[str, Any]) -> RequestedQuality:
     """What the settings asked for, or else what the S-curve was derived for."""
     settings, curve = section(run, "settings"), section(run, "s_curve")
-    measure = "containment" if settings.get("measure") == "containment" else "resemblance"
+    measure = named if (named := settings.get("measure")) in FOR_THRESHOLD else FOR_THRESHOLD[0]
     if not judged(run).measured:
         return RequestedQuality(None, measure, None)
     found = [
