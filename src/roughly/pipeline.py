@@ -22,11 +22,12 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.components import components
-from roughly.cluster.keep import order_by
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs
 from roughly.cluster.star import Resolution, resolve
+from roughly.dates import moments
 from roughly.errors import MemoryTooSmall, TooManyPairs
 from roughly.features.shingles import Sets
+from roughly.keep_rules import order_by
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Keys, Method
 from roughly.model import FACTS, Reject
@@ -201,7 +202,9 @@ def sign(
     facts = pa.RecordBatch.from_arrays(
         [
             pa.array(np.full(count, number, np.uint32)),
-            *(batch.column(name) for name in ("row", "doc_id", "url", "date", "source")),
+            *(batch.column(name) for name in ("row", "doc_id", "url", "date")),
+            moments(batch.column("date"), settings.date_format),
+            batch.column("source"),
             *(pa.array(sizes) for sizes in (texts.sizes, texts.lengths)),
             *(
                 pa.array(np.ascontiguousarray(digests[:, lane]))

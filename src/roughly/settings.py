@@ -17,20 +17,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from roughly.date_forms import format_problem
 from roughly.errors import SettingsError
+from roughly.keep_rules import rule_names, rule_problem
+from roughly.measures import FOR_THRESHOLD
 from roughly.options import DEFAULT, FILES, METHODS, OPTIONS, Options, checked
 
 ANSWER_VERSION = 3
 """Raised whenever the same settings may give another answer than before (see CHANGELOG)."""
 
-MEASURES = ("resemblance", "containment")
+MEASURES = FOR_THRESHOLD
 CLUSTERINGS = ("star", "components")
 PAIRS = ("evidence", "all")
-KEEP_RULES = ("longest", "shortest", "newest", "oldest", "first", "last", "url", "source:a>b")
+KEEP_RULES = rule_names()
 MARKUP = ("auto", "html", "none")
 ON_DUPLICATE_ID = ("refuse", "number")
 
-_KEEP = re.compile(r"(longest|shortest|newest|oldest|first|last|url)|source:[^>]+(>[^>]+)*")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -57,6 +59,7 @@ class Settings:
     markup: str = "auto"
     main_text: bool = False  # of markup, take the main text only: no navigation, header, footer
     on_duplicate_id: str = "refuse"
+    date_format: str | None = None  # of `datetime.strptime`, for dates that `roughly.dates` does not read
     verify: bool = False  # judge candidates exactly, on their texts, whatever the method
     options: Mapping[str, Any] = NO_OPTIONS  # the method's own; see `roughly.options`
 
@@ -97,9 +100,9 @@ class Settings:
             yield f"seed must be a whole number from 0, not {self.seed!r}"
         if not _is_whole(self.pairs_limit) or self.pairs_limit < 1:
             yield f"pairs_limit must be a whole number from 1, not {self.pairs_limit!r}"
-        for rule in self.keep:
-            if not _KEEP.fullmatch(rule):
-                yield f"unknown keep rule {rule!r}; rules are {', '.join(KEEP_RULES)}"
+        yield from (problem for rule in self.keep if (problem := rule_problem(rule)) is not None)
+        if self.date_format is not None and (problem := format_problem(self.date_format)) is not None:
+            yield problem
 
     def _problems_with_method(self) -> Any:
         try:
@@ -109,8 +112,10 @@ class Settings:
         has = METHODS[self.method].settings
         if METHODS[self.method].equality:
             return  # these have always let settings pass that make no difference to them
-        if self.measure == "containment" and "measure" not in has and not self.verify:
-            yield f"the method {self.method} cannot tell containment; verify pairs (--verify), or take another method"
+        if self.measure in MEASURES[1:] and "measure" not in has and not self.verify:
+            yield (
+                f"the method {self.method} cannot tell {self.measure}; verify pairs (--verify), or take another method"
+            )
         if self.bands is not None and "bands" not in has:
             users = ", ".join(name for name, spec in METHODS.items() if "bands" in spec.settings)
             yield f"bands and rows belong to the method {users}, not to {self.method}"
@@ -118,6 +123,8 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """As plain values; `from_dict` gives back an equal object, unless a lexicon was given as an object."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if self.date_format is None:
+            del values["date_format"]  # settings and fingerprints are as they were before there was one
         return values | {"keep": list(self.keep), "options": {n: _plain(value) for n, value in self.options.items()}}
 
     @classmethod

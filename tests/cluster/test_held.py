@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roughly.cluster.candidates import NO_DAY
 from roughly.cluster.in_memory import (
     DocumentFacts,
     candidates_of,
@@ -19,6 +18,7 @@ from roughly.cluster.in_memory import (
     resolve_in_memory,
 )
 from roughly.cluster.scoring import ResolveBudget
+from roughly.dates import NO_DAY
 from roughly.errors import InputError
 from roughly.features.sketch import Sketch
 from roughly.methods import Judge, Keys

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from roughly.cluster import star
-from roughly.cluster.candidates import NO_ASKS, NO_DAY, Candidates, PairConstraints
+from roughly.cluster.candidates import NO_ASKS, Candidates, PairConstraints
 from roughly.cluster.components import components
 from roughly.cluster.scoring import ResolveBudget
+from roughly.dates import NO_DAY
 from roughly.features.shingles import Sets
 
 

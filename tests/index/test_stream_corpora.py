@@ -15,9 +15,8 @@ from typer.testing import CliRunner
 import roughly
 from roughly import Index, Settings, Sweeps
 from roughly.cli.app import app
-from roughly.cluster.candidates import NO_DAY
+from roughly.dates import NO_DAY, day_of
 from roughly.index.stream import MatchRequest, answer
-from roughly.signing.dates import day_of
 
 pytestmark = pytest.mark.corpora
 

@@ -14,6 +14,7 @@ import pytest
 
 from commands import run_roughly
 from roughly import lexicon, recluster
+from roughly.dates import NO_DAY, day_of
 from roughly.errors import DuplicateIds, InputError, InputMissing, OutputExists, SettingsError
 from roughly.features.sampling import Sampling
 from roughly.methods import METHODS, make
@@ -21,7 +22,6 @@ from roughly.methods.imatch import IMatch
 from roughly.methods.lexical import Lexical
 from roughly.methods.shingles import Shingles
 from roughly.settings import Settings
-from roughly.signing.dates import UNKNOWN, day_of
 from roughly.signing.sign_files import sign
 from roughly.signing.signature_file import SignatureOrigin, read_made, read_signatures
 from roughly.signing.text_batch import TextBatch
@@ -155,7 +155,7 @@ def test_dates_as_found() -> None:
     ):  # fmt: skip
         assert day_of(text) == day, text
     for text in (None, "", "yesterday", "30-FEB-1987"):
-        assert day_of(text) == UNKNOWN
+        assert day_of(text) == NO_DAY
 
 
 def test_what_cannot_be_signed_or_read(tmp_path: Path) -> None:

@@ -26,15 +26,7 @@ _CONTEXT = 10  # words around a change, on a screen
 _LISTED = 5  # passages named one by one
 _MARKS = {"equal": ("", ""), "delete": ("[-", "-]"), "insert": ("{+", "+}"), "gap": ("[… ", " …]")}
 _STYLES = {"equal": "", "delete": "red", "insert": "green", "gap": "dim"}
-_MEANS = {
-    "exact": "A and B have the same words in the same order",
-    "excerpt": "A is a part of B",
-    "elaboration": "A is B with more before or after it",
-    "insertion": "A and B differ in what one of them has put in",
-    "rewrite": "much of it is worded or ordered differently",
-    "revision": "the same text with edits here and there",
-    None: "A and B have next to nothing in common",
-}
+_UNLIKE = "A and B have next to nothing in common"
 
 
 def compare(
@@ -95,6 +87,9 @@ def _print_json(result: Comparison, a: Path, b: Path, context: int | None) -> No
 def _print_screen(result: Comparison, context: int) -> None:
     from rich.console import Console
 
+    from roughly.verify.kinds import TABLE
+
+    means = {kind.name: kind.meaning for kind in TABLE}
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     scores = result.scores
     union = scores.left_size + scores.right_size - scores.shared
@@ -104,7 +99,7 @@ def _print_screen(result: Comparison, context: int) -> None:
     )
     console.print(f"containment   {scores.containment:.4f}  share of A that B holds")
     console.print(f"contained in  {scores.contained_in:.4f}  share of B that A holds")
-    console.print(f"kind          {result.kind or 'none'}: {_MEANS[result.kind]}")
+    console.print(f"kind          {result.kind or 'none'}: {means[result.kind] if result.kind else _UNLIKE}")
     for line in _passage_lines(result):
         console.print(line)
     console.print()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _ASKED = (
     "threshold", "recall", "measure", "method", "shingle_size", "bands", "rows", "seed", "verify", "keep", "cluster",
-    "pairs", "pairs_limit", "markup", "main_text", "on_duplicate_id",
+    "pairs", "pairs_limit", "markup", "main_text", "on_duplicate_id", "date_format",
 )  # fmt: skip
 """Parameters that are settings; of these only what was given goes before a preset or a file."""
 
@@ -70,6 +70,9 @@ def dedupe(
     title_column: Annotated[str | None, typer.Option("--title-column", help="Column that holds the title.")] = None,
     url_column: Annotated[str | None, typer.Option("--url-column", help="Column that holds the url.")] = None,
     date_column: Annotated[str | None, typer.Option("--date-column", help="Column that holds the date.")] = None,
+    date_format: Annotated[
+        str | None, typer.Option("--date-format", help="How dates are written, such as %d/%m/%Y (strptime).")
+    ] = None,
     source_column: Annotated[str | None, typer.Option("--source-column", help="Column that holds the source.")] = None,
     format: Annotated[str | None, typer.Option("--format", help="Instead of guessing it from the name.")] = None,
     markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",

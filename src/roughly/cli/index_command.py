@@ -15,6 +15,7 @@ import typer
 
 from roughly.console.method_options import NAMES, Sectioned, with_method_options
 from roughly.errors import SettingsError
+from roughly.measures import FOR_QUERY, listed
 from roughly.settings import KEEP_RULES, MARKUP, MEASURES, Resources, Settings
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _TOLD = 5  # rejects named one by one
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _ASKED = (
     "threshold", "recall", "measure", "method", "shingle_size", "bands", "rows", "seed", "verify", "keep", "markup",
-    "main_text",
+    "main_text", "date_format",
 )  # fmt: skip
 
 Where = Annotated[str, typer.Argument(metavar="INDEX", help="A file, or postgresql://user@host/database.")]
@@ -73,6 +74,9 @@ def create(
     method_options: dict[str, Any],
     markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
     main_text: Annotated[bool, typer.Option("--main-text", help="Of HTML, the main text only.")] = False,
+    date_format: Annotated[
+        str | None, typer.Option("--date-format", help="How dates are written, such as %d/%m/%Y (strptime).")
+    ] = None,
     search: Annotated[bool, typer.Option("--search", help="Make its texts searchable by their words.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -120,20 +124,24 @@ def add(
     reading = _reading(text_column, id_column, title_column, url_column, date_column, source_column, format)
     counts = {"added": 0, "updated": 0, "unchanged": 0, "matched": 0}
     rejects: list[Any] = []
+    unread: list[str] = []
     start = time.perf_counter()
     with _opened(where, key_file) as index:
-        for some in index.adding(_batches(inputs, reading, index.settings.markup, rejects), at_once=at_once):
+        batches = _batches(inputs, reading, index.settings, rejects, unread)
+        for some in index.adding(batches, at_once=at_once):
             for added in some:
                 counts[added.status] += 1
                 counts["matched"] += added.match is not None
                 if each:
                     sys.stdout.write(json.dumps(added.to_dict(), ensure_ascii=False) + "\n")
-    told = {**counts, "rejected": len(rejects), "seconds": time.perf_counter() - start}
+    told = {**counts, "rejected": len(rejects), "unread_dates": len(unread), "seconds": time.perf_counter() - start}
     if as_json:
         _print(told)
     elif not quiet and not each:
         print(f"added       {counts['added']:,}, {counts['updated']:,} updated, {counts['unchanged']:,} unchanged")
         print(f"matched     {counts['matched']:,} of them are duplicates of what was there before")
+        if unread:
+            print(f"dates       {len(unread):,} unread, such as {'; '.join(unread[:3])}")
     _rejected(rejects)
 
 
@@ -143,9 +151,7 @@ def query(
     inputs: Inputs,
     limit: Annotated[int, typer.Option("--limit", help="Most matches for each document.")] = 10,
     minimum: Annotated[float | None, typer.Option("--minimum", help="Least score of a match.")] = None,
-    measure: Annotated[
-        str | None, typer.Option("--measure", help="To order by: resemblance, containment or contained_in.")
-    ] = None,
+    measure: Annotated[str | None, typer.Option("--measure", help=f"To order by: {listed(FOR_QUERY)}.")] = None,
     since: Annotated[str | None, typer.Option("--since", help="Documents dated on this day or later.")] = None,
     until: Annotated[str | None, typer.Option("--until", help="Documents dated on this day or before.")] = None,
     text_column: TextColumn = None,
@@ -161,7 +167,7 @@ def query(
     with _opened(where, key_file) as index:
         if not as_json:
             print("asked\tdoc_id\tcluster_id\tresemblance\tcontainment\tcontained_in\testimated")
-        for batch in _batches(inputs, reading, index.settings.markup, rejects):
+        for batch in _batches(inputs, reading, index.settings, rejects):
             found = index.queries(batch, limit=limit, minimum=minimum, since=since, until=until, measure=measure)
             for asked, matches in zip(batch.column("doc_id").to_pylist(), found, strict=True):
                 if as_json:
@@ -373,17 +379,24 @@ def _reading(
     )  # fmt: skip
 
 
-def _batches(inputs: list[str], reading: Any, markup: str, rejects: list[Any]) -> Iterator[Any]:
-    """Documents of files, a batch at a time; what could not be read is put aside."""
+def _batches(
+    inputs: list[str], reading: Any, settings: Settings, rejects: list[Any], unread: list[str] | None = None
+) -> Iterator[Any]:
+    """Documents of files, a batch at a time; records and dates that could not be read are put aside."""
     from dataclasses import replace
 
+    from roughly import dates
     from roughly.sources import open_parts
 
     with tempfile.TemporaryDirectory(prefix="roughly-index-") as spool:
-        for part in open_parts(inputs, replace(reading, markup=markup), Path(spool)):
+        for part in open_parts(inputs, replace(reading, markup=settings.markup), Path(spool)):
             for chunk in part.chunks():
                 parsed = part.parse(chunk)
                 rejects += parsed.rejects
+                if unread is not None:
+                    found, row = parsed.batch.column("date"), parsed.batch.column("row")
+                    for place in dates.unread(found, dates.moments(found, settings.date_format)):
+                        unread.append(f"{found[place].as_py()!r} ({part.name}, {part.locate(row[place].as_py())})")
                 if parsed.batch.num_rows:
                     yield parsed.batch
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from roughly.measures import FOR_QUERY, listed
 from roughly.settings import MARKUP
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ def match(
     revoke: Annotated[bool, typer.Option("--revoke", help="Take back, for good, all that makes it known.")] = False,
     window: Annotated[int | None, typer.Option("--window", help="Days that a match may be older or newer.")] = None,
     minimum: Annotated[float | None, typer.Option("--minimum", help="Least score of a match.")] = None,
-    measure: Annotated[
-        str | None, typer.Option("--measure", help="Of the score: resemblance, containment or contained_in.")
-    ] = None,
+    measure: Annotated[str | None, typer.Option("--measure", help=f"Of the score: {listed(FOR_QUERY)}.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No answers: the exit code says it.")] = False,
     key_file: Annotated[Path | None, typer.Option("--key-file", help="The key that the index was made with.")] = None,

@@ -71,6 +71,21 @@ def judged_lines(run: dict[str, Any]) -> list[str]:
     return lines
 
 
+def date_lines(dates: dict[str, Any]) -> list[str]:
+    """Dates that were not read, and those that are hardly right."""
+    hints = {
+        "unread": "unread; they count as missing. Say how they are written with --date-format",
+        "suspicious": "before the year 1000 or after next year",
+    }
+    lines = []
+    for name, hint in hints.items():
+        if dates[name]:
+            lines.append(f"dates       {dates[name]:,} {hint}:")
+            for one in dates[name + "_examples"]:
+                lines.append(f"            {one['date']!r} ({one['file']}, {one['record']})")
+    return lines
+
+
 def _documents(count: int) -> str:
     return f"{count:,} document{'' if count == 1 else 's'}"
 
@@ -89,6 +104,8 @@ def print_summary(result: Result, output: Path) -> None:
         print(line)
     if n["rejected"]:
         print(f"rejected    {n['rejected']:,} records; see {output / 'quarantine.jsonl'}")
+    for line in date_lines(run["dates"]):
+        print(line)
     for note in run["guesses"]:
         print(f"guessed     {note}")
     print(f"took        {seconds:.1f} s, {size(n['bytes'] / seconds)}/s, peak memory {size(run['peak_memory'])}")

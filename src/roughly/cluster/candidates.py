@@ -13,12 +13,12 @@ from typing import Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from roughly.dates import NO_DAY
 from roughly.features.shingles import Sets
 from roughly.methods import Judge
 
 Ints = npt.NDArray[np.int64]
 NO_ASKS = np.empty(0, np.bool_)
-NO_DAY = -(2**31)
 
 
 class SetLoader(Protocol):

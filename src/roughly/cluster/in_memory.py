@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster import grouping
-from roughly.cluster.candidates import NO_DAY, Candidates, Ints, PairConstraints, SetLoader
+from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.components import components
 from roughly.cluster.evidence import together, witnesses
 from roughly.cluster.grouping import Hashes, Members
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, slice_of
 from roughly.cluster.star import resolve
+from roughly.dates import NO_DAY
 from roughly.errors import InputError
 from roughly.features.shingles import Sets
 from roughly.features.sketch import limits_of

@@ -189,9 +189,9 @@ def check_same(bound: IndexConfig, settings: Settings, name: str, lexicon: Lexic
         return
     mine, theirs = bound.settings.to_dict(), settings.to_dict()
     problems = [
-        f"{name} was made with {option} {mine[option]!r}, not {theirs[option]!r}"
-        for option in mine
-        if option not in (*_FREE, "options") and mine[option] != theirs[option]
+        f"{name} was made with {option} {mine.get(option)!r}, not {theirs.get(option)!r}"
+        for option in mine | theirs
+        if option not in (*_FREE, "options") and mine.get(option) != theirs.get(option)
     ]
     held, given = methods.contents(bound.settings, bound.method), methods.contents(settings, method)
     for option in sorted({*mine["options"], *theirs["options"], *held, *given}):

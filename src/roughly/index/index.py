@@ -23,7 +23,8 @@ from sqlalchemy import Connection
 from sqlalchemy import inspect as inspected
 from sqlalchemy.exc import DBAPIError
 
-from roughly.cluster.candidates import NO_DAY
+from roughly import checks
+from roughly.dates import NO_DAY, day_of
 from roughly.errors import IndexRefused, OutputExists, SettingsError
 from roughly.index import config as binding
 from roughly.index import incoming as documents
@@ -45,16 +46,15 @@ from roughly.index.upkeep import upgrade as upgrading
 from roughly.index.upkeep.check import IndexCheck
 from roughly.index.upkeep.refresh import Refreshed
 from roughly.lexicon.lexicon import Lexicon
+from roughly.measures import FOR_QUERY
 from roughly.model import SCORED_PAIRS
 from roughly.settings import Settings
-from roughly.signing.dates import day_of
 from roughly.threads import map_in_order
 
 T = TypeVar("T")
 _REFRESHES = 5  # that may happen while one call is under way
 _GENERATION = "SELECT value FROM meta WHERE name = 'generation'"
 _EXPIRED = 1_000  # documents in one transaction
-MEASURES = ("resemblance", "containment", "contained_in")
 
 
 class _Refreshed(Exception):
@@ -280,8 +280,8 @@ class Index:
         self, batch: pa.RecordBatch, limit: int | None, minimum: float | None, since: str | None, until: str | None,
         measure: str | None,
     ) -> list[list[Match]]:  # fmt: skip
-        if measure is not None and measure not in MEASURES:
-            raise SettingsError(f"measure must be one of {', '.join(MEASURES)}, not {measure!r}")
+        if measure is not None:
+            checks.refuse(checks.one_of("measure", measure, FOR_QUERY))
         if limit is not None and limit < 1:
             raise SettingsError(f"limit must be 1 or more, or None for all, not {limit!r}")
         days = [None if day is None else _day(name, day) for name, day in (("since", since), ("until", until))]

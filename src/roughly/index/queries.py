@@ -248,10 +248,5 @@ def _named(matcher: Matcher, own: Ints, lengths: Ints, verdicts: MatchVerdicts) 
 
 def ranked_ids(matcher: Matcher, texts: Ints, tokens: dict[int, int]) -> dict[int, list[Any]]:
     """The documents of each text, best first."""
-    from roughly.index.matching.rank_order import RankedDocument
-
-    columns = [DOCUMENTS.c[name] for name in ("content", "bytes", "day", "document", "url", "source", "doc_id")]
-    found: dict[int, list[Any]] = {int(text): [] for text in texts.tolist()}
-    for row in matcher.store.fetch(matcher.connection, columns, DOCUMENTS.c.content, texts):
-        found[row[0]].append(RankedDocument(tokens[row[0]], *row[1:]))
-    return {text: sorted(listed, key=matcher.order) for text, listed in found.items()}
+    found = matcher.documents_of(texts, tokens)
+    return {text: sorted(found.get(text, []), key=matcher.order) for text in texts.tolist()}

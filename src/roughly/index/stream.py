@@ -18,15 +18,15 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection
 
-from roughly.cluster.candidates import NO_DAY
+from roughly.dates import NO_DAY, day_of
 from roughly.errors import InputError, SettingsError
 from roughly.index.answers import Match
 from roughly.index.config import IndexConfig
 from roughly.index.incoming import from_mappings
-from roughly.index.index import MEASURES, Index
+from roughly.index.index import Index
 from roughly.index.matching.signed_batch import storable
 from roughly.index.storage.schema import DOCUMENTS
-from roughly.signing.dates import day_of
+from roughly.measures import FOR_QUERY
 
 Verdict = Literal["known", "new", "revoked", "rejected"]
 
@@ -67,8 +67,8 @@ class MatchRequest:
             problems.append(f"window must be a number of days, 0 or more, not {self.window!r}")
         if self.minimum is not None and not 0 <= self.minimum <= 1:
             problems.append(f"minimum must be from 0 to 1, not {self.minimum!r}")
-        if self.measure is not None and self.measure not in MEASURES:
-            problems.append(f"measure must be one of {', '.join(MEASURES)}, not {self.measure!r}")
+        if self.measure is not None and self.measure not in FOR_QUERY:
+            problems.append(f"measure must be one of {', '.join(FOR_QUERY)}, not {self.measure!r}")
         if problems:
             raise SettingsError(*problems)
 
@@ -208,17 +208,17 @@ def _best(index: Index, document: Mapping[str, Any], asked: MatchRequest) -> Mat
 
 
 def _matches(index: Index, document: Mapping[str, Any], asked: MatchRequest, limit: int | None) -> list[Match]:
-    since, until = _around(document.get("date"), asked.window)
+    since, until = _around(document.get("date"), asked.window, index.settings.date_format)
     return index.query(
         document, limit=limit, minimum=asked.minimum, measure=asked.measure, since=since, until=until
     )  # fmt: skip
 
 
-def _around(found: Any, window: int | None) -> tuple[str | None, str | None]:
+def _around(found: Any, window: int | None, form: str | None) -> tuple[str | None, str | None]:
     """The first and the last day of the window around a date."""
     if window is None:
         return None, None
-    day = day_of(None if found is None else str(found))
+    day = day_of(None if found is None else str(found), form)
     day = date.today().toordinal() if day == NO_DAY else day
     first, last = max(day - window, 1), min(day + window, date.max.toordinal())
     return date.fromordinal(first).isoformat(), date.fromordinal(last).isoformat()

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, and_, bindparam, delete, select, update
 
-from roughly.cluster.candidates import NO_DAY
 from roughly.index.answers import Added, Match
 from roughly.index.config import IndexConfig
 from roughly.index.matching import scored_answers as answers
@@ -43,7 +42,7 @@ class DocumentWriter:
         self.facts = list(
             zip(
                 signed.bytes.tolist(),
-                (None if day == NO_DAY else day for day in signed.days.tolist()),
+                signed.days,
                 *(signed.column(name) for name in ("title", "url", "date", "source")),
                 strict=True,
             )

@@ -38,12 +38,23 @@ def account(
         "resources": {"threads": resources.threads, "memory": resources.memory},
         "inputs": [part.name for part in parts],
         "counts": summary.counts | more_counts,
+        "dates": _dates(summary.dates, parts),
         "stages": [stage.to_dict() for stage in stages],
         "s_curve": promise(method, settings.threshold),
         "seconds": sum(stage.seconds for stage in stages),
         "peak_memory": max((stage.peak_memory for stage in stages), default=0),
         "guesses": sorted({note for part in parts for note in part.notes}),
     }
+
+
+def _dates(read: dict[str, Any], parts: Sequence[Part]) -> dict[str, Any]:
+    """How many dates were read, with examples of the others by file and record."""
+
+    def example(row: dict[str, Any]) -> dict[str, Any]:
+        part = parts[row["part"]]
+        return {"date": row["date"], "doc_id": row["doc_id"], "file": part.name, "record": part.locate(row["row"])}
+
+    return {n: [example(row) for row in value] if n.endswith("examples") else value for n, value in read.items()}
 
 
 def promise(method: Method, threshold: float) -> dict[str, Any] | None:

@@ -88,6 +88,7 @@ def build(data: RunData) -> dict[str, Any]:
         "guesses": run_section.guesses(run),
     }
     context["rejected"] = _rejected(data)
+    context["dates"] = run_section.dates(run)
     names = {"above": "Some pairs"} if judging.on == "keys" else {}
     context["contents"] = [(id_, names.get(id_, name)) for id_, name, key in SECTIONS if context[key]]
     return context

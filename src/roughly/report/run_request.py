@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from roughly.measures import FOR_THRESHOLD
 from roughly.options import METHODS
 
 Number = int | float
@@ -74,7 +75,7 @@ class RequestedQuality:
 def requested_quality(run: Mapping[str, Any]) -> RequestedQuality:
     """The quality of the settings, or else that for which the S-curve was derived."""
     settings, curve = section(run, "settings"), section(run, "s_curve")
-    measure = "containment" if settings.get("measure") == "containment" else "resemblance"
+    measure = named if (named := settings.get("measure")) in FOR_THRESHOLD else FOR_THRESHOLD[0]
     if not judging_of(run).measured:
         return RequestedQuality(None, measure, None)
     found = [

@@ -131,6 +131,28 @@ def guesses(run: Mapping[str, Any]) -> list[str]:
     return [excerpt(_written(item), 400) for item in _list(run, "guesses")]
 
 
+def dates(run: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """What is to be said of dates that were not read or are hardly right, each with examples."""
+    values = section(run, "dates")
+    sentences = {
+        "unread": "could not be read, and counted as missing",
+        "suspicious": "are before the year 1000 or after next year",
+    }
+    return [
+        (
+            f"{counted(many, 'date')} {sentence}",
+            [_example(one) for one in _list(values, f"{name}_examples")],
+        )
+        for name, sentence in sentences.items()
+        if (many := number(values, name))
+    ]
+
+
+def _example(values: Any) -> str:
+    found = values if isinstance(values, Mapping) else {}
+    return label(f"{found.get('date')!r} ({found.get('file')}, {found.get('record')})", 160)
+
+
 def _list(run: Mapping[str, Any], key: str) -> list[Any]:
     value = run.get(key)
     return list(value) if isinstance(value, list | tuple) else []

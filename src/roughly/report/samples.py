@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roughly.measures import MEASURES
 from roughly.report.data import PairSample
 from roughly.report.marks import Mark, mark_differences
 from roughly.report.visible import label
@@ -43,7 +44,7 @@ def pairs(samples: Sequence[PairSample], measure: str, rising: bool) -> list[Pai
 
 
 def _measured(pair: PairSample, measure: str) -> float:
-    return pair.containment if measure == "containment" else pair.resemblance
+    return float(getattr(pair, MEASURES[measure].score))
 
 
 def _card(pair: PairSample, measure: str) -> PairCard:

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import checks, methods
-from roughly.cluster.candidates import NO_DAY
 from roughly.cluster.in_memory import first_of, resolve_in_memory
 from roughly.cluster.scoring import ResolveBudget
+from roughly.dates import NO_DAY, Days, days_of
 from roughly.errors import SettingsError
 from roughly.features.sketch import estimate
 from roughly.methods.method import Method
@@ -26,7 +26,6 @@ from roughly.results.groups import Grouped, RankedResult, ResultGroup
 from roughly.results.in_memory import JudgedResults, StoredSignatures, sign_texts
 from roughly.results.ranked_list import RankedList, read_results
 from roughly.settings import Settings
-from roughly.signing.dates import days_of
 
 if TYPE_CHECKING:
     from roughly.index import Index
@@ -67,12 +66,12 @@ def group_results(
     if index is not None:
         from roughly.results.indexed import hold_indexed  # the database's packages only where there is one
 
-        return _grouped(given, hold_indexed(index, given), show)
+        return _grouped(given, hold_indexed(index, given), show, index.settings.date_format)
     if signatures is not None:
         held = StoredSignatures(signatures) if isinstance(signatures, str | os.PathLike) else signatures
         return _grouped(given, held.hold(given), show)
     settings = settings or Settings()
-    return _grouped(given, sign_texts(given, settings, _method(settings)), show)
+    return _grouped(given, sign_texts(given, settings, _method(settings)), show, settings.date_format)
 
 
 def _method(settings: Settings) -> Method:
@@ -89,9 +88,9 @@ def _made(settings: Settings) -> Method:
     return methods.make(settings)
 
 
-def _grouped(given: RankedList, held: JudgedResults, show: str) -> Grouped:
+def _grouped(given: RankedList, held: JudgedResults, show: str, date_format: str | None = None) -> Grouped:
     facts = {name: _merged(given.facts[name], held.told.get(name)) for name in given.facts}
-    rank = _order(show, held.tokens, facts["date"])
+    rank = _order(show, held.tokens, days_of(facts["date"], date_format))
     shown, scores = _resolved(held, rank)
     columns = (given.ids, *facts.values(), held.tokens.tolist(), *scores)
     results = [RankedResult(*told) for told in zip(range(1, len(given) + 1), *columns, strict=True)]
@@ -112,14 +111,14 @@ def _merged(given: list[str | None], known: list[str | None] | None) -> list[str
     return [one if one is not None else other for one, other in zip(given, known, strict=True)]
 
 
-def _order(show: str, tokens: Ints, dates: list[str | None]) -> Ints:
+def _order(show: str, tokens: Ints, days: Days) -> Ints:
     """The results, those first that are to be shown. Results without a date come after those with one."""
     places = np.arange(len(tokens))
     if show == "rank":
         return places
     if show == "longest":
         return np.lexsort((places, -tokens))
-    days = days_of(dates).astype(np.int64)
+    days = days.astype(np.int64)
     return np.lexsort((places, -days if show == "newest" else days, days == NO_DAY))
 
 

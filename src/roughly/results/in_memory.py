@@ -21,12 +21,12 @@ import pyarrow as pa
 from roughly import methods
 from roughly.cluster.in_memory import DocumentFacts
 from roughly.cluster.scoring import slice_of
+from roughly.dates import days_of
 from roughly.errors import InputError
 from roughly.features.shingles import Sets, shingle_sets
 from roughly.methods.method import Judge, Keys, Method
 from roughly.results.ranked_list import RankedList
 from roughly.settings import Settings
-from roughly.signing.dates import days_of
 from roughly.signing.signature_file import Signatures, read_signatures
 from roughly.signing.text_batch import TextBatch
 
@@ -63,7 +63,7 @@ def sign_texts(given: RankedList, settings: Settings, method: Method | None = No
     sets = shingle_sets(texts.tokens, settings.shingle_size) if judge.on == "text" else signature.sketch
     exact = judge.on == "text" or (judge.on == "sketch" and method.describe().get("sketch", "all") == "all")
     keys = _without_empty(signature.keys, lengths)
-    facts = DocumentFacts(sets, lengths, days_of(given.facts["date"]))
+    facts = DocumentFacts(sets, lengths, days_of(given.facts["date"], settings.date_format))
     measured = judge.measure != "common"
     return JudgedResults(
         keys, judge, facts, lengths, equal, method.common,

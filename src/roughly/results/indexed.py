@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from roughly.cluster.candidates import NO_DAY
 from roughly.cluster.in_memory import DocumentFacts
 from roughly.cluster.scoring import slice_of
+from roughly.dates import NO_DAY
 from roughly.errors import InputError
 from roughly.index import Index
 from roughly.index.matching.fetching import FACTS, fetch

@@ -128,6 +128,8 @@ def _check(method: Method | Settings) -> None:
         check(method)
         if method.verify:
             raise SettingsError("signatures are judged without the texts, so pairs cannot be verified; see `dedupe`")
+        if method.date_format is not None:
+            raise SettingsError("signatures hold dates as they were found, so a date_format is not kept; leave it out")
     declared = METHODS[method.method] if isinstance(method, Settings) else method
     if declared.equality:
         raise SettingsError(f"{declared.name} has no keys to store: equal documents are all it finds")

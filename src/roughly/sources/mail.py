@@ -13,13 +13,13 @@ from __future__ import annotations
 import email
 import email.header
 import email.policy
-import email.utils
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email.message import Message
 from typing import Any
 
+from roughly.date_forms import read_date
 from roughly.errors import InputError
 from roughly.sources.encoding import charset_in_html, clean, decode_text
 
@@ -82,12 +82,9 @@ def _identifier(value: str | None) -> str | None:
 
 
 def _date(value: str | None) -> str | None:
-    if value is None:
-        return None
-    try:
-        return email.utils.parsedate_to_datetime(value).isoformat()
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return value.strip() or None
+    """In ISO 8601 where it can be read, and otherwise as it was found."""
+    read = read_date(value or "")
+    return (value or "").strip() or None if read is None else read.isoformat()
 
 
 def _body(message: Message) -> tuple[str, bool]:

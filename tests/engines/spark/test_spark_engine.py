@@ -18,8 +18,9 @@ from scipy.sparse.csgraph import connected_components
 
 import roughly
 from conftest import same_answer
+from date_texts import dated_documents
+from roughly import keep_rules
 from roughly.cluster import star
-from roughly.engines.local.dates import moments
 from roughly.engines.spark import linked, reading
 from roughly.engines.spark.cost import CollectionSize, recommend, stages
 from roughly.engines.spark.engine import SparkEngine
@@ -28,6 +29,7 @@ from roughly.errors import DuplicateIds, InputError, Interrupted, SettingsError
 from roughly.job.dedupe_api import run
 from roughly.job.launcher import DedupeRequest
 from roughly.job.on_spark import SparkLauncher
+from roughly.keep_rules import KeepRule, SortKey
 from roughly.kernels import grouping
 from roughly.settings import Resources, Settings
 from roughly.sources.part import ReadOptions
@@ -164,12 +166,16 @@ def test_the_order_of_keys_is_that_of_buckets() -> None:
     assert np.argsort(told).tolist() == np.argsort(np.array(spread, np.uint64)).tolist()
 
 
-def test_dates_on_workers_are_those_of_the_database() -> None:
-    import pyarrow as pa
-
-    moment, day = moments(pa.array(["1970-01-02", None, "12 Feb 1999", "1000000000", "soon"]))
-    assert day.to_pylist() == [1, -(2**31), 10634, 11574, -(2**31)]
-    assert moment.to_pylist()[0] == 86_400_000_000 and moment.null_count == 2
+def test_dates_and_a_new_keep_rule(both: Both, tmp_path: Path) -> None:
+    path = write(dated_documents(5), tmp_path / "in.jsonl")
+    keep_rules.register(KeepRule("recent", (SortKey("published", descending=True), SortKey("bytes")), "for a test"))
+    try:
+        asked = {"keep": "source:it's>b,recent", "method": "term-vector", "shared": 12, "min_terms": 5, "dates": 9}
+        ours, theirs = both([path], asked)
+    finally:
+        del keep_rules.RULES["recent"]
+    assert theirs.summary["dates"] == ours["dates"] and ours["dates"]["unread"] > 3
+    assert ours["counts"]["removed"] > 5
 
 
 def test_the_cost_model() -> None:

@@ -19,13 +19,13 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from roughly import dates
 from roughly.cluster import grouping
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.evidence import together
 from roughly.cluster.scoring import ResolveBudget
 from roughly.cluster.star import overhead
 from roughly.engines.local.database import Database, parquet, plain_errors
-from roughly.engines.local.dates import DAY, PUBLISHED
 from roughly.engines.local.keys import Band, KeyLists
 from roughly.engines.local.segments import Segments
 from roughly.engines.local.sketches import SketchStore
@@ -145,7 +145,7 @@ class LocalEngine(RelationalEngine):
         if not files:
             files = [self.workspace.path("no-facts.parquet")]
             pq.write_table(NUMBERED_FACTS.empty_table(), files[0])
-        self.view("read_facts", f"SELECT *, {PUBLISHED} AS when_published FROM {parquet(files)}")
+        self.view("read_facts", f"SELECT * FROM {parquet(files)}")
 
     def _check_capacity(self, documents: int) -> None:
         """Refuse a memory that cannot hold what is held of about so many documents, whatever they are like."""
@@ -285,13 +285,14 @@ class LocalEngine(RelationalEngine):
         if judge.dates is None and judge.lengths is None:
             return PairConstraints()
         rows = self.database.table(
-            f"""
-            SELECT f.tokens, {DAY} AS day FROM numbers n JOIN ranked r ON n.rank = r.rank
+            """
+            SELECT f.tokens, f.published FROM numbers n JOIN ranked r ON n.rank = r.rank
             JOIN facts f ON f.doc = r.doc ORDER BY n.rank
             """,
             numbers=self._numbers(),
         )
-        return PairConstraints.of_judge(judge, rows["day"].to_numpy(), rows["tokens"].to_numpy())
+        days = dates.days(rows["published"].combine_chunks())
+        return PairConstraints.of_judge(judge, days, rows["tokens"].to_numpy())
 
     def _memory_for_resolution(self, candidates: Candidates) -> ResolveBudget:
         """What is left of the memory beside the candidates themselves."""

@@ -20,16 +20,23 @@ from typing import Any
 import duckdb
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from roughly import dates
 from roughly.engines.local.database import parquet, plain_errors
-from roughly.engines.local.dates import PUBLISHED
 from roughly.errors import InputError, InputMissing
 from roughly.model import WRITTEN
 
 MEMORY = 1 << 30
 MOST = 500  # rows of one answer
 
+_MEMBERS = """
+    CREATE TABLE members AS SELECT m.*, p.day FROM (
+        {documents} JOIN (SELECT cluster_id FROM clusters) c ON c.cluster_id = d.cluster_id
+    ) m LEFT JOIN published p ON p.date = m.date
+    ORDER BY cluster_id, kept DESC, doc_id = cluster_id DESC, resemblance DESC NULLS LAST, doc_id
+"""
 # A document that resembles only such as went stays, and stands in no cluster of two: its pairs are here as well.
 _EDGES = """
     CREATE TABLE edges AS SELECT coalesce(m.cluster_id, p.left_id) AS cluster_id, p.*,
@@ -75,13 +82,11 @@ SOURCES = """
     FROM documents d JOIN known k ON k.doc_id = d.doc_id GROUP BY k.source
     ORDER BY removed DESC, documents DESC, k.source NULLS LAST LIMIT 1000
 """
-MONTHS = f"""
+MONTHS = """
     SELECT strftime(m, '%Y-%m'), documents, removed FROM (
-        SELECT date_trunc('month', moment)::DATE AS m, count(*) AS documents,
-               count(*) FILTER (WHERE NOT kept) AS removed
-        FROM (SELECT ({PUBLISHED})::DATE AS moment, kept FROM (
-            SELECT k.date, d.kept FROM documents d JOIN known k ON k.doc_id = d.doc_id WHERE k.date IS NOT NULL))
-        WHERE moment IS NOT NULL GROUP BY m
+        SELECT date_trunc('month', p.day)::DATE AS m, count(*) AS documents,
+               count(*) FILTER (WHERE NOT d.kept) AS removed
+        FROM documents d JOIN known k ON k.doc_id = d.doc_id JOIN published p ON p.date = k.date GROUP BY m
     ) ORDER BY m LIMIT 6000
 """
 
@@ -93,15 +98,6 @@ def _documents() -> str:
     own = WRITTEN["documents"].schema.names
     known = ", ".join(f"k.{column.name}" for column in WRITTEN["known"].columns if column.name not in own)
     return f"SELECT d.*, {known} FROM documents d LEFT JOIN known k ON k.doc_id = d.doc_id"
-
-
-def _members() -> str:
-    """SQL: a table of the documents that stand in a cluster of two or more."""
-    return f"""
-        CREATE TABLE members AS SELECT *, ({PUBLISHED})::DATE AS day FROM (
-            {_documents()} JOIN (SELECT cluster_id FROM clusters) c ON c.cluster_id = d.cluster_id
-        ) ORDER BY cluster_id, kept DESC, doc_id = cluster_id DESC, resemblance DESC NULLS LAST, doc_id
-    """
 
 
 Ints = npt.NDArray[np.int64]
@@ -122,8 +118,8 @@ class Graph:
 class Browsing:
     """The tables of one run's folder."""
 
-    def __init__(self, folder: Path, *, memory: int = MEMORY, threads: int = 2) -> None:
-        self.folder, self._memory, self._threads = folder, memory, threads
+    def __init__(self, folder: Path, *, date_format: str | None = None, memory: int = MEMORY, threads: int = 2) -> None:
+        self.folder, self._date_format, self._memory, self._threads = folder, date_format, memory, threads
         self._home = tempfile.TemporaryDirectory(prefix="roughly-browse-")
         self._ready: duckdb.DuckDBPyConnection | None = None
         self._making = threading.Lock()
@@ -287,7 +283,8 @@ class Browsing:
                 for name in ("documents", "pairs", "clusters"):
                     made.execute(f"CREATE VIEW {name} AS SELECT * FROM {parquet(self._files(name))}")
                 made.execute(f"CREATE VIEW known AS SELECT * FROM {parquet(self._known_files(home))}")
-                for statement in (_members(), _EDGES, _GROUPS):
+                self._read_dates(made)
+                for statement in (_MEMBERS.format(documents=_documents()), _EDGES, _GROUPS):
                     made.execute(statement)
         except duckdb.Error as problem:
             made.close()
@@ -303,6 +300,18 @@ class Browsing:
             return self._files("known")
         pq.write_table(WRITTEN["known"].schema.empty_table(), home / "known.parquet")
         return [home / "known.parquet"]
+
+    def _read_dates(self, made: duckdb.DuckDBPyConnection) -> None:
+        """The day of every distinct date that can be read."""
+        made.execute("CREATE TABLE published (date VARCHAR, day DATE)")
+        with made.cursor() as cursor:
+            asked = cursor.sql("SELECT DISTINCT date FROM known WHERE date IS NOT NULL")
+            for batch in asked.to_arrow_reader(1 << 16):
+                moments = dates.moments(batch.column("date"), self._date_format)
+                read = pa.table({"date": batch.column("date"), "day": moments.cast(pa.timestamp("us"))})
+                made.register("read", read)
+                made.execute("INSERT INTO published SELECT date, day::DATE FROM read WHERE day IS NOT NULL")
+                made.unregister("read")
 
     def _files(self, name: str) -> list[Path]:
         """One file, or the files of a folder, as a cluster writes them."""

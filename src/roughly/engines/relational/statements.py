@@ -48,7 +48,7 @@ RENAMED_FACTS = """
     FROM read_facts f LEFT JOIN renamed r ON f.doc = r.doc
 """
 
-COUNT_DATED = "SELECT count(*) AS n FROM facts WHERE when_published IS NOT NULL"
+COUNT_DATED = "SELECT count(published) AS n FROM facts"
 
 VERDICTS = """
     SELECT r.*, coalesce(d.witness, r.rep) AS kept_rank,

@@ -6,6 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from roughly.date_forms import MISSING
+from roughly.dates import plausible
+from roughly.measures import MEASURES
+
 Rows = Callable[[str], list[dict[str, Any]]]
 """The rows of a query."""
 
@@ -60,6 +64,15 @@ SAMPLES = """
 """
 JUST_ABOVE = "SELECT * FROM links ORDER BY {score}, left_rank, right_rank LIMIT {count}"
 JUST_BELOW = "SELECT * FROM near ORDER BY {score} DESC, left_rank, right_rank LIMIT {count}"
+UNREAD = f"published IS NULL AND lower(trim(coalesce(date, ''))) NOT IN {MISSING!r}"
+SUSPICIOUS = "published < {first} OR published > {last}"
+DATES = f"""
+    SELECT count(published) AS read, count(*) FILTER (WHERE {UNREAD}) AS unread,
+           count(*) FILTER (WHERE published IS NULL AND NOT ({UNREAD})) AS missing,
+           count(*) FILTER (WHERE {SUSPICIOUS}) AS suspicious
+    FROM facts
+"""
+EXAMPLES = "SELECT part, row, doc_id, date FROM facts WHERE {condition} ORDER BY doc LIMIT 3"
 
 
 @dataclass(frozen=True)
@@ -74,11 +87,12 @@ class Summary:
     largest: list[dict[str, Any]]  # with part and row of the best document
     above: list[dict[str, Any]]  # with part and row of both documents
     below: list[dict[str, Any]]
+    dates: dict[str, Any]  # how many were read, and some that were not, with part and row
 
 
 def summarise(rows: Rows, measure: str, samples: int = 8) -> Summary:
     """Count everything."""
-    score = "containment" if measure == "containment" else "resemblance"
+    score = MEASURES[measure].score
     counts = {name: int(value or 0) for name, value in (rows(COUNTS)[0] | rows(IDENTICAL)[0]).items()}
     counts["lexical"] = max(0, counts.pop("equal") - counts["identical"])
     sizes = [(row["size"], row["clusters"]) for row in rows(SIZES)]
@@ -95,7 +109,18 @@ def summarise(rows: Rows, measure: str, samples: int = 8) -> Summary:
         rows(LARGEST),
         rows(above),
         rows(below),
+        dates_read(rows),
     )
+
+
+def dates_read(rows: Rows) -> dict[str, Any]:
+    """How many dates were read, unread, missing and suspicious (read, before the year 1000 or after next year), with
+    examples."""
+    first, last = plausible()
+    counts: dict[str, Any] = rows(DATES.format(first=first, last=last))[0]
+    for name, condition in (("unread", UNREAD), ("suspicious", SUSPICIOUS.format(first=first, last=last))):
+        counts[f"{name}_examples"] = rows(EXAMPLES.format(condition=condition)) if counts[name] else []
+    return counts
 
 
 def histogram(rows: list[dict[str, int]]) -> tuple[list[float], list[int]]:

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from roughly import pipeline
+from roughly.dates import days
 from roughly.engines.spark.schemas import (
     COUNTS,
     DOCUMENT,
@@ -102,10 +103,7 @@ def signing(method: Any, settings: Any) -> Any:
 
 
 def _documents(found: pipeline.SignedChunk, number: int, index: int, count: int) -> pa.RecordBatch:
-    from roughly.engines.local.dates import moments
-
     facts = found.facts
-    moment, day = moments(facts.column("date"))
     columns: dict[str, Any] = {
         field.name: facts.column(field.name).view(signed_type(field.type))
         if pa.types.is_integer(field.type)
@@ -116,8 +114,7 @@ def _documents(found: pipeline.SignedChunk, number: int, index: int, count: int)
         "what": np.full(count, DOCUMENT, np.int8),
         "chunk": np.full(count, index, np.int32),
         "doc": (number << ROW_BITS) + facts.column("row").to_numpy(),
-        "when_published": moment,
-        "day": day,
+        "day": days(facts.column("published")),
     }
     if found.keys is not None:
         values, offsets = found.keys.values, found.keys.offsets

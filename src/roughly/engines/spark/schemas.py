@@ -33,7 +33,6 @@ SIGNED = pa.schema(
         pa.field("chunk", pa.int32()),
         pa.field("doc", pa.int64()),  # part and row in one number, in reading order
         *_spark_fields(FACTS),
-        pa.field("when_published", pa.int64()),
         pa.field("day", pa.int32()),
         pa.field("keys", pa.list_(pa.int64())),
         pa.field("asks", pa.list_(pa.bool_())),  # null: all of them ask

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection
 
+from roughly.dates import midnight
 from roughly.features.shingles import Sets
 from roughly.features.sketch import estimate, joined
 from roughly.index.config import IndexConfig
@@ -51,13 +52,14 @@ class Comparer:
         rows = self.store.fetch(self.connection, columns, CONTENTS.c.content, np.unique(texts))
         return {row[0]: row[1] for row in rows if row[2] == LIVE}
 
-    def asking(self, texts: Ints, days: dict[int, int]) -> QueryKeys:
+    def asking(self, texts: Ints, days: dict[int, int | None]) -> QueryKeys:
         """Live texts of the index as what is asked about; they are not found themselves."""
         keys = contents.keys_of(self.store, self.connection, self.bound, texts)
         lengths = self.live(texts)
         tokens = np.array([lengths[text] for text in texts.tolist()], np.int64)
+        published = {text: midnight(day) for text, day in days.items() if day is not None}
         ranked = [
-            RankedDocument(length, 0, days.get(text), 2**62, None, None, "\U0010ffff")
+            RankedDocument(length, 0, published.get(text), 2**62, None, None, "\U0010ffff")
             for text, length in zip(texts.tolist(), tokens.tolist(), strict=True)
         ]
         return QueryKeys(keys, tokens, lambda rows: self.matcher.load(texts[rows]), None, ranked, texts)

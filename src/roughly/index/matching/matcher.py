@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, select
 
-from roughly.cluster.candidates import NO_DAY, PairConstraints
+from roughly.cluster.candidates import PairConstraints
 from roughly.cluster.scoring import held_of, slice_of
+from roughly.dates import NO_DAY
 from roughly.features.shingles import Sets, shingle_sets
 from roughly.features.sketch import joined
 from roughly.index.config import IndexConfig
@@ -26,6 +27,7 @@ from roughly.index.matching.signed_batch import SignedBatch
 from roughly.index.storage.bodies import MARK_WORDS, unpack_marks, unpack_sets, unpack_texts
 from roughly.index.storage.schema import BODIES, CONTENTS, DOCUMENTS, SIGNS
 from roughly.index.storage.store import IndexStore
+from roughly.keep_rules import sort_order
 from roughly.text.canonical import Tokens
 
 Ints = npt.NDArray[np.int64]
@@ -89,7 +91,7 @@ class Matcher:
         self.store, self.connection, self.bound = store, connection, bound
         self.judge = bound.judge
         self.meeting = CandidateFinder(store, connection, bound)
-        self.order = ranks.order_of(bound.settings)
+        self.order = sort_order(bound.settings.keep, bound.settings.measure)
 
     def match(self, asking: QueryKeys, best: int | None = None) -> MatchVerdicts:
         """All duplicates of what is asked about, or at least the `best` so many of each, by `MatchVerdicts.scores`.
@@ -142,8 +144,8 @@ class Matcher:
             ours, theirs = self._owners(asking, pairs.owner), self._best(pairs.content, lengths)
             days = np.concatenate(
                 (
-                    ranks.days_of((ours[owner] for owner in pairs.owner.tolist()), NO_DAY),
-                    ranks.days_of((theirs.get(content) for content in pairs.content.tolist()), NO_DAY),
+                    ranks.days_of(ours[owner] for owner in pairs.owner.tolist()),
+                    ranks.days_of(theirs.get(content) for content in pairs.content.tolist()),
                 )
             )
             if not (days != NO_DAY).any() and not self._dated:
@@ -158,7 +160,13 @@ class Matcher:
 
     def _best(self, contents: Ints, lengths: Ints) -> dict[int, ranks.RankedDocument]:
         unique, first = np.unique(contents, return_index=True)
-        return ranks.best_documents(self.store, self.connection, unique, lengths[first].tolist(), self.order)
+        tokens = dict(zip(unique.tolist(), lengths[first].tolist(), strict=True))
+        return {text: min(listed, key=self.order) for text, listed in self.documents_of(unique, tokens).items()}
+
+    def documents_of(self, contents: Ints, tokens: dict[int, int]) -> dict[int, list[ranks.RankedDocument]]:
+        """The documents of each of these contents, which have so many tokens; contents without one are left out."""
+        rows = self.store.fetch(self.connection, ranks.COLUMNS, DOCUMENTS.c.content, contents)
+        return ranks.documents_of(rows, tokens, self.bound.settings.date_format)
 
     def _owners(self, asking: QueryKeys, owners: Ints) -> dict[int, ranks.RankedDocument | None]:
         unique = np.unique(owners)
@@ -255,11 +263,10 @@ def asking_signed(
     ranked = None
     if own is None:
         columns = (signed.column(name) for name in ("url", "source", "doc_id"))
-        days = [None if day == NO_DAY else day for day in signed.days.tolist()]
         ranked = [
-            ranks.RankedDocument(tokens, size, day, 2**62, url, source, doc_id or "\U0010ffff")
-            for tokens, size, day, url, source, doc_id in zip(
-                signed.lengths.tolist(), signed.bytes.tolist(), days, *columns, strict=True
+            ranks.RankedDocument(tokens, size, published, 2**62, url, source, doc_id or "\U0010ffff")
+            for tokens, size, published, url, source, doc_id in zip(
+                signed.lengths.tolist(), signed.bytes.tolist(), signed.published.to_pylist(), *columns, strict=True
             )
         ]
     return QueryKeys(signed.keys, signed.lengths, lambda rows: judged_sets(bound, signed, rows), own, ranked, equal)

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roughly import dates
 from roughly.errors import InputError
 from roughly.features.shingles import Sets
 from roughly.methods import Keys, Method
 from roughly.settings import Settings
-from roughly.signing.dates import days_of
 from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import Tokens
 
@@ -50,12 +50,17 @@ class SignedBatch:
     lo: Ints
     lengths: Ints  # in tokens
     bytes: Ints
-    days: npt.NDArray[np.int32]
+    published: pa.Array  # moments; see `dates`
     keys: KeyRows
     sketch: Sets | None
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)
+
+    @property
+    def days(self) -> list[int | None]:
+        """The day of each document."""
+        return [None if day == dates.NO_DAY else day for day in dates.days(self.published).tolist()]
 
     def column(self, name: str) -> list[str | None]:
         """A column of the batch."""
@@ -77,7 +82,7 @@ def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> SignedBat
         signed64(digest[:, 1]),
         texts.lengths,
         texts.sizes,
-        days_of(batch.column("date").to_pylist()),
+        dates.moments(batch.column("date"), settings.date_format),
         key_rows(signature.keys, texts.lengths > 0),
         signature.sketch,
     )

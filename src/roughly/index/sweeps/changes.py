@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
+from roughly.dates import day_of
 from roughly.index.config import IndexConfig
 from roughly.index.index import Index
 from roughly.index.matching.comparer import Comparer
 from roughly.index.sweeps.sweep import SweptPage, finished, pages_of, sweeps_of
-from roughly.signing.dates import day_of
 
 BINS = 10
 _BLOCK = 2_000

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
+from roughly.dates import day_of
 from roughly.errors import InputMissing
 from roughly.index.config import IndexConfig
 from roughly.index.index import Index
 from roughly.index.matching.comparer import Comparer
 from roughly.index.sweeps.sweep import SweptPage, finished, pages_of, pages_with, sweeps_of, versions_of
 from roughly.index.sweeps.urls import canonical_url, host_of
-from roughly.signing.dates import day_of
 
 _HOPS = 10
 Scores = tuple[float | None, float | None, float | None]

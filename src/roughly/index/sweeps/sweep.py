@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from sqlalchemy import Connection, delete, select
 
-from roughly.cluster.candidates import NO_DAY
+from roughly.dates import NO_DAY, day_of
 from roughly.errors import InputMissing, SettingsError
 from roughly.index import writes as writing
 from roughly.index.config import IndexConfig
@@ -27,7 +27,6 @@ from roughly.index.matching.signed_batch import LONGEST_ID
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS, META
 from roughly.index.sweeps.urls import canonical_url, host_of
 from roughly.model import Reject
-from roughly.signing.dates import day_of
 
 _NAME = "sweep:"
 

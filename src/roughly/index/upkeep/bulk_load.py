@@ -24,7 +24,6 @@ import pyarrow as pa
 from pyarrow.dataset import dataset
 from sqlalchemy import Connection, bindparam, update
 
-from roughly.cluster.candidates import NO_DAY
 from roughly.errors import InputError, OutputExists
 from roughly.index import config as binding
 from roughly.index.config import IndexConfig
@@ -200,14 +199,13 @@ class _Loader:
             contents.put(self.store, self.connection, self.bound, signed, rows, numbers, keys=False)
             self._keys.add(signed.keys, rows, numbers)
             self._labels.append(labels[rows])
-        days = (None if day == NO_DAY else day for day in signed.days.tolist())
         listed = zip(
             range(self.documents + 1, self.documents + 1 + len(signed)),
             signed.column("doc_id"),
             (known[digest] for digest in digests),
             [self._now] * len(signed),
             signed.bytes.tolist(),
-            days,
+            signed.days,
             *(signed.column(name) for name in ("title", "url", "date", "source")),
             strict=True,
         )

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sqlalchemy import Connection, delete, select
 
 from roughly.errors import IndexRefused
@@ -117,7 +118,7 @@ def _sign(packed: list[bytes], old: IndexConfig, new: IndexConfig) -> tuple[Sign
     before = key_rows(texts.sign(old.method).keys, has_tokens)
     none = np.empty(0, np.int64)
     signed = SignedBatch(
-        None, texts.texts, texts.tokens, none, none, texts.lengths, none, none.astype(np.int32), keys,
+        None, texts.texts, texts.tokens, none, none, texts.lengths, none, pa.nulls(0, pa.int64()), keys,
         signature.sketch,
     )  # fmt: skip
     return signed, differ(before, keys, len(packed))

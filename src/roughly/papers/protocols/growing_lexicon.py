@@ -12,13 +12,13 @@ import time
 
 import numpy as np
 
+from roughly.dates import NO_DAY, days_of
 from roughly.errors import InputError, SettingsError
 from roughly.lexicon import Lexicon
 from roughly.methods.growing_lexicon import KeptSignatures, signature_stability
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
-from roughly.signing.dates import UNKNOWN, days_of
 from roughly.signing.text_batch import TextBatch
 from roughly.tools.corpus import Corpus
 
@@ -44,7 +44,7 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
         ordered[role] = (corpus, order, parts)
         notes.append(
             f"{role}: {corpus.name}, {', '.join(f'{n:,}' for n in parts)} documents in the three months"
-            f"{_undated(int((days == UNKNOWN).sum()))}."
+            f"{_undated(int((days == NO_DAY).sum()))}."
         )
     lexicons = [
         (month, lexicon_of(*(corpus.take(order[: parts[at]]) for corpus, order, parts in ordered.values())))

@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 from roughly.cluster.in_memory import DocumentFacts, longest_first, resolve_in_memory, work_of
+from roughly.dates import days_of
 from roughly.errors import InputError
 from roughly.methods import lexicon_checks as checks
 from roughly.methods.method import Method
@@ -33,7 +34,6 @@ from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome
 from roughly.settings import Resources
-from roughly.signing.dates import days_of
 from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import tokenise, words
 from roughly.tools.corpus import Corpus
@@ -44,9 +44,9 @@ FOUND = 20
 FEWEST_WORDS = 3
 MEASURES = ("overlap", "cosine")
 CATEGORIES = {
-    "exact": "1. exact", "excerpt": "2. excerpt", "elaboration": "3. elaboration", "insertion": "4. insertion",
-    "rewrite": "5. focus (rewrite)", "revision": "6. revision",
-}  # fmt: skip
+    kind: f"{number}. {'focus (rewrite)' if kind == 'rewrite' else kind}" for number, kind in enumerate(KINDS, 1)
+}
+"""The paper's categories, in its order and with its names."""
 REASONS = (
     "too few terms for a signature", "lengths too far apart", "dates too far apart or not known",
     "too few terms in common",

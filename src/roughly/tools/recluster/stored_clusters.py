@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from roughly import checks
+from roughly.dates import days_of
 from roughly.errors import InputError, InputMissing, SettingsError
 from roughly.features import sketch_store
 from roughly.features.metadata import read_metadata
@@ -30,7 +31,6 @@ from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import COMMON
 from roughly.settings import MEASURES, Resources, Settings, parse_size
 from roughly.signing import signature_file
-from roughly.signing.dates import days_of
 from roughly.signing.signature_file import read_signatures
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from roughly.errors import Interrupted, SettingsError
+from roughly.measures import FOR_TRUTH, listed
 from roughly.settings import MARKUP, Resources, parse_size
 
 _TOLD = 5  # rejects named one by one
@@ -20,7 +21,7 @@ def truth(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File to write, .parquet or .csv; else CSV is printed.")
     ] = None,
-    measure: Annotated[str, typer.Option("--measure", help="resemblance, containment or cosine.")] = "resemblance",
+    measure: Annotated[str, typer.Option("--measure", help=listed(FOR_TRUTH) + ".")] = "resemblance",
     threshold: Annotated[float, typer.Option("--threshold", help="Least score of a pair.")] = 0.8,
     shingle_size: Annotated[int, typer.Option("--shingle-size", "--shingle", help="Words in a shingle.")] = 5,
     weights: Annotated[str, typer.Option("--weights", help="Of terms, for cosine: tf or binary.")] = "tf",

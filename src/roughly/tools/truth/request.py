@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roughly import checks
+from roughly.measures import FOR_TRUTH
 
 if TYPE_CHECKING:
     from roughly.lexicon import Lexicon
 
-MEASURES = ("resemblance", "containment", "cosine")
 WEIGHTS = ("tf", "binary")
 PAIRS_LIMIT = 20_000_000
 
@@ -31,7 +31,7 @@ class TruthRequest:
     def __post_init__(self) -> None:
         checks.refuse(
             [
-                *checks.one_of("measure", self.measure, MEASURES),
+                *checks.one_of("measure", self.measure, FOR_TRUTH),
                 *checks.threshold(self.threshold),
                 *checks.shingle_size(self.shingle_size),
                 *checks.one_of("weights", self.weights, WEIGHTS),

@@ -19,11 +19,11 @@ import pyarrow as pa
 
 from roughly import methods
 from roughly.cluster.in_memory import ClusterVerdict, DocumentFacts, candidates_of, first_of, resolve_in_memory, work_of
+from roughly.dates import days_of
 from roughly.features.shingles import Sets, shingle_sets
 from roughly.lexicon import Lexicon, build
 from roughly.methods.method import Keys, Method
 from roughly.settings import Resources, Settings
-from roughly.signing.dates import days_of
 from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
