@@ -128,8 +128,8 @@ def test_keys_in_common_are_measured_where_texts_are(rows: list[dict[str, Any]],
 
 def test_many_who_share_a_key_are_told_apart_by_their_bitmaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Different pages with much boilerplate, a few near-copies among them: bitmaps save work and change nothing."""
-    from roughly.index.config import IndexConfig
-    from roughly.index.matching import matcher as matching
+    from roughly.index.index_config import IndexConfig
+    from roughly.index.matching.content_sets import ContentSets
 
     drawn = random.Random(5)
     boilerplate = [f"boiler{n}" for n in range(120)]
@@ -139,9 +139,9 @@ def test_many_who_share_a_key_are_told_apart_by_their_bitmaps(tmp_path: Path, mo
     ]
     rows += [{"doc_id": f"c{n}", "text": f"{rows[n]['text']} changed"} for n in range(0, 150, 10)]
     loaded: list[int] = []
-    own = matching.Matcher.load
+    own = ContentSets.load
     monkeypatch.setattr(
-        matching.Matcher, "load", lambda self, contents: (loaded.append(len(contents)), own(self, contents))[1]
+        ContentSets, "load", lambda self, contents: (loaded.append(len(contents)), own(self, contents))[1]
     )
     settings = Settings(threshold=0.8, bands=64, rows=2)
     found = []

@@ -48,7 +48,7 @@ class ServedData:
     def check(self) -> None:
         """Raise unless what is served can be reached; without trying again, so that whoever asks knows at once."""
         if self.index is not None:
-            with self.index.moment() as connection:
+            with self.index.read_transaction() as connection:
                 connection.exec_driver_sql("SELECT 1 FROM meta").first()
         if self.run is not None and not (self.run / "run.json").is_file():
             raise InputMissing(f"{self.run} is gone; serve a run that is there")

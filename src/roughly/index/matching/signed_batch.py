@@ -27,16 +27,16 @@ _FEW = 8
 
 @dataclass(frozen=True)
 class KeyRows:
-    """Keys one by one: `owners[i]` has `keys[i]`, and asks for it or only answers. Sorted by owner, none twice."""
+    """Keys one by one: `owners[i]` has `keys[i]`, and probes for it or not. Sorted by owner, without repeats."""
 
     owners: Ints
     keys: Ints  # the 64 bits of the hash, as SQL has them
-    asks: Flags
+    is_probe: Flags
 
     def of(self, chosen: Flags) -> KeyRows:
         """Those of chosen owners, by a mask over the owners."""
         use = chosen[self.owners]
-        return KeyRows(self.owners[use], self.keys[use], self.asks[use])
+        return KeyRows(self.owners[use], self.keys[use], self.is_probe[use])
 
 
 @dataclass(frozen=True)
@@ -119,20 +119,20 @@ def key_rows(keys: Keys | None, has_tokens: Flags) -> KeyRows:
         owners = np.repeat(np.arange(count), bands)
         values = (keys.values ^ band_masks(bands)).ravel()
         use = (keys.values != 0).ravel() & has_tokens[owners]
-        asks = np.ones(len(values), np.bool_)
+        is_probe = np.ones(len(values), np.bool_)
     else:
         owners = np.repeat(np.arange(len(keys.offsets) - 1), np.diff(keys.offsets))
         values = keys.values[keys.offsets[0] : keys.offsets[-1]]
-        asks = np.ones(len(values), np.bool_)
+        is_probe = np.ones(len(values), np.bool_)
         if keys.probes is not None:
-            asks = keys.probes[keys.offsets[0] : keys.offsets[-1]]
+            is_probe = keys.probes[keys.offsets[0] : keys.offsets[-1]]
         use = has_tokens[owners]
-    owners, signed, asks = owners[use], signed64(values[use]), asks[use]
-    order = np.lexsort((~asks, signed, owners))
-    owners, signed, asks = owners[order], signed[order], asks[order]
+    owners, signed, is_probe = owners[use], signed64(values[use]), is_probe[use]
+    order = np.lexsort((~is_probe, signed, owners))
+    owners, signed, is_probe = owners[order], signed[order], is_probe[order]
     new = np.ones(len(owners), np.bool_)
     new[1:] = (owners[1:] != owners[:-1]) | (signed[1:] != signed[:-1])
-    return KeyRows(owners[new], signed[new], asks[new])
+    return KeyRows(owners[new], signed[new], is_probe[new])
 
 
 def band_masks(bands: int) -> npt.NDArray[np.uint64]:

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from roughly.errors import SettingsError
-from roughly.index.search.search import Hits
+from roughly.index.search.hits import Hits
 from roughly.index.search.search_words import Query
 from roughly.results import group_results
 from roughly.results.group import SHOW
