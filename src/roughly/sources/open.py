@@ -28,7 +28,7 @@ _READERS = {  # imported when a file of the format is met: some bring large pack
     "warc": ("warc", "WebArchive"),
     "mbox": ("mbox", "Mbox"),
     "sgml": ("sgml", "Sgml"),
-    "text": ("texts", "TextFolder"),
+    "text": ("text_folder", "TextFolder"),
     "eml": ("mailfolder", "MailFolder"),
     "maildir": ("mailfolder", "Maildir"),
 }

@@ -254,8 +254,8 @@ def test_a_sweep_that_was_killed_goes_on(tmp_path: Path) -> None:
     code = (
         "import json, os, signal, sys\nfrom roughly import Index\nfrom roughly.index.sweeps.sweep import SweepWriter\n"
         "pages = [json.loads(line) for line in open(sys.argv[2])]\n"
-        "under_way = SweepWriter(Index.open(sys.argv[1]), '2024-01-01')\n"
-        "under_way.add(pages[:15])\nunder_way.take(pages[15:20])\nos.kill(os.getpid(), signal.SIGKILL)\n"
+        "writer = SweepWriter(Index.open(sys.argv[1]), '2024-01-01')\n"
+        "writer.add(pages[:15])\nwriter.add(pages[15:20])\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(where), str(lines)], check=False)
     assert done.returncode == -9

@@ -47,7 +47,7 @@ _UPDATED = 50_000  # contents whose cluster is set at once
 
 
 class ClusterLabels:
-    """The cluster of each document of a run, by the hashes of their ids. `documents` is a file, or a folder of files."""
+    """The cluster of each document of a run, by the hashes of their ids, from a file or a folder of files."""
 
     def __init__(self, documents: Path) -> None:
         doc, cluster = [], []
