@@ -141,7 +141,7 @@ class Index:
 
     @property
     def fingerprint(self) -> str:
-        """Of the settings and of the files that they name."""
+        """The fingerprint of the settings and of the files that they name."""
         return self.config.fingerprint
 
     @property

@@ -21,7 +21,7 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 LONGEST_ID = 2_000
-"""Bytes of a doc_id: what a tree of PostgreSQL takes."""
+"""Bytes of a doc_id: the limit of a B-tree of PostgreSQL."""
 _FEW = 8
 
 
@@ -41,7 +41,7 @@ class KeyRows:
 
 @dataclass(frozen=True)
 class SignedBatch:
-    """Documents with all that an index wants to know of them."""
+    """Documents with all that an index stores and compares."""
 
     batch: pa.RecordBatch
     text: pa.Array  # without markup, unless raw bytes are what is compared
@@ -84,9 +84,9 @@ def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> SignedBat
 
 
 def storable(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch as every database takes it: no NUL in what is said of documents, and ids of a bounded length."""
+    """The batch in a form that every database accepts: no NUL in ids and facts, and ids of a bounded length."""
     ids = batch.column("doc_id")
-    if batch.num_rows <= _FEW and _plain(batch):  # a kernel of Arrow takes longer than a look at one document
+    if batch.num_rows <= _FEW and _plain(batch):  # for a few documents this is quicker than a function of Arrow
         return batch
     if pc.any(pc.match_substring(ids, "\0")).as_py():
         raise InputError("a doc_id holds the character NUL, which no database stores; give it another id")
@@ -102,9 +102,9 @@ def storable(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _plain(batch: pa.RecordBatch) -> bool:
-    told = [batch.column(name).to_pylist() for name in ("doc_id", "title", "url", "date", "source")]
-    short = all(4 * len(doc_id) <= LONGEST_ID for doc_id in told[0])
-    return short and not any("\0" in value for values in told for value in values if value)
+    columns = [batch.column(name).to_pylist() for name in ("doc_id", "title", "url", "date", "source")]
+    short = all(4 * len(doc_id) <= LONGEST_ID for doc_id in columns[0])
+    return short and not any("\0" in value for values in columns for value in values if value)
 
 
 def key_rows(keys: Keys | None, has_tokens: Flags) -> KeyRows:
@@ -145,5 +145,5 @@ def band_masks(bands: int) -> npt.NDArray[np.uint64]:
 
 
 def signed64(values: npt.NDArray[np.uint64]) -> Ints:
-    """The same 64 bits, as SQL has them."""
+    """The same 64 bits as signed numbers, which SQL has."""
     return np.ascontiguousarray(values).view(np.int64)
