@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks import corpora
 from roughly import Index, Settings, group_results
-from roughly.results.in_memory import StoredSignatures
+from roughly.results.judged_results import StoredSignatures
 from roughly.signing.sign_files import sign
 
 Row = dict[str, Any]

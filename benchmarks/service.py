@@ -134,7 +134,7 @@ def grow(where: str, count: int) -> None:
 def sample(where: str, count: int) -> tuple[int, list[str]]:
     """How many documents an index has, and the texts of some."""
     with Index.open(where) as index:
-        with index.moment() as connection:
+        with index.read_transaction() as connection:
             last = int(connection.execute(sql("SELECT max(document) FROM documents")).scalar_one())
             chosen = sorted(random.Random(1).sample(range(last + 1), min(2 * count, last + 1)))
             listed = ",".join(map(str, chosen))

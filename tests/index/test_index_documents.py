@@ -11,7 +11,7 @@ import pytest
 import roughly
 from roughly import Index, Settings
 from roughly.errors import InputError, InputMissing, OutputExists, SettingsError
-from roughly.index.storage.contents import count
+from roughly.index.storage.contents import count_rows
 from roughly.index.storage.schema import BODIES, CONTENTS, KEYS
 
 WORDS = (
@@ -53,8 +53,8 @@ def index(place: str) -> Any:
 
 
 def rows_left(index: Index) -> tuple[int, ...]:
-    with index.moment() as connection:
-        return tuple(count(connection, table) for table in (CONTENTS, BODIES, KEYS))
+    with index.read_transaction() as connection:
+        return tuple(count_rows(connection, table) for table in (CONTENTS, BODIES, KEYS))
 
 
 def test_a_document_joins_the_cluster_of_the_best_match(index: Index) -> None:

@@ -172,7 +172,7 @@ def test_threads_share_an_index(place: str) -> None:
 def test_readers_go_on_while_someone_writes(place: str) -> None:
     with Index.create(place, Settings(threshold=0.7)) as index:
         index.add([document(n) for n in range(8)])
-        with index._store.writing() as connection:
+        with index.transactions.store.write_transaction() as connection:
             connection.exec_driver_sql("DELETE FROM documents")
             with Index.open(place) as reader:
                 assert len(reader.query(document(1)["text"])) == 4

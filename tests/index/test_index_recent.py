@@ -15,7 +15,7 @@ from test_index_upkeep import run_sql
 
 from roughly import Index, Settings, lexicon
 from roughly.index.incoming import batches
-from roughly.index.storage import stored_keys as keys
+from roughly.index.storage import stored_keys
 
 Row = dict[str, Any]
 
@@ -37,7 +37,7 @@ def news(count: int, first: int = 0) -> list[Row]:
 
 def counts(index: Index) -> tuple[int, int]:
     """How many keys are settled and how many are recent."""
-    with index.moment() as connection:
+    with index.read_transaction() as connection:
         settled, recent = (
             connection.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar_one() for name in ("keys", "recent")
         )
@@ -102,13 +102,13 @@ def test_the_stretches_go_round(tmp_path: Path) -> None:
     with Index.create(tmp_path / "a.db") as index:
         index.add(news(300))
         index.add(news(3, first=1000))
-        with index.moment() as connection:
+        with index.read_transaction() as connection:
             waiting = connection.exec_driver_sql("SELECT key, member FROM recent").all()
         for at in range(0, 48, 3):
             index.add(news(3, first=2000 + at))
-        with index.moment() as connection:
+        with index.read_transaction() as connection:
             wanted = np.array([row[0] for row in waiting], np.int64)
-            left = keys.find(index._store, connection, wanted)
+            left = stored_keys.find(index.transactions.store, connection, wanted)
             assert {tuple(row) for row in left.tolist()} >= {tuple(row) for row in waiting}
             still = connection.exec_driver_sql("SELECT key, member FROM recent").all()
         assert waiting and not set(waiting) & set(still)

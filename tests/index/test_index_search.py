@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from roughly import Index, Settings
 from roughly.errors import SettingsError
-from roughly.index.search import search as searching
+from roughly.index.search import search_index
 from roughly.index.search.search_words import Query, Term, words_of
 
 ROWS: list[dict[str, Any]] = [
@@ -88,7 +88,7 @@ def test_in_step_with_the_documents(index: Index) -> None:
 
 
 def test_made_later_while_the_index_is_used(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "STEP", 7)
+    monkeypatch.setattr(search_index, "STEP", 7)
     with Index.create(place, Settings(threshold=0.7)) as index:
         index.add([{"doc_id": f"n{n}", "text": f"word{n} everywhere some text", "title": f"t{n}"} for n in range(60)])
         assert not index.searchable
@@ -118,7 +118,7 @@ def test_made_later_while_the_index_is_used(place: str, monkeypatch: pytest.Monk
 
 
 def test_a_killed_making_goes_on(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "STEP", 5)
+    monkeypatch.setattr(search_index, "STEP", 5)
     with Index.create(place, Settings(threshold=0.7)) as index:
         index.add([{"doc_id": f"n{n}", "text": f"word{n} everywhere"} for n in range(30)])
 
@@ -139,15 +139,15 @@ def test_a_killed_making_goes_on(place: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_damage_is_noticed(index: Index) -> None:
     from roughly.index.search import fulltext
 
-    with index._store.writing() as connection:
-        fulltext.put(index._store, connection, "words", [9_999], [["stray"]])
+    with index.transactions.store.write_transaction() as connection:
+        fulltext.put(index.transactions.store, connection, "words", [9_999], [["stray"]])
     assert any("gone" in problem for problem in index.verify().problems)
-    with index._store.writing() as connection:
-        fulltext.take(index._store, connection, "words", [9_999], [["stray"]])
+    with index.transactions.store.write_transaction() as connection:
+        fulltext.drop(index.transactions.store, connection, "words", [9_999], [["stray"]])
     assert index.verify().whole
-    with index._store.writing() as connection:
-        fulltext.take(index._store, connection, "words", [1], [words_of(ROWS[0]["text"])])
-        fulltext.put(index._store, connection, "words", [1], [["other", "words"]])
+    with index.transactions.store.write_transaction() as connection:
+        fulltext.drop(index.transactions.store, connection, "words", [1], [words_of(ROWS[0]["text"])])
+        fulltext.put(index.transactions.store, connection, "words", [1], [["other", "words"]])
     assert any("stand in" in problem for problem in index.verify().problems)
 
 

@@ -80,8 +80,8 @@ def test_a_damaged_page_is_found(made: Path) -> None:
 def test_a_read_only_file(made: Path) -> None:
     if os.getuid() == 0:  # for root no file is read-only, so the connection is
         with Index.open(made) as index:
-            event.listen(index._store.engine, "connect", lambda c, _: c.execute("PRAGMA query_only=ON"))
-            index._store.engine.dispose()
+            event.listen(index.transactions.store.engine, "connect", lambda c, _: c.execute("PRAGMA query_only=ON"))
+            index.transactions.store.engine.dispose()
             with pytest.raises(OutputError, match=r"cannot write to .*: it is read-only; ask for the right"):
                 index.remove("d1")
             assert index.query(SOME[1])
@@ -101,7 +101,7 @@ def test_a_read_only_file(made: Path) -> None:
 def test_a_full_disk(made: Path) -> None:
     with Index.open(made) as index:
         before = index.stats()
-        limit = index._store.engine
+        limit = index.transactions.store.engine
 
         def shrink(connection: Any, _: Any) -> None:
             connection.execute(f"PRAGMA max_page_count={before.bytes // 4096 + 3}").fetchall()

@@ -21,7 +21,7 @@ from roughly.lexicon.lexicon import Lexicon
 
 
 def run_sql(index: Index, *statements: str) -> None:
-    with index._store.writing() as connection:
+    with index.transactions.store.write_transaction() as connection:
         for statement in statements:
             connection.exec_driver_sql(statement)
 
@@ -83,7 +83,7 @@ def test_an_old_format_is_refused_and_upgraded(
     with Index.create(place) as index:
         index.add(rows)
         expected = scored(index.pairs())
-        with index.moment() as connection:
+        with index.read_transaction() as connection:
             marks = connection.execute(CONTENTS.select().order_by(CONTENTS.c.content)).all()
         as_format_1(index)
     with pytest.raises(IndexRefused, match=r"old format 1; bring it to format 3 with `roughly index upgrade"):
@@ -99,7 +99,7 @@ def test_an_old_format_is_refused_and_upgraded(
     assert Index.upgrade(place) == (1, 3) and Index.upgrade(place) == (3, 3)
     with Index.open(place) as index:
         assert index.verify().whole and scored(index.pairs()) == expected
-        with index.moment() as connection:
+        with index.read_transaction() as connection:
             assert connection.execute(CONTENTS.select().order_by(CONTENTS.c.content)).all() == marks
         run_sql(index, "UPDATE meta SET value = '4' WHERE name = 'format'")
     for work in (Index.open, Index.upgrade):
@@ -169,7 +169,7 @@ def test_a_refresh_goes_on_where_it_was_stopped(
         assert index.pairs().equals(before) and index.verify().whole
         seen: list[int] = []
         assert index.refresh(lexicons[1], advance=seen.append).resumed and seen[0] == 60
-        assert index.verify().whole and index.bound.generation == 2
+        assert index.verify().whole and index.config.generation == 2
 
 
 def test_what_cannot_be_refreshed(rows: list[dict[str, Any]], lexicons: tuple[Path, Path], tmp_path: Path) -> None:
@@ -198,16 +198,16 @@ def test_export_and_back(rows: list[dict[str, Any]], place: str, tmp_path: Path)
 
 
 def test_settings_are_stored_and_others_refused(rows: list[dict[str, Any]], tmp_path: Path) -> None:
-    from roughly.index.config import check_same
+    from roughly.index.index_config import check_same
 
     for name in ASKED:
         where = tmp_path / f"{name}.db"
         with made(where, name, rows, tmp_path) as index, Index.open(where) as again:
-            assert again.fingerprint == index.fingerprint and again.bound.judge == index.bound.judge
+            assert again.fingerprint == index.fingerprint and again.config.judge == index.config.judge
     with Index.open(tmp_path / "minhash.db") as index:
-        check_same(index.bound, Settings(keep=("newest",), pairs="all"), index.name)
+        check_same(index.config, Settings(keep=("newest",), pairs="all"), index.name)
         with pytest.raises(SettingsError) as refused:
-            check_same(index.bound, Settings(threshold=0.9, shingle_size=4), index.name)
+            check_same(index.config, Settings(threshold=0.9, shingle_size=4), index.name)
         assert [p.split(" was made with ")[1].split(";")[0] for p in refused.value.problems] == [
             "threshold 0.8, not 0.9",
             "shingle_size 5, not 4",
@@ -217,7 +217,7 @@ def test_settings_are_stored_and_others_refused(rows: list[dict[str, Any]], tmp_
         path = tmp_path / "x.lexicon"
         lexicon.build(rows, output=path)
         given = Settings.gather(ASKED["imatch"], {"lexicon": Lexicon.open(path)})
-        check_same(index.bound, given, index.name)
+        check_same(index.config, given, index.name)
 
 
 def test_a_secret_key_is_asked_for_and_never_stored(rows: list[dict[str, Any]], tmp_path: Path) -> None:

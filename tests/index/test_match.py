@@ -101,7 +101,7 @@ def test_where_dates_decide_a_later_copy_does_not_hide_an_earlier_one(tmp_path: 
     """In the bundled news a story of March is printed again in June: then its text has two dates."""
     rows = [json.loads(line) for line in (EXAMPLES / "news.jsonl").read_text(encoding="utf-8").splitlines()]
     with Index.create(tmp_path / "news.db", Settings(method="term-vector")) as index:
-        assert index.bound.judge.dates == 42
+        assert index.config.judge.dates == 42
         told = answer(index, [(row["id"], row) for row in rows], MatchRequest(add=True))
     known = {one.doc_id: one.match.doc_id for one in told if one.match}
     assert known == {"times-1": "wire-1", "herald-1": "wire-2", "mail-1": "wire-3", "times-2": "wire-1"}

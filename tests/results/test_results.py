@@ -16,7 +16,7 @@ from roughly.cli.app import app
 from roughly.errors import DuplicateIds, InputError, SettingsError
 from roughly.options import METHODS
 from roughly.results.groups import Grouped
-from roughly.results.in_memory import StoredSignatures
+from roughly.results.judged_results import StoredSignatures
 from roughly.signing.sign_files import sign
 from stream_texts import edited, prose
 

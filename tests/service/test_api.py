@@ -188,7 +188,7 @@ def test_lost_pages(tmp_path: Path) -> None:
     with Index.create(tmp_path / "a.db") as index:
         for day, name in (("2024-01-01", "old"), ("2024-02-01", "new")):
             sweeping = SweepWriter(index, day)
-            sweeping.take([{"url": f"http://site.example/{name}", "text": LONG}])
+            sweeping.add([{"url": f"http://site.example/{name}", "text": LONG}])
             sweeping.finish()
         with serving(ServedData(index=index)) as http:
             told = http.get("/api/lost", params={"url": "http://site.example/old"}).json()

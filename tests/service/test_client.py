@@ -31,7 +31,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     with Index.create(tmp_path_factory.mktemp("client") / "a.db") as made:
         for day, name in (("2024-01-01", "old"), ("2024-02-01", "new")):
             sweeping = SweepWriter(made, day)
-            sweeping.take([{"url": f"http://site.example/{name}", "text": TEXT, "title": "A page"}])
+            sweeping.add([{"url": f"http://site.example/{name}", "text": TEXT, "title": "A page"}])
             sweeping.finish()
         yield made
 

@@ -54,7 +54,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         for date, words in (("2024-01-01", NEWS + MORE), ("2024-02-01", NEWS + MORE + "Updated.")):
             sweeping = SweepWriter(index, date)
             path = "old" if date < "2024-02" else "new"
-            sweeping.take(
+            sweeping.add(
                 [{"url": f"http://site.example/{path}", "text": words}, {"url": "http://site.example/", "text": OTHER}]
             )
             sweeping.finish()

@@ -6,15 +6,25 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 
+class PlainAnswer:
+    """An answer that is a dataclass and can be given as plain values."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
 @dataclass(frozen=True, slots=True)
-class Match:
-    """A document of the index that is a duplicate of the one asked about."""
+class Match(PlainAnswer):
+    """A document of the index that is a duplicate of the document of the query."""
 
     doc_id: str
     cluster_id: int
-    resemblance: float | None  # None: the method judges by keys in common, and no text is stored to measure on
-    containment: float | None  # share of what was asked about that this document holds
-    contained_in: float | None  # share of this document that what was asked about holds
+    resemblance: float | None  # None: the method counts shared keys, and no text is stored to measure on
+    containment: float | None  # fraction of the query's document that this document contains
+    contained_in: float | None  # fraction of this document that the query's document contains
     estimated: bool  # the scores are estimates, from samples
     shared_keys: int
     url: str | None = None
@@ -22,27 +32,19 @@ class Match:
     title: str | None = None
     source: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """What became of a document that was added."""
+class Added(PlainAnswer):
+    """The result of adding a document."""
 
     doc_id: str
     cluster_id: int
     status: Literal["added", "updated", "unchanged"]
-    match: Match | None  # the document that it joined
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
+    match: Match | None  # the document whose cluster it joined
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(PlainAnswer):
     """A document of the index."""
 
     doc_id: str
@@ -55,14 +57,10 @@ class Entry:
     date: str | None
     source: str | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Stats:
-    """What an index holds."""
+class Stats(PlainAnswer):
+    """The size of an index."""
 
     where: str
     format: int
@@ -77,7 +75,3 @@ class Stats:
     bytes: int  # on disk
     oldest: str | None  # by date
     newest: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)

@@ -1,8 +1,8 @@
-"""Documents as callers hand them over, as batches of the schema `model.DOCUMENTS`."""
+"""Documents in any form that callers give, as batches of the schema `model.DOCUMENTS`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -13,19 +13,19 @@ from roughly.model import DOCUMENTS
 from roughly.sources.part import ReadOptions
 
 AT_ONCE = 2_000
-"""Documents that are signed and added in one transaction; as many as make its own cost small."""
+"""Documents that are signed and added in one transaction: enough to make the cost of a transaction small."""
 _BYTES = 32 << 20
-_OTHERS = ("title", "url", "date", "source")
+_FACTS = ("title", "url", "date", "source")
 
 
 def batches(documents: Any, markup: str = "auto", at_once: int = AT_ONCE) -> Iterator[pa.RecordBatch]:
-    """Batches of documents: of an Arrow batch or table, a mapping, or any number of mappings.
+    """Batches of documents from an Arrow batch or table, a mapping, or any number of mappings.
 
     A mapping has `doc_id` (or `id`) and `text`, and may have `title`, `url`, `date`, `source`, and `markup` where the
     text is HTML.
     """
     if isinstance(documents, pa.RecordBatch | pa.Table):
-        yield from _gathered([documents], markup, at_once)
+        yield from _rebatched([documents], markup, at_once)
         return
     if isinstance(documents, Mapping):
         documents = [documents]
@@ -35,42 +35,42 @@ def batches(documents: Any, markup: str = "auto", at_once: int = AT_ONCE) -> Ite
             "give mappings with doc_id and text, or an Arrow table"
         )
     documents = iter(documents)
-    held: list[Any] = []
+    pending: list[Any] = []
     for document in documents:
         if isinstance(document, pa.RecordBatch):
-            yield from _gathered(chain([document], documents), markup, at_once)
+            yield from _rebatched(chain([document], documents), markup, at_once)
             return
-        held.append(document)
-        if len(held) == at_once:
-            yield from_mappings(held, markup)
-            held = []
-    if held:
-        yield from_mappings(held, markup)
+        pending.append(document)
+        if len(pending) == at_once:
+            yield from_mappings(pending, markup)
+            pending = []
+    if pending:
+        yield from_mappings(pending, markup)
 
 
-def _gathered(given: Iterable[pa.RecordBatch | pa.Table], markup: str, at_once: int) -> Iterator[pa.RecordBatch]:
-    """Batches of just so many documents, or of as many as `_BYTES` hold."""
-    held: list[pa.RecordBatch] = []
+def _rebatched(given: Iterable[pa.RecordBatch | pa.Table], markup: str, at_once: int) -> Iterator[pa.RecordBatch]:
+    """Batches of `at_once` documents, or of fewer where these reach `_BYTES`."""
+    pending: list[pa.RecordBatch] = []
     for piece in (one for some in given for one in _from_arrow(some, markup, at_once)):
         left = piece
         while left.num_rows:
-            room = at_once - sum(one.num_rows for one in held)
-            held.append(left.slice(0, room))
-            left = left.slice(room)
-            if held[-1].num_rows == room or sum(one.nbytes for one in held) >= _BYTES:
-                yield pa.concat_batches(held)
-                held = []
-    if held:
-        yield pa.concat_batches(held)
+            space = at_once - sum(one.num_rows for one in pending)
+            pending.append(left.slice(0, space))
+            left = left.slice(space)
+            if pending[-1].num_rows == space or sum(one.nbytes for one in pending) >= _BYTES:
+                yield pa.concat_batches(pending)
+                pending = []
+    if pending:
+        yield pa.concat_batches(pending)
 
 
-def one(asked: Any, markup: str = "auto") -> pa.RecordBatch:
-    """What a query asks about, a text or a document, as a batch of one."""
-    if isinstance(asked, str):
-        return from_mappings([{"doc_id": "", "text": asked}], markup, named=False)
-    if isinstance(asked, Mapping):
-        return from_mappings([asked], markup, named=False)
-    found = list(batches(asked, markup))
+def one(document: Any, markup: str = "auto") -> pa.RecordBatch:
+    """The text or document of a query as a batch of one."""
+    if isinstance(document, str):
+        return from_mappings([{"doc_id": "", "text": document}], markup, named=False)
+    if isinstance(document, Mapping):
+        return from_mappings([document], markup, named=False)
+    found = list(batches(document, markup))
     if len(found) != 1 or found[0].num_rows != 1:
         raise InputError("a query asks about one document; give many to `queries`")
     return found[0]
@@ -94,7 +94,7 @@ def from_mappings(documents: list[Any], markup: str = "auto", *, named: bool = T
         columns["doc_id"].append(str(doc_id))
         columns["text"].append(text)
         columns["markup"].append(is_html)
-        for name in _OTHERS:
+        for name in _FACTS:
             value = document.get(name)
             columns[name].append(None if value is None else str(value))
     try:
@@ -122,17 +122,17 @@ def _from_arrow(data: pa.RecordBatch | pa.Table, markup: str, at_once: int) -> I
             yield parsed.batch
 
 
-def unrepeated(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """The batch in pieces in which no id stands twice: a later document of one id replaces an earlier one."""
-    ids = batch.column("doc_id").to_pylist()
+def unrepeated(ids: Sequence[str]) -> Iterator[slice]:
+    """Consecutive ranges in which no id occurs twice: a later document with the same id replaces the earlier one."""
     seen: set[str] = set()
     first = 0
     for place, doc_id in enumerate(ids):
         if doc_id in seen:
-            yield batch.slice(first, place - first)
+            yield slice(first, place)
             first, seen = place, set()
         seen.add(doc_id)
-    yield batch.slice(first)
+    if first < len(ids):
+        yield slice(first, len(ids))
 
 
 def _kind(value: Any) -> str:

@@ -4,8 +4,8 @@
     ...     index.add([{"doc_id": "a", "text": "…"}])
     ...     index.query("…")
 
-Every method works: an index knows keys, sketch and verdict, and nothing else of a method. It is an SQLite file, or a
-PostgreSQL database that many processes write to (see `store`).
+Every method works: an index uses the keys, the sketch and the verdict of a method, and nothing else. It is an SQLite
+file, or a PostgreSQL database that many processes write to (see `storage.store`).
 """
 
 from __future__ import annotations
@@ -13,59 +13,43 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import pyarrow as pa
 from sqlalchemy import Connection
-from sqlalchemy import inspect as inspected
-from sqlalchemy.exc import DBAPIError
 
-from roughly import checks
-from roughly.dates import NO_DAY, day_of
-from roughly.errors import IndexRefused, OutputExists, SettingsError
-from roughly.index import config as binding
-from roughly.index import incoming as documents
-from roughly.index import queries as reading
-from roughly.index import writes as writing
+from roughly.errors import SettingsError
+from roughly.index import incoming, queries, writes
 from roughly.index.answers import Added, Entry, Match, Stats
-from roughly.index.config import IndexConfig
+from roughly.index.index_config import IndexConfig, create_tables, make_config, with_lexicon
 from roughly.index.matching.signed_batch import SignedBatch, sign
-from roughly.index.search import search as searching
-from roughly.index.search.search import Hits
-from roughly.index.storage import counts as counting
-from roughly.index.storage.failures import attempt, told
-from roughly.index.storage.schema import CONTENTS, DOCUMENTS, METADATA
-from roughly.index.storage.store import IndexStore, check_place
-from roughly.index.upkeep import check as checking
-from roughly.index.upkeep import export as exporting
-from roughly.index.upkeep import refresh as refreshing
-from roughly.index.upkeep import upgrade as upgrading
+from roughly.index.queries import QueryRequest, read_day
+from roughly.index.search import search_index
+from roughly.index.search.hits import Hits, search
+from roughly.index.stats import count_stats
+from roughly.index.storage.failures import attempt
+from roughly.index.storage.schema import CONTENTS, DOCUMENTS
+from roughly.index.storage.store import IndexStore
+from roughly.index.transactions import IndexTransactions
+from roughly.index.upkeep import check, export, refresh, upgrade
 from roughly.index.upkeep.check import IndexCheck
 from roughly.index.upkeep.refresh import Refreshed
 from roughly.lexicon.lexicon import Lexicon
-from roughly.measures import FOR_QUERY
-from roughly.model import SCORED_PAIRS
 from roughly.settings import Settings
 from roughly.threads import map_in_order
 
-T = TypeVar("T")
-_REFRESHES = 5  # that may happen while one call is under way
-_GENERATION = "SELECT value FROM meta WHERE name = 'generation'"
-_EXPIRED = 1_000  # documents in one transaction
-
-
-class _Refreshed(Exception):
-    pass
+_EXPIRED = 1_000  # documents per transaction
 
 
 class Index:
     """A store of documents; make one with `create`, open it with `open`. Threads may share it."""
 
-    def __init__(self, store: IndexStore, bound: IndexConfig, key_file: str | os.PathLike[str] | None = None) -> None:
-        self._store, self._bound, self._key_file = store, bound, key_file
+    def __init__(self, transactions: IndexTransactions) -> None:
+        self.transactions = transactions
+        """For code that is built upon the index; it must not change what the index stores."""
 
     # ------------------------------------------------------------------ making and opening
 
@@ -79,43 +63,38 @@ class Index:
         lexicon: Lexicon | None = None,
         search: bool = False,
     ) -> Self:
-        """Make an index: a file that is not there yet, or an empty PostgreSQL database.
+        """Make an index: a file that does not exist yet, or an empty PostgreSQL database.
 
-        `store` says what is kept of a text to judge it on: the `text` itself, compressed; its `shingles`; or a `sketch`
-        of them, from which scores are estimated. `lexicon` is what the lexicon `collection` of the settings stands for.
-        With `search` its texts can be searched by their words.
+        `store` says what is stored of a text to compare it on: the `text` itself, compressed; its `shingles`; or a
+        `sketch` of them, from which scores are estimated. `lexicon` is what the lexicon `collection` of the settings
+        stands for. With `search`, full-text search is possible from the start.
         """
         settings = settings or Settings()
-        bound = binding.bind(settings, store, lexicon)
-        check_place(where, new=True)
-        place = IndexStore(where, new=True)
+        config = make_config(settings, store, lexicon)
+        database = IndexStore(where, new=True)
 
         def make() -> None:
-            with place.writing() as connection:
-                if inspected(connection).has_table("meta"):
-                    raise OutputExists(f"{place.name} already holds an index; open it, or use another database")
-                METADATA.create_all(connection)
-                binding.write(connection, place, bound, fresh=True)
+            with database.write_transaction() as connection:
+                create_tables(database, connection, config)
                 if search:
-                    searching.begin(place, connection, bound, empty=True)
+                    search_index.create(database, connection, config, empty=True)
 
         try:
-            attempt(place.name, make, tries=2)
+            attempt(database.name, make, tries=2)
         except BaseException:
-            place.close()
+            database.close()
             raise
-        return cls(place, bound, settings.options.get("key_file"))
+        return cls(IndexTransactions(database, config, settings.options.get("key_file")))
 
     @classmethod
     def open(cls, where: str | os.PathLike[str], *, key_file: str | os.PathLike[str] | None = None) -> Self:
-        """Open an index that is there. One that was made with a secret key needs it again."""
-        place = IndexStore(where)
+        """Open an existing index. One that was made with a secret key needs the key again."""
+        database = IndexStore(where)
         try:
-            bound = attempt(place.name, lambda: _read_bound(place, key_file))
+            return cls(IndexTransactions.open(database, key_file))
         except BaseException:
-            place.close()
+            database.close()
             raise
-        return cls(place, bound, key_file)
 
     @classmethod
     def import_run(
@@ -127,7 +106,7 @@ class Index:
         store: str = "text",
         key_file: str | os.PathLike[str] | None = None,
     ) -> Self:
-        """Make an index of the output folder of a run, by bulk load: its settings, its documents, its clusters.
+        """Make an index of the output folder of a run, with its settings, documents and clusters.
 
         The run's input is read again, from where it was or from `inputs`.
         """
@@ -139,7 +118,7 @@ class Index:
         return cls.open(where, key_file=key_file)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -152,96 +131,107 @@ class Index:
 
     @property
     def name(self) -> str:
-        """Where it lies, without a password."""
+        """The file or address, without a password."""
         return self._store.name
 
     @property
     def settings(self) -> Settings:
-        """What it is bound to."""
-        return self._bound.settings
+        """The settings that it was made with."""
+        return self.config.settings
 
     @property
     def fingerprint(self) -> str:
-        """Of the settings and of what the files hold that they name."""
-        return self._bound.fingerprint
+        """The fingerprint of the settings and of the files that they name."""
+        return self.config.fingerprint
 
     @property
-    def bound(self) -> IndexConfig:
-        """The settings and all that follows from them."""
-        return self._bound
+    def config(self) -> IndexConfig:
+        """The settings and what follows from them."""
+        return self.transactions.config
+
+    @property
+    def _store(self) -> IndexStore:
+        return self.transactions.store
+
+    def read_transaction(self) -> AbstractContextManager[Connection]:
+        """A transaction that reads, for programs that know the tables."""
+        return self.transactions.read_transaction()
 
     # ------------------------------------------------------------------ writing
 
-    def add(self, documents_: Any, *, at_once: int = documents.AT_ONCE) -> list[Added]:
-        """Put documents in; each joins the cluster of the document that it is most like, or starts one.
+    def add(self, documents: Any, *, at_once: int = incoming.AT_ONCE) -> list[Added]:
+        """Add documents; each joins the cluster of the document that it resembles most, or starts one.
 
-        A document is a mapping with `doc_id`, `text` and what else is known (`title`, `url`, `date`, `source`); an
-        Arrow table or batch will do. `at_once` of them go in one transaction. One that is there already is left as it
-        is; one whose text has changed replaces what was there.
+        A document is a mapping with `doc_id`, `text` and other facts (`title`, `url`, `date`, `source`); an Arrow table
+        or batch is accepted too. One transaction adds `at_once` of them. A document that is already there is left
+        as it is; one whose text has changed replaces the earlier version.
         """
-        return [added for some in self.adding(documents_, at_once=at_once) for added in some]
+        return [added for some in self.adding(documents, at_once=at_once) for added in some]
 
-    def adding(self, documents_: Any, *, at_once: int = documents.AT_ONCE) -> Iterator[list[Added]]:
-        """The same, a transaction at a time: what has been handed out is safe."""
+    def adding(self, documents: Any, *, at_once: int = incoming.AT_ONCE) -> Iterator[list[Added]]:
+        """The same, one transaction at a time: what was yielded is safely stored."""
         pieces = (
-            piece
-            for batch in documents.batches(documents_, self.settings.markup, at_once)
-            for piece in documents.unrepeated(batch)
+            batch.slice(some.start, some.stop - some.start)
+            for batch in incoming.batches(documents, self.settings.markup, at_once)
+            for some in incoming.unrepeated(batch.column("doc_id").to_pylist())
         )
-        few = isinstance(documents_, dict) or (hasattr(documents_, "__len__") and len(documents_) <= at_once)
-        signed = map_in_order(lambda piece: (self._bound, self._sign(piece, self._bound)), pieces, 1 if few else 2)
-        for bound, some in signed:
-            yield self._add(bound, some)
+        few = isinstance(documents, dict) or (hasattr(documents, "__len__") and len(documents) <= at_once)
+        signed = map_in_order(lambda piece: (self.config, _sign(piece, self.config)), pieces, 1 if few else 2)
+        for config, some in signed:
+            yield self._add(config, some)
 
-    def _add(self, bound: IndexConfig, signed: SignedBatch) -> list[Added]:
-        held = {"bound": bound, "signed": signed}
+    def _add(self, signed_with: IndexConfig, signed: SignedBatch) -> list[Added]:
+        def work(connection: Connection, config: IndexConfig) -> list[Added]:
+            # another process may have refreshed the index since the batch was signed
+            now = signed if config is signed_with else _sign(signed.batch, config)
+            return writes.DocumentWriter(self._store, connection, config, now).run()
 
-        def work(connection: Connection, bound: IndexConfig) -> list[Added]:
-            if held["bound"] is not bound:  # refreshed meanwhile
-                held.update(bound=bound, signed=self._sign(signed.batch, bound))
-            return writing.DocumentWriter(self._store, connection, bound, held["signed"]).run()  # type: ignore[arg-type]
-
-        return self._write(work)
+        return self.transactions.write(work)
 
     def remove(self, ids: str | Iterable[str]) -> list[str]:
-        """Take documents out; returns the ids that were there. Clusters keep their ids."""
+        """Remove documents; returns the ids that were there. Clusters keep their ids."""
         listed = _listed(ids)
-        return self._write(lambda connection, bound: writing.remove(self._store, connection, bound, listed))
+        return self.transactions.write(
+            lambda connection, config: writes.remove(self._store, connection, config, listed)
+        )  # fmt: skip
 
     def revoke(self, ids: str | Iterable[str]) -> list[str]:
         """Declare that the texts of documents match nothing, now and whenever they are added again.
 
-        The documents stay and are listed as revoked; so are others of exactly the same text. Returns the ids that were
-        there.
+        The documents are kept and listed as revoked, and so are others with exactly the same text. Returns the ids that
+        were there.
         """
         listed = _listed(ids)
-        return self._write(lambda connection, bound: writing.revoke(self._store, connection, bound, listed))
+        return self.transactions.write(
+            lambda connection, config: writes.revoke(self._store, connection, config, listed)
+        )  # fmt: skip
 
     def expire(self, *, before: str | None = None, older_than: float | None = None) -> int:
-        """Take out documents dated before a day, or added longer ago than so many seconds; returns how many.
+        """Remove documents dated before a day, or added more than `older_than` seconds ago; returns how many.
 
-        It goes in steps of a thousand, so others never wait long. Documents without a date have no `before`.
+        Each transaction removes up to a thousand, so other writers never wait long. With `before`, documents without a
+        date are kept.
         """
         if (before is None) == (older_than is None):
             raise SettingsError("expire by the documents' date (before) or by when they were added (older_than)")
-        day = None if before is None else _day("before", before)
+        day = read_day("before", before)
         limit = None if older_than is None else int(time.time() - older_than) + 1
-        gone = 0
+        removed = 0
         while True:
-            some = self._write(
-                lambda connection, bound: writing.expire(
-                    self._store, connection, bound, before=day, added_before=limit, limit=_EXPIRED
+            some = self.transactions.write(
+                lambda connection, config: writes.expire(
+                    self._store, connection, config, before=day, added_before=limit, limit=_EXPIRED
                 )
             )
-            gone += some
+            removed += some
             if some < _EXPIRED:
-                return gone
+                return removed
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ querying
 
     def query(
         self,
-        asked: Any,
+        document: Any,
         *,
         limit: int | None = 10,
         minimum: float | None = None,
@@ -249,17 +239,17 @@ class Index:
         until: str | None = None,
         measure: str | None = None,
     ) -> list[Match]:
-        """The documents that a text, or a document, is a duplicate of, the most alike first.
+        """The documents of the index that a text, or a document, is a duplicate of, the most alike first.
 
-        `minimum` is the least `measure` (`resemblance`, or `containment`, or `contained_in`), which is also what they
-        are ordered by; `since` and `until` are days of the documents' dates.
+        `minimum` is the least `measure` (`resemblance`, `containment` or `contained_in`), which is also the order of
+        the matches; `since` and `until` are days of the documents' dates.
         """
-        batch = documents.one(asked, self.settings.markup)
-        return self._matches(batch, limit, minimum, since, until, measure)[0]
+        request = QueryRequest.of_days(limit, minimum, since, until, measure)
+        return self._matches(incoming.one(document, self.settings.markup), request)[0]
 
     def queries(
         self,
-        asked: Any,
+        documents: Any,
         *,
         limit: int | None = 10,
         minimum: float | None = None,
@@ -268,27 +258,19 @@ class Index:
         measure: str | None = None,
     ) -> list[list[Match]]:
         """The same for many documents at once."""
-        if isinstance(asked, list | tuple):
-            asked = [{"doc_id": "?", "text": item} if isinstance(item, str) else item for item in asked]
+        request = QueryRequest.of_days(limit, minimum, since, until, measure)
+        if isinstance(documents, list | tuple):
+            documents = [{"doc_id": "?", "text": item} if isinstance(item, str) else item for item in documents]
         return [
             found
-            for batch in documents.batches(asked, self.settings.markup)
-            for found in self._matches(batch, limit, minimum, since, until, measure)
+            for batch in incoming.batches(documents, self.settings.markup)
+            for found in self._matches(batch, request)
         ]
 
-    def _matches(
-        self, batch: pa.RecordBatch, limit: int | None, minimum: float | None, since: str | None, until: str | None,
-        measure: str | None,
-    ) -> list[list[Match]]:  # fmt: skip
-        if measure is not None:
-            checks.refuse(checks.one_of("measure", measure, FOR_QUERY))
-        if limit is not None and limit < 1:
-            raise SettingsError(f"limit must be 1 or more, or None for all, not {limit!r}")
-        days = [None if day is None else _day(name, day) for name, day in (("since", since), ("until", until))]
-        wanted = reading.QueryRequest(limit, minimum, days[0], days[1], measure)
-        return self._read(
-            lambda connection, bound: reading.matches(
-                self._store, connection, bound, self._sign(batch, bound), wanted
+    def _matches(self, batch: pa.RecordBatch, request: QueryRequest) -> list[list[Match]]:
+        return self.transactions.read(
+            lambda connection, config: queries.matches(
+                self._store, connection, config, _sign(batch, config), request
             )
         )  # fmt: skip
 
@@ -298,81 +280,88 @@ class Index:
         return found[0] if found else None
 
     def text(self, doc_id: str) -> str | None:
-        """The stored text of a document, without markup; None where there is none."""
-        return self._read(lambda connection, bound: reading.text_of(self._store, connection, bound, doc_id))
+        """The stored text of a document, without markup; None where no text is stored."""
+        return self.transactions.read(
+            lambda connection, config: queries.text_of(self._store, connection, config, doc_id)
+        )  # fmt: skip
 
     def cluster(self, cluster_id: int) -> list[Entry]:
-        """The documents of a cluster, in the order in which they came."""
+        """The documents of a cluster, in the order in which they were added."""
         return self._entries(CONTENTS.c.cluster == cluster_id)
 
     def by_url(self, url: str) -> list[Entry]:
-        """The documents with this url, in the order in which they came."""
+        """The documents with this url, in the order in which they were added."""
         return self._entries(DOCUMENTS.c.url == url)
 
     def _entries(self, where: Any) -> list[Entry]:
-        return self._read(lambda connection, bound: reading.entries(connection, where))
+        return self.transactions.read(lambda connection, config: queries.entries(connection, where))
 
     def search(self, query: str, *, limit: int = 10, offset: int = 0) -> Hits:
-        """The documents whose text or title has these words, the best first; see `words` for what can be asked.
+        """The documents whose text or title has these words, the best first; `search_words` shows the forms of queries.
 
-        The index must have been made with `search`, or made so by `make_searchable`.
+        The index must have been made with `search`, or have got a search index by `make_searchable`.
         """
         if limit < 1 or offset < 0:
             raise SettingsError(f"limit must be 1 or more and offset 0 or more, not {limit!r} and {offset!r}")
-        return self._read(
-            lambda connection, bound: searching.search(self._store, connection, bound, query, limit, offset)
+        return self.transactions.read(
+            lambda connection, config: search(self._store, connection, config, query, limit, offset)
         )
 
     @property
     def searchable(self) -> bool:
-        """Whether `search` has all it needs."""
-        found = self._read(lambda connection, bound: searching.state(connection))
-        return found is not None and found.ready
+        """Whether the search index is complete."""
+        state = self.transactions.read(lambda connection, config: search_index.read_state(connection))
+        return state is not None and state.ready
 
     def pairs(self) -> pa.Table:
-        """Every pair of duplicates, as a batch run with `pairs="all"` finds them (`model.SCORED_PAIRS`)."""
-        batches = self._read(lambda connection, bound: list(reading.pairs(self._store, connection, bound)))
-        return pa.Table.from_batches(batches, schema=SCORED_PAIRS).sort_by(
+        """Every pair of duplicates, as a batch run with `pairs="all"` finds them (`queries.PAIRS`)."""
+        batches = self.transactions.read(
+            lambda connection, config: list(queries.pairs(self._store, connection, config))
+        )  # fmt: skip
+        return pa.Table.from_batches(batches, schema=queries.PAIRS).sort_by(
             [("left_id", "ascending"), ("right_id", "ascending")]
         )
 
     def stats(self) -> Stats:
-        """How much it holds."""
-        return self._read(lambda connection, bound: counting.stats(self._store, connection, bound))
+        """The size of the index in numbers."""
+        return self.transactions.read(lambda connection, config: count_stats(self._store, connection, config))
 
     # ------------------------------------------------------------------ upkeep
 
     def verify(self, sample: int | None = None) -> IndexCheck:
-        """Whether it is whole; with `sample`, keys are made again for so many texts only."""
-        return self._read(lambda connection, bound: checking.verify(self._store, connection, bound, sample))
+        """Check that the index is whole; with `sample`, keys are made again for a sample of so many texts."""
+        return self.transactions.read(
+            lambda connection, config: check.verify(self._store, connection, config, sample)
+        )  # fmt: skip
 
     def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> int:
-        """Write all documents to a Parquet file (`exporting.SCHEMA`); returns how many."""
-        target = Path(path)
-        return self._read(lambda connection, bound: exporting.export(self._store, connection, bound, target, overwrite))
+        """Write all documents to a Parquet file (`upkeep.export.SCHEMA`); returns how many."""
+        return self.transactions.read(
+            lambda connection, config: export.export(self._store, connection, config, Path(path), overwrite)
+        )
 
     def make_searchable(self, *, advance: Callable[[int], None] = lambda done: None) -> int:
-        """Make the search index, in steps, while the index is in use; returns how many texts were put in.
+        """Make the search index, in steps, while the index is in use; returns how many texts were added.
 
-        After a kill, the same call goes on where it was; where it is there already, nothing is done.
+        After a kill, the same call continues; where the search index is complete, nothing is done.
         """
-        return searching.make(self._store, self._bound, advance)
+        return search_index.make(self._store, self.config, advance)
 
     def forget_search(self) -> None:
-        """Take the search index away."""
-        self._write(lambda connection, bound: searching.forget(self._store, connection))
+        """Delete the search index."""
+        self.transactions.write(lambda connection, config: search_index.forget(connection))
 
     def refresh(
         self, lexicon: str | os.PathLike[str] | Lexicon, *, advance: Callable[[int], None] = lambda done: None
     ) -> Refreshed:
         """Sign all texts with another lexicon, in steps, while the index is in use; then exchange the keys at once.
 
-        After a kill, the same call goes on where it was.
+        After a kill, the same call continues where it stopped.
         """
-        old = self._read(lambda connection, bound: bound)
-        new = binding.with_lexicon(old, lexicon, self.name)
-        refreshed = refreshing.refresh(self._store, old, new, advance)
-        self._bound = new
+        old = self.transactions.read(lambda connection, config: config)
+        new = with_lexicon(old, lexicon, self.name)
+        refreshed = refresh.refresh(self._store, old, new, advance)
+        self.transactions.config = new
         return refreshed
 
     @classmethod
@@ -380,62 +369,16 @@ class Index:
         cls, where: str | os.PathLike[str], *, key_file: str | os.PathLike[str] | None = None
     ) -> tuple[int, int]:
         """Bring an index to this version's format; (format before, format now). After a kill, call it again."""
-        place = IndexStore(where)
+        database = IndexStore(where)
         try:
-            return upgrading.upgrade(place, None if key_file is None else os.fspath(key_file))
+            return upgrade.upgrade(database, None if key_file is None else os.fspath(key_file))
         finally:
-            place.close()
-
-    # ------------------------------------------------------------------ transactions
-
-    def _sign(self, batch: pa.RecordBatch, bound: IndexConfig) -> SignedBatch:
-        return sign(batch, bound.method, bound.settings)
-
-    def _read(self, work: Callable[[Connection, IndexConfig], T]) -> T:
-        return self._run(self._store.reading, work)
-
-    def _write(self, work: Callable[[Connection, IndexConfig], T]) -> T:
-        return self._run(self._store.writing, work)
-
-    def _run(self, transaction: Callable[[], Any], work: Callable[[Connection, IndexConfig], T]) -> T:
-        """One transaction, with the settings that hold in it."""
-
-        def once() -> T:
-            bound = self._bound
-            with transaction() as connection:
-                generation = self._store.value(connection, _GENERATION)
-                if generation is None or int(generation) != bound.generation:
-                    raise _Refreshed
-                return work(connection, bound)
-
-        for _ in range(_REFRESHES):
-            try:
-                return attempt(self.name, once)
-            except _Refreshed:
-                self._bound = attempt(self.name, lambda: _read_bound(self._store, self._key_file))
-        raise IndexRefused(f"{self.name} is being refreshed again and again; try when that is over")
-
-    @contextmanager
-    def moment(self) -> Iterator[Connection]:
-        """A transaction that reads, for what is built on top of an index."""
-        try:
-            with self._store.reading() as connection:
-                yield connection
-        except DBAPIError as problem:
-            raise told(self.name, problem) from problem
+            database.close()
 
 
-def _read_bound(store: IndexStore, key_file: str | os.PathLike[str] | None) -> IndexConfig:
-    with store.reading() as connection:
-        return binding.read(connection, store.name, None if key_file is None else os.fspath(key_file))
+def _sign(batch: pa.RecordBatch, config: IndexConfig) -> SignedBatch:
+    return sign(batch, config.method, config.settings)
 
 
 def _listed(ids: str | Iterable[str]) -> list[str]:
     return [ids] if isinstance(ids, str) else [str(doc_id) for doc_id in ids]
-
-
-def _day(name: str, given: str) -> int:
-    day = day_of(given)
-    if day == NO_DAY:
-        raise SettingsError(f"{name} must be a date such as 2024-03-31, not {given!r}")
-    return day

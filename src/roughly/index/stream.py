@@ -1,12 +1,12 @@
-"""A stream of documents against everything seen: each is answered in its turn, with the verdicts of the index.
+"""A stream of documents matched against an index, one answer per document, in order.
 
     >>> for answer in roughly.match(index, documents, add=True):
     ...     answer.verdict, answer.match, answer.score
 
-A document is **known** where the index holds a duplicate of it, itself included, and **new** otherwise. With `add` it
-is learnt as well, after it was judged, so the next copy of it is known. With `revoke` everything that makes it known is
-taken back for good (`Index.revoke`). A document that cannot be used is **rejected** with the reason, and the stream
-goes on; only the index itself can stop it.
+A document is **known** where the index has a duplicate of it, itself included, and **new** otherwise. With `add` it is
+added after it was matched, so the next copy of it is known. With `revoke` all documents that make it known are revoked
+for good (`Index.revoke`). A document that cannot be used is **rejected** with the reason, and the stream continues;
+only a failure of the index stops it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sqlalchemy import Connection
 
 from roughly.dates import NO_DAY, day_of
 from roughly.errors import InputError, SettingsError
-from roughly.index.answers import Match
-from roughly.index.config import IndexConfig
-from roughly.index.incoming import from_mappings
+from roughly.index.answers import Match, PlainAnswer
+from roughly.index.incoming import from_mappings, unrepeated
 from roughly.index.index import Index
+from roughly.index.index_config import IndexConfig
 from roughly.index.matching.signed_batch import storable
 from roughly.index.storage.schema import DOCUMENTS
 from roughly.measures import FOR_QUERY
@@ -32,16 +32,16 @@ Verdict = Literal["known", "new", "revoked", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
-class MatchAnswer:
-    """What is told of one document of a stream."""
+class MatchAnswer(PlainAnswer):
+    """The answer for one document of a stream."""
 
-    record: str  # where it stood: "line 17", "message 4"
+    record: str  # its place in the stream: "line 17", "message 4"
     doc_id: str | None
     verdict: Verdict
-    match: Match | None = None  # the document that it is most like
-    score: float | None = None  # how much, by the measure asked for; None: not measured
+    match: Match | None = None  # the document that it resembles most
+    score: float | None = None  # by the measure of the request; None: not measured
     status: Literal["added", "updated", "unchanged"] | None = None  # with `add`
-    revoked: tuple[str, ...] = ()  # the ids taken back
+    revoked: tuple[str, ...] = ()  # the ids that were revoked
     reason: str | None = None  # of a rejection
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class MatchAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchRequest:
-    """What is to be done with each document of a stream."""
+    """What to do with each document of a stream."""
 
     add: bool = False
     revoke: bool = False
@@ -62,7 +62,7 @@ class MatchRequest:
     def __post_init__(self) -> None:
         problems = []
         if self.add and self.revoke:
-            problems.append("add learns and revoke takes back; give one of them")
+            problems.append("add stores documents and revoke makes them match nothing; give one of them")
         if self.window is not None and (not isinstance(self.window, int) or self.window < 0):
             problems.append(f"window must be a number of days, 0 or more, not {self.window!r}")
         if self.minimum is not None and not 0 <= self.minimum <= 1:
@@ -74,7 +74,7 @@ class MatchRequest:
 
     @property
     def narrowed(self) -> bool:
-        """Whether not every duplicate counts."""
+        """Whether only some duplicates count."""
         return self.window is not None or self.minimum is not None or self.measure is not None
 
 
@@ -88,41 +88,41 @@ def match(
     minimum: float | None = None,
     measure: str | None = None,
 ) -> Iterator[MatchAnswer]:
-    """Answer documents one by one as they come; each is answered before the next is asked for.
+    """Answer documents one by one; each is answered before the next is read.
 
-    `window` is how many days a match may be older or newer than the document, which is of today where it has no date;
-    `minimum` is the least score by `measure`.
+    `window` is how many days a match may be older or newer than the document, which counts as of today where it has no
+    date; `minimum` is the least score by `measure`.
     """
-    asked = MatchRequest(add=add, revoke=revoke, window=window, minimum=minimum, measure=measure)
+    request = MatchRequest(add=add, revoke=revoke, window=window, minimum=minimum, measure=measure)
     listed = [documents] if isinstance(documents, Mapping) else documents
-    return _each(index, listed, asked)
+    return _each(index, listed, request)
 
 
-def _each(index: Index, documents: Iterable[Any], asked: MatchRequest) -> Iterator[MatchAnswer]:
+def _each(index: Index, documents: Iterable[Any], request: MatchRequest) -> Iterator[MatchAnswer]:
     for number, document in enumerate(documents, 1):
-        yield from answer(index, [(f"document {number}", document)], asked)
+        yield from answer(index, [(f"document {number}", document)], request)
 
 
-def answer(index: Index, records: list[tuple[str, Any]], asked: MatchRequest) -> list[MatchAnswer]:
-    """Answer documents that came together, each as if those before it had been answered first."""
-    told: dict[int, MatchAnswer] = {}
+def answer(index: Index, records: list[tuple[str, Any]], request: MatchRequest) -> list[MatchAnswer]:
+    """Answer documents that arrived together, each as if those before it had been answered first."""
+    answers: dict[int, MatchAnswer] = {}
     good: list[int] = []
     for place, (record, document) in enumerate(records):
-        if problem := _problem(document, asked.add):
-            told[place] = MatchAnswer(record, None, "rejected", reason=problem)
+        if problem := _problem(document, request.add):
+            answers[place] = MatchAnswer(record, None, "rejected", reason=problem)
         else:
             good.append(place)
-    if asked.add and not asked.narrowed:
+    if request.add and not request.narrowed:
         # where dates decide, a text counts by the date of its best document, which may be one that comes later
-        step = len(good) or 1 if index.bound.judge.dates is None else 1
+        step = len(good) or 1 if index.config.judge.dates is None else 1
         for at in range(0, len(good), step):
-            told |= _learn(index, records, good[at : at + step], asked)
-    elif asked.add or asked.revoke:
+            answers |= _add(index, records, good[at : at + step], request)
+    elif request.add or request.revoke:
         for place in good:
-            told[place] = _one(index, *records[place], asked)
+            answers[place] = _one(index, *records[place], request)
     else:
-        told |= _look(index, records, good, asked)
-    return [told[place] for place in range(len(records))]
+        answers |= _query_all(index, records, good, request)
+    return [answers[place] for place in range(len(records))]
 
 
 def _problem(document: Any, named: bool) -> str | None:
@@ -133,84 +133,71 @@ def _problem(document: Any, named: bool) -> str | None:
     return None
 
 
-def _learn(
-    index: Index, records: list[tuple[str, Any]], places: list[int], asked: MatchRequest
+def _add(
+    index: Index, records: list[tuple[str, Any]], places: list[int], request: MatchRequest
 ) -> dict[int, MatchAnswer]:
-    """Add them together; what each was added for is what it is known by.
+    """Add documents together; a document is known by the one whose cluster it joins.
 
-    Of a document that is there already, or was a moment ago, the version before counts as well: it is asked for first.
+    Where a document with the same id is in the index, that earlier version counts too, so it is queried first.
     """
-    told: dict[int, MatchAnswer] = {}
-    for some in _unrepeated(records, places):
-        there = _there(index, [_id(records[place][1]) for place in some])
-        before = {p: _best(index, records[p][1], asked) for p in some if _id(records[p][1]) in there}
+    answers: dict[int, MatchAnswer] = {}
+    ids = [_id(records[place][1]) for place in places]
+    for run in unrepeated(ids):
+        some, present = places[run], _present(index, ids[run])
+        before = {p: _best(index, records[p][1], request) for p in some if _id(records[p][1]) in present}
         added = index.add([records[place][1] for place in some])
         for place, result in zip(some, added, strict=True):
             found = before.get(place) or result.match
-            told[place] = _answer(index, *records[place], found, asked, status=result.status)
-    return told
+            answers[place] = _answer(index, *records[place], found, request, status=result.status)
+    return answers
 
 
-def _unrepeated(records: list[tuple[str, Any]], places: list[int]) -> Iterator[list[int]]:
-    """The places in pieces in which no id stands twice."""
-    some: list[int] = []
-    seen: set[str] = set()
-    for place in places:
-        doc_id = _id(records[place][1])
-        if doc_id in seen:
-            yield some
-            some, seen = [], set()
-        some.append(place)
-        seen.add(doc_id)
-    if some:
-        yield some
+def _present(index: Index, ids: list[str]) -> set[str]:
+    """Those of the ids that the index has."""
 
+    def work(connection: Connection, config: IndexConfig) -> set[str]:
+        rows = index.transactions.store.fetch(connection, (DOCUMENTS.c.doc_id,), DOCUMENTS.c.doc_id, ids)
+        return {row[0] for row in rows}
 
-def _there(index: Index, ids: list[str]) -> set[str]:
-    """Those of the ids that the index holds."""
-
-    def work(connection: Connection, bound: IndexConfig) -> set[str]:
-        return {row[0] for row in index._store.fetch(connection, (DOCUMENTS.c.doc_id,), DOCUMENTS.c.doc_id, ids)}
-
-    return index._read(work)
+    return index.transactions.read(work)
 
 
 def _id(document: Mapping[str, Any]) -> str:
     return str(document.get("doc_id", document.get("id")))
 
 
-def _look(
-    index: Index, records: list[tuple[str, Any]], places: list[int], asked: MatchRequest
+def _query_all(
+    index: Index, records: list[tuple[str, Any]], places: list[int], request: MatchRequest
 ) -> dict[int, MatchAnswer]:
-    if asked.window is not None:  # each has a window of its own
-        return {place: _one(index, *records[place], asked) for place in places}
+    if request.window is not None:  # each has a window of its own
+        return {place: _one(index, *records[place], request) for place in places}
     documents = [{"doc_id": "?", **records[place][1]} for place in places]
-    found = index.queries(documents, limit=1, minimum=asked.minimum, measure=asked.measure) if places else []
+    found = index.queries(documents, limit=1, minimum=request.minimum, measure=request.measure) if places else []
     return {
-        place: _answer(index, *records[place], matches[0] if matches else None, asked)
+        place: _answer(index, *records[place], matches[0] if matches else None, request)
         for place, matches in zip(places, found, strict=True)
     }
 
 
-def _one(index: Index, record: str, document: Mapping[str, Any], asked: MatchRequest) -> MatchAnswer:
-    found = _best(index, document, asked)
-    if asked.add:
-        return _answer(index, record, document, found, asked, status=index.add([document])[0].status)
-    if not asked.revoke or found is None:
-        return _answer(index, record, document, found, asked)
-    gone = index.revoke([match.doc_id for match in _matches(index, document, asked, None)])
-    return _answer(index, record, document, found, asked, revoked=tuple(sorted(gone)))
+def _one(index: Index, record: str, document: Mapping[str, Any], request: MatchRequest) -> MatchAnswer:
+    found = _best(index, document, request)
+    if request.add:
+        return _answer(index, record, document, found, request, status=index.add([document])[0].status)
+    if not request.revoke or found is None:
+        return _answer(index, record, document, found, request)
+    revoked = index.revoke([match.doc_id for match in _matches(index, document, request, None)])
+    return _answer(index, record, document, found, request, revoked=tuple(sorted(revoked)))
 
 
-def _best(index: Index, document: Mapping[str, Any], asked: MatchRequest) -> Match | None:
-    found = _matches(index, document, asked, 1)
+def _best(index: Index, document: Mapping[str, Any], request: MatchRequest) -> Match | None:
+    found = _matches(index, document, request, 1)
     return found[0] if found else None
 
 
-def _matches(index: Index, document: Mapping[str, Any], asked: MatchRequest, limit: int | None) -> list[Match]:
-    since, until = _around(document.get("date"), asked.window, index.settings.date_format)
+def _matches(index: Index, document: Mapping[str, Any], request: MatchRequest, limit: int | None) -> list[Match]:
+    since, until = _around(document.get("date"), request.window, index.settings.date_format)
     return index.query(
-        document, limit=limit, minimum=asked.minimum, measure=asked.measure, since=since, until=until
+        document, limit=limit, minimum=request.minimum, measure=request.measure, since=since, until=until
     )  # fmt: skip
 
 
@@ -225,17 +212,17 @@ def _around(found: Any, window: int | None, form: str | None) -> tuple[str | Non
 
 
 def _answer(
-    index: Index, record: str, document: Mapping[str, Any], found: Match | None, asked: MatchRequest, **more: Any
+    index: Index, record: str, document: Mapping[str, Any], found: Match | None, request: MatchRequest, **more: Any
 ) -> MatchAnswer:
     doc_id = document.get("doc_id", document.get("id"))
     named = None if doc_id is None else str(doc_id)
     verdict: Verdict = "revoked" if more.get("revoked") else "new" if found is None else "known"
-    score = None if found is None else score_of(found, asked.measure or index.settings.measure)
+    score = None if found is None else score_of(found, request.measure or index.settings.measure)
     return MatchAnswer(record, named, verdict, found, score, **more)
 
 
 def score_of(match: Match, measure: str) -> float | None:
-    """How alike the two are; with containment, how much of the one the other holds, whichever is more."""
+    """How alike the two are; by containment, the greater fraction of the one that the other contains."""
     if measure == "containment" and match.containment is not None and match.contained_in is not None:
         return max(match.containment, match.contained_in)
     return match.contained_in if measure == "contained_in" else match.resemblance

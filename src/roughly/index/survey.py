@@ -1,7 +1,7 @@
-"""All clusters of an index, counted at one moment, for lists of them.
+"""All clusters of an index, counted once, for lists of them.
 
-Sizes of clusters are not stored, so a list means to count the documents of all: seconds in an index of a million. One
-count serves every list, order and page; whoever keeps it asks `stamp` whether anything has changed since.
+Sizes of clusters are not stored, so a list means counting the documents of all clusters: seconds in an index of a
+million documents. One count serves every list, order and page; `stamp` tells whether anything has changed since.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, func, or_, select
 
 from roughly.index.index import Index
-from roughly.index.matching import scored_answers as answers
+from roughly.index.storage.document_rows import documents_by_number
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS, META
 from roughly.index.storage.store import IndexStore
 
@@ -31,7 +31,7 @@ _COUNTERS = ("next_content", "next_document", "removals")
 class Filter:
     """Which clusters are wanted."""
 
-    q: str = ""  # stands in an id, a title or an address
+    q: str = ""  # part of an id, a title or a url
     source: str = ""
     least: int = 2
     most: int | None = None
@@ -41,17 +41,17 @@ class Filter:
 
 
 def stamp(index: Index) -> tuple[str, ...]:
-    """Another one when documents or texts have come, or texts have gone; facts about a document may change without."""
-    asked = select(META.c.value).where(META.c.name.in_(_COUNTERS)).order_by(META.c.name)
-    return tuple(index._read(lambda connection, _: connection.scalars(asked).all()))
+    """Changes when documents or texts were added, or texts deleted; not when only facts about a document changed."""
+    counters = select(META.c.value).where(META.c.name.in_(_COUNTERS)).order_by(META.c.name)
+    return tuple(index.transactions.read(lambda connection, _: connection.scalars(counters).all()))
 
 
 class Survey:
     """Every cluster of two documents or more: its size, its sources, its days (0: none), its first document."""
 
     def __init__(self, index: Index) -> None:
-        asked = grouped().having(func.count() > 1)
-        rows = index._read(lambda connection, _: connection.execute(asked).all())
+        clusters = select_clusters().having(func.count() > 1)
+        rows = index.transactions.read(lambda connection, _: connection.execute(clusters).all())
         self._index = index
         self._table = np.array([[value or 0 for value in row] for row in rows], np.int64).reshape(-1, len(_COLUMNS))
 
@@ -59,23 +59,24 @@ class Survey:
         return self._table[:, _COLUMNS.index(name)]
 
     def sizes(self) -> list[tuple[int, int]]:
-        """(size, how many clusters have it)."""
+        """Pairs (size, number of clusters with this size)."""
         sizes, counts = np.unique(self._column("size"), return_counts=True)
         return list(zip(sizes.tolist(), counts.tolist(), strict=True))
 
-    def page(self, asked: Filter) -> tuple[int, list[Row]]:
-        """(how many clusters there are that fulfil the filter, some of them)."""
-        return self._index._read(lambda connection, _: self._page(self._index._store, connection, asked))
+    def page(self, wanted: Filter) -> tuple[int, list[Row]]:
+        """(the number of clusters that fulfil the filter, one page of them)."""
+        transactions = self._index.transactions
+        return transactions.read(lambda connection, _: self._page(transactions.store, connection, wanted))
 
-    def _page(self, store: IndexStore, connection: Connection, asked: Filter) -> tuple[int, list[Row]]:
-        if store.postgres and "\x00" in asked.q + asked.source:  # no text of PostgreSQL holds one
+    def _page(self, store: IndexStore, connection: Connection, wanted: Filter) -> tuple[int, list[Row]]:
+        if store.postgres and "\x00" in wanted.q + wanted.source:  # no text of PostgreSQL holds one
             return 0, []
         size, cluster = self._column("size"), self._column("cluster")
-        use = size >= asked.least
-        if asked.most is not None:
-            use &= size <= asked.most
-        if asked.q or asked.source:
-            use &= np.isin(cluster, _holding(connection, asked))
+        use = size >= wanted.least
+        if wanted.most is not None:
+            use &= size <= wanted.most
+        if wanted.q or wanted.source:
+            use &= np.isin(cluster, _holding(connection, wanted))
         places = np.flatnonzero(use)
         keys: dict[str, tuple[Ints, ...]] = {
             "size": (-size,),
@@ -84,27 +85,27 @@ class Survey:
             "newest": (-self._column("last"),),
             "id": (),
         }
-        order = np.lexsort([key[places] for key in (cluster, *reversed(keys[asked.order]))])
-        some = self._table[places[order[asked.offset : asked.offset + asked.limit]]]
+        order = np.lexsort([key[places] for key in (cluster, *reversed(keys[wanted.order]))])
+        some = self._table[places[order[wanted.offset : wanted.offset + wanted.limit]]]
         return len(places), _named(store, connection, some)
 
 
-def _holding(connection: Connection, asked: Filter) -> Ints:
-    """Numbers of the clusters with a document of the source, and one with the words."""
+def _holding(connection: Connection, wanted: Filter) -> Ints:
+    """Numbers of the clusters with a document of the source, and with one that has the words."""
     inner = select(CONTENTS.c.cluster).distinct().join(DOCUMENTS, DOCUMENTS.c.content == CONTENTS.c.content)
-    within = (func.lower(DOCUMENTS.c[name]).contains(asked.q.lower(), autoescape=True) for name in _SEARCHED)
+    within = (func.lower(DOCUMENTS.c[name]).contains(wanted.q.lower(), autoescape=True) for name in _SEARCHED)
     found = []
-    for given, condition in ((asked.source, DOCUMENTS.c.source == asked.source), (asked.q, or_(*within))):
+    for given, condition in ((wanted.source, DOCUMENTS.c.source == wanted.source), (wanted.q, or_(*within))):
         if given:
             found.append(np.array(connection.scalars(inner.where(condition)).all(), np.int64))
     return reduce(np.intersect1d, found)
 
 
 def _named(store: IndexStore, connection: Connection, some: Ints) -> list[Row]:
-    """Rows with the names of their first documents; clusters whose first document has gone since are left out."""
+    """Rows with the names of their first documents; without clusters whose first document was removed since."""
     rows = [dict(zip(_COLUMNS, row, strict=True)) for row in some.tolist()]
-    shown = map(answers.ShownDocument._make, answers.by_number(store, connection, [row["document"] for row in rows]))
-    named = {row.document: row for row in shown}
+    documents = documents_by_number(store, connection, [row["document"] for row in rows])
+    named = {row.document: row for row in documents}
     listed: list[Row] = []
     for row in rows:
         if (first := named.get(row["document"])) is not None:
@@ -114,8 +115,8 @@ def _named(store: IndexStore, connection: Connection, some: Ints) -> list[Row]:
     return listed
 
 
-def grouped() -> Any:
-    """A select of every cluster, in the order of `_COLUMNS`."""
+def select_clusters() -> Any:
+    """A select of every cluster, with the columns `_COLUMNS`."""
     return (
         select(
             CONTENTS.c.cluster.label("cluster"),

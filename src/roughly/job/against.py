@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from roughly.errors import DuplicateIds
 from roughly.index import Index, Match
-from roughly.index.config import check_same
+from roughly.index.index_config import check_same
 from roughly.job.merging import merge_sorted, write_sorted
 from roughly.model import SCORED_PAIRS, WRITTEN
 from roughly.settings import Settings
@@ -127,7 +127,7 @@ def settings_against(index: Index, asked: Mapping[str, Any]) -> Settings:
     own = index.settings.to_dict()
     own["options"] = dict(index.settings.options)
     settings = Settings.gather(own, {name: value for name, value in asked.items() if value is not None})
-    check_same(index.bound, settings, index.name)
+    check_same(index.config, settings, index.name)
     return settings
 
 

@@ -207,16 +207,16 @@ def _query(archive: Index, parts: Sequence[Part], resources: Resources) -> Archi
 
 def _make_index(index: str | os.PathLike[str], session: Session, place: OutputFolder) -> RoughlyError | None:
     """An index of all documents of the run, with its clusters; what went wrong is raised when the run is safe."""
-    from roughly.index.config import bind
+    from roughly.index.index_config import make_config
     from roughly.index.upkeep.bulk_load import load
 
     made = session.method.method if isinstance(session.method, methods.Verified) else session.method
-    bound = bind(session.settings, "text", getattr(made, "lexicon", None))
+    config = make_config(session.settings, "text", getattr(made, "lexicon", None))
     verdicts = place.result / "documents.parquet"
     try:
         with session.meter.stage("index", session.engine.documents, "documents") as stage:
             load(
-                index, bound, session.parts, verdicts, threads=session.resources.threads,
+                index, config, session.parts, verdicts, threads=session.resources.threads,
                 temp=session.resources.temp, advance=lambda done: session.meter.advance(stage, done),
             )  # fmt: skip
     except RoughlyError as problem:

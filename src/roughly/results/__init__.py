@@ -1,4 +1,4 @@
-"""Search results: duplicates grouped under the one that is shown, and none discarded."""
+"""Search results: duplicates are grouped under the result that is shown, and none is discarded."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""`roughly.group_results`: ranked results in, duplicates grouped and indented under the first, nothing discarded.
+"""`roughly.group_results`: ranked results with their duplicates grouped under the result that is shown.
 
-Conrad 2003 §8 and Broder 1997 §6.3. Results are taken in the order of who is to be shown (by rank, date or length), and
-each joins the first of those before it that it is a duplicate of: the star of `cluster.star`. So the result that is
-shown was compared with every one below it, and a chain of small differences never brings two unlike results together.
-A group stands where the best-ranked of its results stood.
+Conrad 2003 §8 and Broder 1997 §6.3. Results are taken in the order in which they should be shown (by rank, date or
+length), and each joins the first earlier one that it is a duplicate of: the star of `cluster.star`. So the result that
+is shown was compared with every one below it, and a chain of small differences never groups two results that differ
+much. A group has the place of its best-ranked result. No result is discarded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from roughly.errors import SettingsError
 from roughly.features.sketch import estimate
 from roughly.methods.method import Method
 from roughly.results.groups import Grouped, RankedResult, ResultGroup
-from roughly.results.in_memory import JudgedResults, StoredSignatures, sign_texts
+from roughly.results.judged_results import JudgedResults, StoredSignatures, sign_texts
 from roughly.results.ranked_list import RankedList, read_results
 from roughly.settings import Settings
 
@@ -44,11 +44,11 @@ def group_results(
     signatures: Any = None,
     **options: Any,
 ) -> Grouped:
-    """Group ranked results, best first; duplicates go under the one that is shown.
+    """Group ranked results, best first; duplicates are listed under the result that is shown.
 
-    A result is a mapping with `text` and what else is known (`doc_id`, `title`, `url`, `date`, `source`), or a string.
-    With an `index`, or `signatures` (a file of `roughly sign`, or `StoredSignatures` to read it once for many calls),
-    results are found there by their `doc_id` and need no text. `options` are those of `Settings` and of the method.
+    A result is a mapping with `text` and other facts (`doc_id`, `title`, `url`, `date`, `source`), or a string. With an
+    `index`, or `signatures` (a file of `roughly sign`, or `StoredSignatures` to read it once for many calls), results
+    are found there by their `doc_id` and need no text. `options` are those of `Settings` and of the method.
     """
     checks.refuse(checks.one_of("show", show, SHOW))
     stored = [name for name, value in (("index", index), ("signatures", signatures)) if value is not None]
@@ -64,18 +64,18 @@ def group_results(
     if not len(given):
         return Grouped((), "none")
     if index is not None:
-        from roughly.results.indexed import hold_indexed  # the database's packages only where there is one
+        from roughly.results.indexed import read_indexed  # imports the database's packages only for an index
 
-        return _grouped(given, hold_indexed(index, given), show, index.settings.date_format)
+        return _grouped(given, read_indexed(index, given), show, index.settings.date_format)
     if signatures is not None:
-        held = StoredSignatures(signatures) if isinstance(signatures, str | os.PathLike) else signatures
-        return _grouped(given, held.hold(given), show)
+        stored_signatures = StoredSignatures(signatures) if isinstance(signatures, str | os.PathLike) else signatures
+        return _grouped(given, stored_signatures.read(given), show)
     settings = settings or Settings()
     return _grouped(given, sign_texts(given, settings, _method(settings)), show, settings.date_format)
 
 
 def _method(settings: Settings) -> Method:
-    """The method, made once: opening a lexicon takes longer than grouping. What a file holds may change."""
+    """The method; made once per settings, unless they name files, which may change. Opening a lexicon takes long."""
     if methods.needs_count(settings):
         raise SettingsError(
             "a few results are no collection to count; build a lexicon with `roughly lexicon build`, and name it"
@@ -88,12 +88,12 @@ def _made(settings: Settings) -> Method:
     return methods.make(settings)
 
 
-def _grouped(given: RankedList, held: JudgedResults, show: str, date_format: str | None = None) -> Grouped:
-    facts = {name: _merged(given.facts[name], held.told.get(name)) for name in given.facts}
-    rank = _order(show, held.tokens, days_of(facts["date"], date_format))
-    shown, scores = _resolved(held, rank)
-    columns = (given.ids, *facts.values(), held.tokens.tolist(), *scores)
-    results = [RankedResult(*told) for told in zip(range(1, len(given) + 1), *columns, strict=True)]
+def _grouped(given: RankedList, judged: JudgedResults, show: str, date_format: str | None = None) -> Grouped:
+    facts = {name: _merged(given.facts[name], judged.stored_facts.get(name)) for name in given.facts}
+    rank = _order(show, judged.tokens, days_of(facts["date"], date_format))
+    shown, scores = _resolved(judged, rank)
+    columns = (given.ids, *facts.values(), judged.tokens.tolist(), *scores)
+    results = [RankedResult(*values) for values in zip(range(1, len(given) + 1), *columns, strict=True)]
     members: dict[int, list[RankedResult]] = {}
     for head, result in zip(shown.tolist(), results, strict=True):
         members.setdefault(head, []).append(result)
@@ -101,18 +101,18 @@ def _grouped(given: RankedList, held: JudgedResults, show: str, date_format: str
         ResultGroup(results[head], () if len(found) == 1 else tuple(one for one in found if one.rank != head + 1))
         for head, found in members.items()
     )
-    return Grouped(groups, held.scores)
+    return Grouped(groups, judged.scores)
 
 
 def _merged(given: list[str | None], known: list[str | None] | None) -> list[str | None]:
-    """What the results say themselves, and where they do not, what the store knows."""
+    """The facts that were given with the results; where one is missing, the stored fact."""
     if known is None:
         return given
     return [one if one is not None else other for one, other in zip(given, known, strict=True)]
 
 
 def _order(show: str, tokens: Ints, days: Days) -> Ints:
-    """The results, those first that are to be shown. Results without a date come after those with one."""
+    """The results in the order in which they should be shown; those without a date come after those with one."""
     places = np.arange(len(tokens))
     if show == "rank":
         return places
@@ -122,30 +122,30 @@ def _order(show: str, tokens: Ints, days: Days) -> Ints:
     return np.lexsort((places, -days if show == "newest" else days, days == NO_DAY))
 
 
-def _resolved(held: JudgedResults, rank: Ints) -> tuple[Ints, list[list[float | None]]]:
-    """Who is shown in the place of each result, and how alike they are."""
-    if held.keys is None or held.judge is None:
-        shown = first_of(held.equal, rank)
-        return shown, _scores(held, shown)
-    if held.judge.measure == "containment":  # only the longer can contain the shorter; rules break ties
+def _resolved(judged: JudgedResults, rank: Ints) -> tuple[Ints, list[list[float | None]]]:
+    """For each result the one that is shown for it, and how alike the two are."""
+    if judged.keys is None or judged.judge is None:
+        shown = first_of(judged.equal, rank)
+        return shown, _scores(judged, shown)
+    if judged.judge.measure == "containment":  # only the longer can contain the shorter; ties are broken by the order
         place = np.empty(len(rank), np.int64)
         place[rank] = np.arange(len(rank))
-        rank = np.lexsort((place, -held.tokens))
+        rank = np.lexsort((place, -judged.tokens))
     found = resolve_in_memory(
-        held.keys, held.judge, held.facts, rank=rank, first=first_of(held.equal, rank), work=ResolveBudget(_BUDGET),
-        common=held.common,
+        judged.keys, judged.judge, judged.facts, rank=rank, first=first_of(judged.equal, rank),
+        work=ResolveBudget(_BUDGET), common=judged.hot_key_limit,
     )  # fmt: skip
-    return found.witness, _scores(held, found.witness)
+    return found.witness, _scores(judged, found.witness)
 
 
-def _scores(held: JudgedResults, shown: Ints) -> list[list[float | None]]:
-    """Of each result with the one that is shown; equal ones wholly resemble each other, whatever is stored."""
-    same = held.equal == held.equal[shown]
+def _scores(judged: JudgedResults, shown: Ints) -> list[list[float | None]]:
+    """The scores of each result with the one that is shown; those of equal results are 1, whatever is stored."""
+    same = judged.equal == judged.equal[shown]
     same = same.all(axis=1) if same.ndim == 2 else same
     measured = np.where(same, 1.0, np.nan)[None, :].repeat(3, axis=0)
     others = np.flatnonzero(~same)
-    if held.scores != "none" and held.facts.sets is not None and len(others):
-        guess = estimate(held.facts.sets, others, shown[others])
-        measured[:, others] = guess.resemblance, guess.containment, guess.contained_in
+    if judged.scores != "none" and judged.facts.sets is not None and len(others):
+        found = estimate(judged.facts.sets, others, shown[others])
+        measured[:, others] = found.resemblance, found.containment, found.contained_in
     measured[:, shown == np.arange(len(shown))] = np.nan
     return [[None if value != value else value for value in column] for column in measured.tolist()]

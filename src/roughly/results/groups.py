@@ -1,6 +1,6 @@
-"""What grouping answers with: groups in the order of the results, and their text for a terminal.
+"""Groups of results in the order of the results, and their text for a terminal.
 
-Results are named tuples: making 500 of them takes a tenth of the time that frozen classes do.
+Results are named tuples: making 500 of them takes a tenth of the time of frozen dataclasses.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 
 class RankedResult(NamedTuple):
-    """One result; the scores are those with the result that is shown in its group, None where nothing was measured."""
+    """One result, with the scores of the pair of it and the result that is shown; None where nothing was measured."""
 
     rank: int  # its place among the results, from 1
     doc_id: str
@@ -21,8 +21,8 @@ class RankedResult(NamedTuple):
     source: str | None = None
     tokens: int = 0
     resemblance: float | None = None
-    containment: float | None = None  # share of this result that the one shown holds
-    contained_in: float | None = None  # share of the one shown that this result holds
+    containment: float | None = None  # fraction of this result that the one shown contains
+    contained_in: float | None = None  # fraction of the one shown that this result contains
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -42,7 +42,7 @@ class ResultGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """All results, each once. A group stands where the first of its results stood."""
+    """All results, each once. A group has the place of its first result."""
 
     groups: tuple[ResultGroup, ...]
     scores: Literal["exact", "estimated", "none"]
@@ -55,7 +55,7 @@ class Grouped:
 
     @property
     def results(self) -> int:
-        """How many results there are."""
+        """The number of results."""
         return sum(1 + len(group.duplicates) for group in self.groups)
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Grouped:
         return {"results": self.results, "groups": listed, "scores": self.scores}
 
     def __str__(self) -> str:
-        """As a list with duplicates indented under the one that is shown (Conrad 2003, §8)."""
+        """A list with duplicates indented under the result that is shown (Conrad 2003, §8)."""
         width = len(str(self.results))
         return "\n".join(line for group in self.groups for line in _lines(group, width))
 
@@ -77,5 +77,5 @@ def _lines(group: ResultGroup, width: int) -> Iterator[str]:
 
 
 def _named(one: RankedResult) -> str:
-    told = [one.title or one.doc_id, one.source if one.source != one.url else None, one.date, one.url]
-    return "  ".join(" ".join(part.split()) for part in told if part)
+    parts = [one.title or one.doc_id, one.source if one.source != one.url else None, one.date, one.url]
+    return "  ".join(" ".join(part.split()) for part in parts if part)

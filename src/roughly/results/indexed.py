@@ -1,4 +1,4 @@
-"""Results that an index holds, fetched by their ids: what is stored of them is what they are judged on."""
+"""Results that an index has, fetched by their ids; they are compared on what the index stores of them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from roughly.dates import NO_DAY
 from roughly.errors import InputError
 from roughly.index import Index
 from roughly.index.matching.fetching import FACTS, fetch
-from roughly.results.in_memory import JudgedResults, keys_of
+from roughly.results.judged_results import JudgedResults, keys_of
 from roughly.results.ranked_list import RankedList
 
-_TOLD = ("title", "url", "date", "source")
+_FACTS = ("title", "url", "date", "source")
 
 
-def hold_indexed(index: Index, given: RankedList) -> JudgedResults:
-    """What the index knows of the results."""
-    found = fetch(index, given.ids)
+def read_indexed(index: Index, given: RankedList) -> JudgedResults:
+    """The results with what the index stores of them."""
+    store = index.transactions.store
+    found = index.transactions.read(lambda connection, config: fetch(store, connection, config, given.ids))
     missing = [doc_id for doc_id in given.ids if doc_id not in found.rows]
     if missing:
         raise InputError(
@@ -29,13 +30,13 @@ def hold_indexed(index: Index, given: RankedList) -> JudgedResults:
     tokens = np.array(columns["tokens"], np.int64)
     days = np.array([NO_DAY if day is None else day for day in columns["day"]], np.int32)
     place = np.array([found.place[content] for content in columns["content"]], np.int64)
-    told = {name: list(columns[name]) for name in _TOLD}
+    facts = {name: list(columns[name]) for name in _FACTS}
     if found.keys is None:
-        return JudgedResults(None, None, DocumentFacts(), tokens, place, 0, "none", told)
+        return JudgedResults(None, None, DocumentFacts(), tokens, place, 0, "none", facts)
     sets = None if found.sets is None else slice_of(found.sets, place)
-    judge = found.bound.judge
+    judge = found.config.judge
     measured = sets is not None and judge.measure != "common"
     return JudgedResults(
-        keys_of(found.keys, place), judge, DocumentFacts(sets, tokens, days), tokens, place, found.bound.method.common,
-        "none" if not measured else "estimated" if found.bound.estimated else "exact", told,
+        keys_of(found.keys, place), judge, DocumentFacts(sets, tokens, days), tokens, place, found.config.method.common,
+        "none" if not measured else "estimated" if found.config.estimated else "exact", facts,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Ranked results as callers hand them over, as columns."""
+"""Ranked results in any form that callers give, as columns."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class RankedList:
 
 
 def read_results(results: Any, *, with_texts: bool) -> RankedList:
-    """Mappings with `doc_id` (or `id`) and `text`, strings that are ids or texts, or an Arrow table of such.
+    """Read mappings with `doc_id` (or `id`) and `text`, strings that are ids or texts, or an Arrow table.
 
-    Where the texts are not wanted, because signatures are stored, results need none.
+    Without `with_texts`, because signatures are stored, results need no text.
     """
     if isinstance(results, pa.Table | pa.RecordBatch):
         results = results.to_pylist()

@@ -48,7 +48,7 @@ class ServedData:
     def check(self) -> None:
         """Raise if the run or the index cannot be reached, without a second attempt."""
         if self.index is not None:
-            with self.index.moment() as connection:
+            with self.index.read_transaction() as connection:
                 connection.exec_driver_sql("SELECT 1 FROM meta").first()
         if self.run is not None and not (self.run / "run.json").is_file():
             raise InputMissing(f"{self.run} no longer exists; serve a run that does")

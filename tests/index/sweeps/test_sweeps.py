@@ -113,7 +113,7 @@ def test_a_page_that_moved_twice_and_changed_is_followed_by_way_of_the_first_pla
 def test_a_sweep_that_is_run_again_adds_nothing_twice(tmp_path: Path, crawl: Callable[..., Path]) -> None:
     index = Index.create(tmp_path / "web.db")
     half = SweepWriter(index, "2024-01-01")
-    half.take([{"url": url, "text": text} for url, text in list(FIRST.items())[:3]])
+    half.add([{"url": url, "text": text} for url, text in list(FIRST.items())[:3]])
     assert [sweep.state for sweep in Sweeps(index)] == ["open"]
     with pytest.raises(InputMissing, match="no finished sweep"):
         Sweeps(index).changes()
@@ -122,7 +122,7 @@ def test_a_sweep_that_is_run_again_adds_nothing_twice(tmp_path: Path, crawl: Cal
         assert Sweeps(index).add(path, date="2024-01-01").pages == 7
         assert index.stats().documents == 7
     open_one = SweepWriter(index, "2024-02-01")
-    open_one.take([{"url": f"{A}/same", "text": prose(1)}])
+    open_one.add([{"url": f"{A}/same", "text": prose(1)}])
     found = Sweeps(index).changes()
     assert found.unfinished == ("2024-02-01",) and not found.intervals and not found.gone
 
@@ -252,10 +252,10 @@ def test_a_sweep_that_was_killed_goes_on(tmp_path: Path) -> None:
     pages = [{"url": f"{A}/{n}", "text": prose(n)} for n in range(40)]
     lines.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
     code = (
-        "import json, os, signal, sys\nfrom roughly import Index\nfrom roughly.index.sweeps.sweep import Sweeping\n"
+        "import json, os, signal, sys\nfrom roughly import Index\nfrom roughly.index.sweeps.sweep import SweepWriter\n"
         "pages = [json.loads(line) for line in open(sys.argv[2])]\n"
-        "under_way = Sweeping(Index.open(sys.argv[1]), '2024-01-01')\n"
-        "under_way.take(pages[:15])\nunder_way.take(pages[15:20])\nos.kill(os.getpid(), signal.SIGKILL)\n"
+        "writer = SweepWriter(Index.open(sys.argv[1]), '2024-01-01')\n"
+        "writer.add(pages[:15])\nwriter.add(pages[15:20])\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(where), str(lines)], check=False)
     assert done.returncode == -9

@@ -50,7 +50,7 @@ def shown_index(shown_run: Path, shown_rows: list[Row]) -> Path:
         index.make_searchable()
         for date, moved in (("2024-01-01", "old"), ("2024-02-01", "new")):
             sweeping = SweepWriter(index, date)
-            sweeping.take(
+            sweeping.add(
                 {"url": f"http://site.example/{moved if n < 5 else 'stays'}/{n}", "text": text, "title": f"Page {n}"}
                 for n, text in enumerate(pages if moved == "old" else pages[:30])
             )

@@ -1,14 +1,13 @@
-"""Texts of an index compared with each other, beyond what its own verdict asks for.
+"""Texts of an index compared with each other, beyond what the verdict of the index needs.
 
-`judged` gives the duplicates as the index judges them. `candidates` gives every text that shares a key, and `measure`
-how much any two have in common: that is how partial copies are found, which no threshold of resemblance would let
-through (Broder 1997, §6.1, *on the fly resemblance*).
+`duplicates` gives the duplicates by the verdict of the index. `candidates` gives every text that shares a key, and
+`measure` how much any two have in common: that finds partial copies, which no threshold of resemblance would admit
+(Broder 1997, §6.1, *on the fly resemblance*).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +16,13 @@ from sqlalchemy import Connection
 from roughly.dates import midnight
 from roughly.features.shingles import Sets
 from roughly.features.sketch import estimate, joined
-from roughly.index.config import IndexConfig
+from roughly.index.index_config import IndexConfig
 from roughly.index.matching.candidate_finder import QueryKeys
-from roughly.index.matching.matcher import Matcher
+from roughly.index.matching.content_sets import content_keys
+from roughly.index.matching.matcher import NO_DOCUMENT, NO_ID, Matcher
+from roughly.index.matching.pair_scores import PairScores
 from roughly.index.matching.rank_order import RankedDocument
-from roughly.index.storage import contents
-from roughly.index.storage.schema import CONTENTS, LIVE
+from roughly.index.storage.contents import live_lengths
 from roughly.index.storage.store import IndexStore
 
 Ints = npt.NDArray[np.int64]
@@ -30,68 +30,57 @@ Floats = npt.NDArray[np.float64]
 _AT_ONCE = 1_000
 
 
-@dataclass(frozen=True)
-class MeasuredPairs:
-    """Of pairs; NaN where nothing is stored to measure on."""
-
-    resemblance: Floats
-    containment: Floats  # share of the left text that the right one holds
-    contained_in: Floats  # share of the right text that the left one holds
-
-
 class Comparer:
-    """One moment of an index."""
+    """Compares texts in one transaction of an index."""
 
-    def __init__(self, store: IndexStore, connection: Connection, bound: IndexConfig) -> None:
-        self.store, self.connection, self.bound = store, connection, bound
-        self.matcher = Matcher(store, connection, bound)
+    def __init__(self, store: IndexStore, connection: Connection, config: IndexConfig) -> None:
+        self.store, self.connection, self.config = store, connection, config
+        self.matcher = Matcher(store, connection, config)
 
     def live(self, texts: Ints) -> dict[int, int]:
         """Those of the texts that were not revoked, with their lengths in tokens."""
-        columns = (CONTENTS.c.content, CONTENTS.c.tokens, CONTENTS.c.state)
-        rows = self.store.fetch(self.connection, columns, CONTENTS.c.content, np.unique(texts))
-        return {row[0]: row[1] for row in rows if row[2] == LIVE}
+        return live_lengths(self.store, self.connection, np.unique(texts))
 
-    def asking(self, texts: Ints, days: dict[int, int | None]) -> QueryKeys:
-        """Live texts of the index as what is asked about; they are not found themselves."""
-        keys = contents.keys_of(self.store, self.connection, self.bound, texts)
+    def query_with(self, texts: Ints, days: dict[int, int | None]) -> QueryKeys:
+        """A query with live texts of the index, which does not find these texts themselves."""
+        keys = content_keys(self.store, self.connection, self.config, texts)
         lengths = self.live(texts)
         tokens = np.array([lengths[text] for text in texts.tolist()], np.int64)
         published = {text: midnight(day) for text, day in days.items() if day is not None}
         ranked = [
-            RankedDocument(length, 0, published.get(text), 2**62, None, None, "\U0010ffff")
+            RankedDocument(length, 0, published.get(text), NO_DOCUMENT, None, None, NO_ID)
             for text, length in zip(texts.tolist(), tokens.tolist(), strict=True)
         ]
-        return QueryKeys(keys, tokens, lambda rows: self.matcher.load(texts[rows]), None, ranked, texts)
+        return QueryKeys(keys, tokens, lambda rows: self.matcher.sets.load(texts[rows]), None, ranked, texts)
 
-    def judged(self, asking: QueryKeys) -> tuple[Ints, Ints]:
-        """(asked about, text of the index): the duplicates by the verdict of the index, equal texts left out."""
-        if self.bound.method.equality:
+    def duplicates(self, query: QueryKeys) -> tuple[Ints, Ints]:
+        """(text of the query, text of the index) that are duplicates by the verdict of the index, and not equal."""
+        if self.config.method.equality:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        found = self.matcher.match(asking)
+        found = self.matcher.match(query)
         return found.pairs.owner, found.pairs.content
 
-    def candidates(self, asking: QueryKeys) -> tuple[Ints, Ints]:
-        """(asked about, text of the index): all that share a key, equal texts left out."""
+    def candidates(self, query: QueryKeys) -> tuple[Ints, Ints]:
+        """(text of the query, text of the index) that share a key, and are not equal."""
         none = np.empty(0, np.int64)
-        met = [] if self.bound.method.equality else list(self.matcher.meeting.meet(asking, sift=False))
-        owners, texts = ([none, *(getattr(one.pairs, name) for one in met)] for name in ("owner", "content"))
+        found = [] if self.config.method.equality else list(self.matcher.finder.find(query, prefilter=False))
+        owners, texts = ([none, *(getattr(some.pairs, name) for some in found)] for name in ("owner", "content"))
         return np.concatenate(owners), np.concatenate(texts)
 
     @property
     def loader(self) -> Callable[[Ints], Sets] | None:
-        """Loads what can be measured on; None: nothing of that kind is stored."""
-        judge = self.bound.judge
-        if self.bound.store != "sketch" or judge.on == "text":
-            return self.matcher.load_bodies
-        return self.matcher.load if judge.on == "sketch" and judge.measure != "common" else None
+        """Loads sets to measure on; None where no such sets are stored."""
+        judge = self.config.judge
+        if self.config.store != "sketch" or judge.on == "text":
+            return self.matcher.sets.load_bodies
+        return self.matcher.sets.load if judge.on == "sketch" and judge.measure != "common" else None
 
     @property
     def estimated(self) -> bool:
-        """Whether what is measured is an estimate."""
-        return self.bound.store == "sketch"
+        """Whether measured scores are estimates."""
+        return self.config.store == "sketch"
 
-    def measure(self, left: Ints, right: Ints) -> MeasuredPairs:
+    def measure(self, left: Ints, right: Ints) -> PairScores:
         """How much live texts left[i] and right[i] have in common."""
         found = np.full((3, len(left)), np.nan)
         if self.loader is not None:
@@ -102,10 +91,10 @@ class Comparer:
                 found[:, some] = _scores(
                     self.loader(texts), np.searchsorted(texts, left[some]), np.searchsorted(texts, right[some])
                 )
-        return MeasuredPairs(*found)
+        return PairScores(found[0], found[1], found[2], self.estimated)
 
-    def measure_one(self, mine: Sets, right: Ints) -> MeasuredPairs:
-        """The same for one document that need not be in the index."""
+    def measure_one(self, mine: Sets, right: Ints) -> PairScores:
+        """The same for one document, which need not be in the index."""
         found = np.full((3, len(right)), np.nan)
         if self.loader is not None:
             for at in range(0, len(right), _AT_ONCE):
@@ -113,9 +102,9 @@ class Comparer:
                 sets = joined([mine, self.loader(some)])
                 numbers = np.arange(len(some))
                 found[:, at : at + _AT_ONCE] = _scores(sets, 0 * numbers, numbers + 1)
-        return MeasuredPairs(*found)
+        return PairScores(found[0], found[1], found[2], self.estimated)
 
 
 def _scores(sets: Sets, left: Ints, right: Ints) -> Floats:
-    guess = estimate(sets, left, right)
-    return np.array([guess.resemblance, guess.containment, guess.contained_in])
+    found = estimate(sets, left, right)
+    return np.array([found.resemblance, found.containment, found.contained_in])

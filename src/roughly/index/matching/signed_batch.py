@@ -21,27 +21,27 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 LONGEST_ID = 2_000
-"""Bytes of a doc_id: what a tree of PostgreSQL takes."""
+"""Bytes of a doc_id: the limit of a B-tree of PostgreSQL."""
 _FEW = 8
 
 
 @dataclass(frozen=True)
 class KeyRows:
-    """Keys one by one: `owners[i]` has `keys[i]`, and asks for it or only answers. Sorted by owner, none twice."""
+    """Keys one by one: `owners[i]` has `keys[i]`, and probes for it or not. Sorted by owner, without repeats."""
 
     owners: Ints
     keys: Ints  # the 64 bits of the hash, as SQL has them
-    asks: Flags
+    is_probe: Flags
 
     def of(self, chosen: Flags) -> KeyRows:
         """Those of chosen owners, by a mask over the owners."""
         use = chosen[self.owners]
-        return KeyRows(self.owners[use], self.keys[use], self.asks[use])
+        return KeyRows(self.owners[use], self.keys[use], self.is_probe[use])
 
 
 @dataclass(frozen=True)
 class SignedBatch:
-    """Documents with all that an index wants to know of them."""
+    """Documents with all that an index stores and compares."""
 
     batch: pa.RecordBatch
     text: pa.Array  # without markup, unless raw bytes are what is compared
@@ -89,9 +89,9 @@ def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> SignedBat
 
 
 def storable(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch as every database takes it: no NUL in what is said of documents, and ids of a bounded length."""
+    """The batch in a form that every database accepts: no NUL in ids and facts, and ids of a bounded length."""
     ids = batch.column("doc_id")
-    if batch.num_rows <= _FEW and _plain(batch):  # a kernel of Arrow takes longer than a look at one document
+    if batch.num_rows <= _FEW and _plain(batch):  # for a few documents this is quicker than a function of Arrow
         return batch
     if pc.any(pc.match_substring(ids, "\0")).as_py():
         raise InputError("a doc_id holds the character NUL, which no database stores; give it another id")
@@ -107,9 +107,9 @@ def storable(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _plain(batch: pa.RecordBatch) -> bool:
-    told = [batch.column(name).to_pylist() for name in ("doc_id", "title", "url", "date", "source")]
-    short = all(4 * len(doc_id) <= LONGEST_ID for doc_id in told[0])
-    return short and not any("\0" in value for values in told for value in values if value)
+    columns = [batch.column(name).to_pylist() for name in ("doc_id", "title", "url", "date", "source")]
+    short = all(4 * len(doc_id) <= LONGEST_ID for doc_id in columns[0])
+    return short and not any("\0" in value for values in columns for value in values if value)
 
 
 def key_rows(keys: Keys | None, has_tokens: Flags) -> KeyRows:
@@ -124,20 +124,20 @@ def key_rows(keys: Keys | None, has_tokens: Flags) -> KeyRows:
         owners = np.repeat(np.arange(count), bands)
         values = (keys.values ^ band_masks(bands)).ravel()
         use = (keys.values != 0).ravel() & has_tokens[owners]
-        asks = np.ones(len(values), np.bool_)
+        is_probe = np.ones(len(values), np.bool_)
     else:
         owners = np.repeat(np.arange(len(keys.offsets) - 1), np.diff(keys.offsets))
         values = keys.values[keys.offsets[0] : keys.offsets[-1]]
-        asks = np.ones(len(values), np.bool_)
+        is_probe = np.ones(len(values), np.bool_)
         if keys.probes is not None:
-            asks = keys.probes[keys.offsets[0] : keys.offsets[-1]]
+            is_probe = keys.probes[keys.offsets[0] : keys.offsets[-1]]
         use = has_tokens[owners]
-    owners, signed, asks = owners[use], signed64(values[use]), asks[use]
-    order = np.lexsort((~asks, signed, owners))
-    owners, signed, asks = owners[order], signed[order], asks[order]
+    owners, signed, is_probe = owners[use], signed64(values[use]), is_probe[use]
+    order = np.lexsort((~is_probe, signed, owners))
+    owners, signed, is_probe = owners[order], signed[order], is_probe[order]
     new = np.ones(len(owners), np.bool_)
     new[1:] = (owners[1:] != owners[:-1]) | (signed[1:] != signed[:-1])
-    return KeyRows(owners[new], signed[new], asks[new])
+    return KeyRows(owners[new], signed[new], is_probe[new])
 
 
 def band_masks(bands: int) -> npt.NDArray[np.uint64]:
@@ -150,5 +150,5 @@ def band_masks(bands: int) -> npt.NDArray[np.uint64]:
 
 
 def signed64(values: npt.NDArray[np.uint64]) -> Ints:
-    """The same 64 bits, as SQL has them."""
+    """The same 64 bits as signed numbers, which SQL has."""
     return np.ascontiguousarray(values).view(np.int64)

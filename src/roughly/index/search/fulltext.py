@@ -1,12 +1,14 @@
-"""What SQLite (FTS5) and PostgreSQL (tsvector) do differently about full-text search; words are made here, not there.
+"""What SQLite (FTS5) and PostgreSQL (tsvector) do differently about full-text search.
 
-| table | a row | its number |
+Words are made by `search_words`, not by the database.
+
+| table | a row holds | its number |
 |---|---|---|
 | `words` | the words of a text | the content |
 | `titles` | the words of a title | the document |
 
-On SQLite the tables hold no text, only where words stand (`content=''`): the text is in `bodies`, and is read again
-when its words are taken out. On PostgreSQL a row is a tsvector with a GIN index over it.
+On SQLite the tables hold no text, only the positions of words (`content=''`): the text is in `bodies`, and is read
+again when its words are deleted. On PostgreSQL a row is a tsvector with a GIN index over it.
 """
 
 from __future__ import annotations
@@ -22,28 +24,28 @@ from roughly.index.storage.schema import LIVE
 from roughly.index.storage.store import IndexStore
 
 TABLES = {"words": "content", "titles": "document"}
-_TITLES_COUNT = 2.0  # a word in a title says as much as this many in the text
-_FURTHEST, _OFTENEST = 16_383, 255  # positions that a tsvector can hold
+_TITLE_WEIGHT = 2.0  # a word in a title counts as much as this many in the text
+_LAST_POSITION, _MOST_POSITIONS = 16_383, 255  # limits of a tsvector
 
 _SQLITE = f"""
 WITH hits(document, score) AS (
   SELECT d.document, w.score
-  FROM (SELECT rowid AS content, {{words}} AS score FROM words WHERE words MATCH :asked) w
+  FROM (SELECT rowid AS content, {{words}} AS score FROM words WHERE words MATCH :query) w
   JOIN documents d ON d.content = w.content
   UNION ALL
   SELECT d.document, t.score
-  FROM (SELECT rowid AS document, {{titles}} AS score FROM titles WHERE titles MATCH :asked) t
+  FROM (SELECT rowid AS document, {{titles}} AS score FROM titles WHERE titles MATCH :query) t
   JOIN documents d ON d.document = t.document JOIN contents c ON c.content = d.content AND c.state = {LIVE}
 )
 """
 _POSTGRES = f"""
 WITH hits(document, score) AS (
   SELECT d.document, {{words}} FROM words w JOIN documents d ON d.content = w.content
-  WHERE w.found @@ CAST(:asked AS tsquery)
+  WHERE w.found @@ CAST(:query AS tsquery)
   UNION ALL
   SELECT d.document, {{titles}} FROM titles t JOIN documents d ON d.document = t.document
   JOIN contents c ON c.content = d.content AND c.state = {LIVE}
-  WHERE t.found @@ CAST(:asked AS tsquery)
+  WHERE t.found @@ CAST(:query AS tsquery)
 )
 """
 _COUNT = "SELECT count(DISTINCT document) FROM hits"
@@ -63,12 +65,12 @@ def create(store: IndexStore, connection: Connection) -> None:
             continue
         if not connection.exec_driver_sql("SELECT sqlite_compileoption_used('ENABLE_FTS5')").scalar():
             raise SettingsError("this Python's SQLite has no full-text search (FTS5); use another build of it")
-        # our words hold ASCII letters and digits and what is not ASCII: so they are cut at the spaces between them
+        # words hold ASCII letters, digits and non-ASCII characters, so this tokenizer cuts at the spaces between them
         connection.exec_driver_sql(f"CREATE VIRTUAL TABLE {table} USING fts5(text, content='', tokenize='ascii')")
 
 
 def drop_tables(connection: Connection) -> None:
-    """Take all of it away."""
+    """Delete the tables, if they exist."""
     for table in TABLES:
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}")
 
@@ -85,43 +87,43 @@ def put(
     store.insert(connection, table, ("rowid", "text"), rows)
 
 
-def take(
+def drop(
     store: IndexStore, connection: Connection, table: str, numbers: Sequence[int], found: Iterable[list[str]]
 ) -> None:  # fmt: skip
-    """Take out the words of texts, which must be what was put in."""
+    """Delete the words of texts, which must be the same words that were put."""
     if store.postgres:
-        gone = text(f"DELETE FROM {table} WHERE {TABLES[table]} = ANY(CAST(:numbers AS BIGINT[]))")
-        connection.execute(gone, {"numbers": list(numbers)})
+        statement = text(f"DELETE FROM {table} WHERE {TABLES[table]} = ANY(CAST(:numbers AS BIGINT[]))")
+        connection.execute(statement, {"numbers": list(numbers)})
         return
     rows = (("delete", number, " ".join(some)) for number, some in zip(numbers, found, strict=True))
     store.insert(connection, table, (table, "rowid", "text"), rows)
 
 
 def count(store: IndexStore, connection: Connection, query: Query) -> int:
-    """How many documents a query finds."""
+    """The number of documents that a query finds."""
     every = (_POSTGRES if store.postgres else _SQLITE).format(words="0", titles="0")
-    return int(connection.execute(text(every + _COUNT), {"asked": _asked(store, query)}).scalar_one())
+    return int(connection.execute(text(every + _COUNT), {"query": _to_sql(store, query)}).scalar_one())
 
 
 def best(store: IndexStore, connection: Connection, query: Query, limit: int, offset: int) -> list[tuple[int, float]]:
     """(document, score), the best first."""
     if store.postgres:
-        rank = "ts_rank({}.found, CAST(:asked AS tsquery), 1)"  # divided by the logarithm of the length
-        ranked = _POSTGRES.format(words=rank.format("w"), titles=f"{_TITLES_COUNT} * " + rank.format("t"))
+        rank = "ts_rank({}.found, CAST(:query AS tsquery), 1)"  # 1: divided by the logarithm of the length
+        ranked = _POSTGRES.format(words=rank.format("w"), titles=f"{_TITLE_WEIGHT} * " + rank.format("t"))
     else:
-        ranked = _SQLITE.format(words="-bm25(words)", titles=f"-{_TITLES_COUNT} * bm25(titles)")
-    given = {"asked": _asked(store, query), "most": limit, "first": offset}
+        ranked = _SQLITE.format(words="-bm25(words)", titles=f"-{_TITLE_WEIGHT} * bm25(titles)")
+    given = {"query": _to_sql(store, query), "most": limit, "first": offset}
     return [(row[0], float(row[1])) for row in connection.execute(text(ranked + _BEST), given)]
 
 
 def numbers_in(store: IndexStore, connection: Connection, table: str) -> set[int]:
     """The numbers of all rows."""
-    asked = f"SELECT {TABLES[table]} FROM {table}" if store.postgres else f"SELECT id FROM {table}_docsize"
-    return set(connection.exec_driver_sql(asked).scalars())
+    select = f"SELECT {TABLES[table]} FROM {table}" if store.postgres else f"SELECT id FROM {table}_docsize"
+    return set(connection.exec_driver_sql(select).scalars())
 
 
 def frequencies(store: IndexStore, connection: Connection, table: str) -> Iterator[tuple[str, int]]:
-    """Every word, and in how many rows it stands."""
+    """Every word, and the number of rows that have it."""
     if store.postgres:
         yield from connection.exec_driver_sql(f"SELECT word, ndoc FROM ts_stat('SELECT found FROM {table}')")
         return
@@ -137,8 +139,8 @@ def _vector(found: list[str]) -> str:
     places: dict[str, list[str]] = {}
     for place, word in enumerate(found, 1):
         at = places.setdefault(word, [])
-        if len(at) < _OFTENEST:
-            at.append(str(min(place, _FURTHEST)))
+        if len(at) < _MOST_POSITIONS:
+            at.append(str(min(place, _LAST_POSITION)))
     return " ".join(f"{_quoted(word)}:{','.join(at)}" for word, at in places.items())
 
 
@@ -147,14 +149,14 @@ def _quoted(word: str) -> str:
     return f"'{doubled}'"
 
 
-def _asked(store: IndexStore, query: Query) -> str:
+def _to_sql(store: IndexStore, query: Query) -> str:
     """The query as the database reads it; words are quoted, and hold no quotes."""
     if store.postgres:
         wanted, unwanted = ([_pg_term(term) for term in terms] for terms in (query.wanted, query.unwanted))
         return " & ".join([*wanted, *(f"!{term}" for term in unwanted)])
     wanted, unwanted = ([_fts_term(term) for term in terms] for terms in (query.wanted, query.unwanted))
-    asked = " AND ".join(wanted)
-    return f"({asked}) NOT ({' OR '.join(unwanted)})" if unwanted else asked
+    every = " AND ".join(wanted)
+    return f"({every}) NOT ({' OR '.join(unwanted)})" if unwanted else every
 
 
 def _fts_term(term: Term) -> str:

@@ -1,18 +1,18 @@
-"""The words of a text as full-text search knows them, and what people ask for in such words.
+"""The words of a text for full-text search, and queries made of such words.
 
 Words are the tokens of the canonical form (`text/canonical.py`), so case, punctuation and markup do not matter, and
-scripts written without spaces have a word a character. Besides, accents are taken off (`café` is found by `cafe`):
-marks above and below a letter of the decomposed form, by the tables of Unicode 3.2, which never change; vowel signs
-stay. A word is cut at 64 characters, and a text at a million bytes of words, which is what PostgreSQL takes.
+scripts written without spaces have one word per character. Accents are removed (`cafe` finds `café`): marks above and
+below a letter of the decomposed form, by the tables of Unicode 3.2, which never change; vowel signs are kept. A word is
+cut at 64 characters, and a text at a million bytes of words, which is PostgreSQL's limit.
 
-What can be asked::
+Queries::
 
     climate policy          documents that have both words
-    "climate policy"        … one behind the other
+    "climate policy"        … one after the other
     climate -policy         … the first and not the second
-    clim*                   … a word that begins so
+    clim*                   … a word that begins like this
 
-Anything else is punctuation. A word that is several tokens (`don't`, or any Chinese) is a phrase.
+Any other character is punctuation. A word that has several tokens (`don't`, or any Chinese) is a phrase.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ LONGEST = 64
 """Characters of a word."""
 MOST = 1_000_000
 """Bytes of a text's words, and six for each of them."""
-_TERMS = 64
+_MOST_TERMS = 64
 _CHUNK = re.compile("[0-9A-Za-z\x80-\U0010ffff]+")  # every other ASCII character separates tokens
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_ASKED = re.compile(r'(-?)"([^"]*)"?|(-?)([^\s"]+)')
+_QUERY_PART = re.compile(r'(-?)"([^"]*)"?|(-?)([^\s"]+)')
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in its order."""
+    """The words of a text, in order."""
     found = _CHUNK.findall(text.lower() if text.isascii() else _SURROGATE.sub("\ufffd", text))
     if not text.isascii():
         found = [word for chunk in found for word in _folded(chunk)]
@@ -62,7 +62,7 @@ def _folded(chunk: str) -> tuple[str, ...]:
 
 
 def _bare(word: str) -> str:
-    """Without accents."""
+    """The word without accents."""
     return word if word.isascii() else frozen.normalize("NFC", _accents().sub("", frozen.normalize("NFKD", word)))
 
 
@@ -74,7 +74,7 @@ def _accents() -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words one behind the other; with `prefix` the last of them is the beginning of a word."""
+    """Words one after the other; with `prefix` the last of them is the beginning of a word."""
 
     words: tuple[str, ...]
     prefix: bool = False
@@ -82,20 +82,20 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked for: all of these, and none of those."""
+    """A query: documents with all wanted terms and no unwanted one."""
 
     wanted: tuple[Term, ...]
     unwanted: tuple[Term, ...] = ()
 
     @classmethod
-    def parse(cls, asked: str) -> Self:
-        """Read what a person wrote; any text is a query."""
+    def parse(cls, text: str) -> Self:
+        """Read what a person typed; any text is a query."""
         wanted, unwanted = list[Term](), list[Term]()
-        for minus, phrase, other, word in _ASKED.findall(asked[:10_000]):
-            said = phrase or word
-            found = tuple(words_of(said))
-            if found and len(wanted) + len(unwanted) < _TERMS:
-                term = Term(found[:_TERMS], said.endswith("*") and len(found[-1]) > 1)
+        for minus, phrase, other, word in _QUERY_PART.findall(text[:10_000]):
+            part = phrase or word
+            found = tuple(words_of(part))
+            if found and len(wanted) + len(unwanted) < _MOST_TERMS:
+                term = Term(found[:_MOST_TERMS], part.endswith("*") and len(found[-1]) > 1)
                 (unwanted if minus or other else wanted).append(term)
         return cls(tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(unwanted)))
 
@@ -103,7 +103,7 @@ class Query:
         return bool(self.wanted)
 
     def says(self, word: str) -> bool:
-        """Whether a word of a text is one of those that are wanted."""
+        """Whether a word of a text is one of the wanted words."""
         return any(
             word in term.words or (term.prefix and word.startswith(term.words[-1])) for term in self.wanted
         )  # fmt: skip

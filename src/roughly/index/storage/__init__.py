@@ -1,1 +1,1 @@
-"""Tables, transactions and rows of an index. Nothing here calls a room above."""
+"""Tables, transactions and rows of an index. Nothing here imports another room of the index."""

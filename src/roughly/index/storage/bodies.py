@@ -1,7 +1,7 @@
-"""What is stored of a text to judge it on, packed into bytes: the text, its shingle set, or a sample of that.
+"""What is stored of a text to compare it on, as bytes: the text, its shingle set, or a sample of that set.
 
-A text is compressed (zstd). Sets are hashes, which nothing compresses: 8 bytes a value behind the limit up to which
-they are complete.
+A text is compressed (zstd). Sets are hashes, which do not compress: first the limit up to which the set is complete,
+then 8 bytes per value.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ MARK_WORDS = 16
 
 
 def pack_texts(texts: pa.Array) -> list[bytes]:
-    """Each text, compressed."""
+    """Compress each text."""
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True)
     return [compressor.compress(text) for text in texts.cast(pa.large_binary()).to_pylist()]
 
 
 def unpack_texts(bodies: Sequence[bytes]) -> pa.Array:
-    """The texts again."""
+    """The texts that `pack_texts` packed."""
     decompressor = zstandard.ZstdDecompressor()
     return pa.array([decompressor.decompress(body) for body in bodies], pa.large_binary()).view(pa.large_string())
 
 
 def pack_sets(sets: Sets) -> list[bytes]:
-    """The values of each set behind its limit."""
+    """The limit of each set, then its values."""
     limits = limits_of(sets)
     data = np.ascontiguousarray(sets.values).tobytes()
     ends = (8 * sets.offsets).tolist()
@@ -42,7 +42,7 @@ def pack_sets(sets: Sets) -> list[bytes]:
 
 
 def unpack_sets(bodies: Sequence[bytes], most: int = 0) -> Sets:
-    """The sets again."""
+    """The sets that `pack_sets` packed."""
     words = np.frombuffer(b"".join(bodies), np.uint64)
     sizes = np.array([len(body) // 8 for body in bodies], np.int64)
     heads = np.zeros(len(bodies), np.int64)
@@ -56,7 +56,7 @@ def unpack_sets(bodies: Sequence[bytes], most: int = 0) -> Sets:
 
 
 def marks_of(sets: Sets) -> list[bytes]:
-    """The bitmap of each set: rules out, for certain and without the set, most that are too unlike."""
+    """The bitmap of each set, which rules out with certainty, and without the set, most sets that differ too much."""
     from roughly.kernels.bitmaps import draw
 
     maps = np.zeros((len(sets), MARK_WORDS), np.uint64)
@@ -65,5 +65,5 @@ def marks_of(sets: Sets) -> list[bytes]:
 
 
 def unpack_marks(marks: Sequence[bytes]) -> npt.NDArray[np.uint64]:
-    """The bitmaps as rows of words."""
+    """Bitmaps as rows of 64-bit words."""
     return np.frombuffer(b"".join(marks), np.uint64).reshape(-1, MARK_WORDS)

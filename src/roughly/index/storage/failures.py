@@ -1,8 +1,8 @@
-"""Errors of databases, told as our own; and what is worth another try.
+"""Errors of the database as errors of this package, and which of them are worth another try.
 
-A lock that another writer holds, a connection that broke, a server that starts up again: these pass, so the same
-transaction is tried a bounded number of times. Nothing of a failed transaction stays, and adding is idempotent, so
-trying again never does anything twice. Everything else is told at once.
+A lock that another writer holds, a connection that broke, a server that is starting: these are temporary, so the same
+transaction is tried a bounded number of times. A failed transaction is rolled back, and adding is idempotent, so trying
+again never does anything twice. Every other error is raised at once.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ T = TypeVar("T")
 
 TRIES = 6
 _FIRST_WAIT = 0.2
-_PASSING = ("40001", "40P01", "57P01", "57P02", "57P03", "53300", "08")
+_TEMPORARY = ("40001", "40P01", "57P01", "57P02", "57P03", "53300", "08")
 """SQLSTATEs: serialisation, deadlock, shutdown, crash, starting up, too many connections, connection."""
 
 
 def attempt(name: str, work: Callable[[], T], tries: int = TRIES) -> T:
-    """What `work` returns; where the database is away or busy, it is tried again, later and later."""
+    """Run `work` and return its result; while the database is busy or away, try again after growing pauses."""
     for number in range(1, tries + 1):
         try:
             return work()
         except DBAPIError as problem:
-            if not passes(problem):
-                raise told(name, problem) from problem
+            if not is_temporary(problem):
+                raise translated(name, problem) from problem
             if number == tries:
-                raise away(name, problem) from problem
+                raise unreachable(name, problem) from problem
             time.sleep(_FIRST_WAIT * 2 ** (number - 1) * random.uniform(0.5, 1.5))
     raise AssertionError("unreachable")
 
 
 @contextmanager
-def plainly(name: str) -> Iterator[None]:
-    """Errors of the database in our own words, without another try."""
+def translate_errors(name: str) -> Iterator[None]:
+    """Raise errors of the database as errors of this package, without another try."""
     try:
         yield
     except DBAPIError as problem:
-        raise (away if passes(problem) else told)(name, problem) from problem
+        raise (unreachable if is_temporary(problem) else translated)(name, problem) from problem
 
 
-def passes(problem: DBAPIError) -> bool:
-    """Whether it may be over in a moment."""
+def is_temporary(problem: DBAPIError) -> bool:
+    """Whether another try may succeed."""
     message = str(problem.orig).lower()
     state = str(getattr(problem.orig, "sqlstate", None) or "")
     if "password authentication failed" in message or "does not exist" in message:
         return False
-    if problem.connection_invalidated or state.startswith(_PASSING):
+    if problem.connection_invalidated or state.startswith(_TEMPORARY):
         return True
     if "database is locked" in message or "database table is locked" in message:
         return True
@@ -66,16 +66,16 @@ def passes(problem: DBAPIError) -> bool:
     )  # fmt: skip
 
 
-def away(name: str, problem: DBAPIError) -> RoughlyError:
-    """It was tried often enough."""
+def unreachable(name: str, problem: DBAPIError) -> RoughlyError:
+    """The error after the last try."""
     message = _first_line(problem)
     if "locked" in message:
         return IndexAway(f"{name}: another process has been writing for {BUSY_SECONDS} s; try again when it is done")
     return IndexAway(f"{name} cannot be reached: {message}; nothing was written, try again when it is back")
 
 
-def told(name: str, problem: Any) -> RoughlyError:
-    """What is wrong, and what to do about it."""
+def translated(name: str, problem: Any) -> RoughlyError:
+    """The error of this package that says what is wrong, and what to do about it."""
     message = _first_line(problem)
     low = message.lower()
     if "disk is full" in low or "no space left" in low or str(getattr(problem.orig, "sqlstate", "")) == "53100":

@@ -1,58 +1,60 @@
-"""Keys that many contents share, packed: one row for some hundred of them, with what rules most of them out.
+"""Hot keys: keys that many contents share, packed into blocks together with what rules most of the contents out.
 
-A key of a page that was copied ten thousand times, or of boilerplate that stands in as many, is read for every document
-that has it. As rows of `keys` that takes half a microsecond each, and a lookup each for sizes and bitmaps. So members
-of such a key are also kept in blocks (`crowds`), in the order in which they came, as
+The key of a page that was copied ten thousand times, or of boilerplate that occurs as often, is read for every document
+that has it. As rows of `keys` that takes half a microsecond per row, and one lookup each for size and bitmap. So the
+members of such a key are also stored in blocks, in the order in which they were added. An entry of a block is
 
 | bytes | what |
 |---|---|
 | 8 | member (see `schema`) |
-| 4, 4 | tokens; distinct values of the set it is judged on |
-| 32 | its bitmap of 1,024 bits, folded to 256: bit b is the sum of the bits b, b + 256, b + 512 and b + 768 |
+| 4, 4 | tokens; distinct values of the set that the content is compared on |
+| 32 | its bitmap of 1,024 bits, folded to 256: bit b is the XOR of the bits b, b + 256, b + 512 and b + 768 |
 
-A folded bitmap is the bitmap of the same set with B = 256 (`kernels.bitmaps`), so it rules out for certain too.
+A folded bitmap is the bitmap of the same set with B = 256 (`kernels.bitmaps`), so what it rules out is certain too.
 
 Blocks repeat what stands in `keys` and `contents`. Numbers of contents only rise, so the members of a key are those of
-its blocks and the rows of `keys` behind the last of them: a key gets a new block when 128 such rows have gathered, and
-nothing has to be moved. What is taken out leaves its block in the same transaction.
+its blocks and the rows of `keys` after the last of them. A key gets a new block when 128 such rows have gathered, and
+nothing has to be moved. A content that is deleted leaves its blocks in the same transaction.
 
-An index of an earlier version has no such table, and that version does not know it. So `meta` says for how many
-removals the blocks are right (`crowds`); where that is not the number of removals, they are not looked at, and the next
-writer begins them anew.
+An index of an earlier version has no such table, and that version does not maintain it. So `meta` says at which number
+of removals the blocks are right; where that is not the current number, they are not used, and the next writer starts
+them anew. In the database, table and entry are called `crowds`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, select
 
 from roughly.index.storage.bodies import MARK_WORDS, unpack_marks
-from roughly.index.storage.schema import CONTENTS, CROWDS, META
+from roughly.index.storage.meta import delete_meta, read_number, write_meta
+from roughly.index.storage.schema import CONTENTS, HOT_KEYS
 from roughly.index.storage.store import IndexStore
 from roughly.index.storage.stored_keys import find_after
 
 Ints = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
-LEAST = 128
-"""Members that are worth a block; one has at most twice as many."""
+BLOCK_MEMBERS = 128
+"""The number of members from which a block is made; it has at most twice as many."""
 FOLDED = 4
+_TRUSTED_AT = "crowds"
 ENTRY = np.dtype([("member", "<i8"), ("tokens", "<i4"), ("size", "<i4"), ("map", "<u8", (FOLDED,))])
-_TRUSTED = (
+_IS_TRUSTED = (
     "SELECT count(*) FROM meta AS packed JOIN meta AS now ON packed.value = now.value "
-    "WHERE packed.name = 'crowds' AND now.name = 'removals'"
+    f"WHERE packed.name = '{_TRUSTED_AT}' AND now.name = 'removals'"
 )
 
 
 def trusted(store: IndexStore, connection: Connection) -> bool:
     """Whether there are blocks, and they are right."""
-    return bool(store.value(connection, _TRUSTED))
+    return bool(store.value(connection, _IS_TRUSTED))
 
 
 def read(store: IndexStore, connection: Connection, keys: Ints) -> tuple[Ints, npt.NDArray[np.void]]:
     """(keys, entries) of the blocks of these keys, sorted by both."""
-    rows = store.fetch(connection, (CROWDS.c.key, CROWDS.c.last, CROWDS.c.body), CROWDS.c.key, keys)
+    rows = store.fetch(connection, (HOT_KEYS.c.key, HOT_KEYS.c.last, HOT_KEYS.c.body), HOT_KEYS.c.key, keys)
     rows.sort(key=lambda row: (row[0], row[1]))
     entries = np.frombuffer(b"".join(bytes(row[2]) for row in rows), ENTRY)
     counts = [len(row[2]) // ENTRY.itemsize for row in rows]
@@ -60,33 +62,31 @@ def read(store: IndexStore, connection: Connection, keys: Ints) -> tuple[Ints, n
 
 
 def pack(store: IndexStore, connection: Connection, keys: Ints, members: Ints) -> int:
-    """Put members that stand behind the blocks of their keys, sorted by both, into blocks; how many were made."""
+    """Make blocks of members, sorted by key and member, that no block of their key has yet; returns how many."""
     if not len(keys):
         return 0
     first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
     sizes = np.diff(np.r_[first, len(keys)])
-    many = sizes >= LEAST
+    many = sizes >= BLOCK_MEMBERS
     if not many.any():
         return 0
     if not trusted(store, connection):
-        _begin(store, connection)
+        _start_anew(connection)
     use = np.repeat(many, sizes)
     entries = _entries(store, connection, members[use])
     ends = np.cumsum(sizes[many])
     rows = []
     for key, size, end in zip(keys[first[many]].tolist(), sizes[many].tolist(), ends.tolist(), strict=True):
-        for block in np.array_split(entries[end - size : end], -(-size // (2 * LEAST))):
+        for block in np.array_split(entries[end - size : end], -(-size // (2 * BLOCK_MEMBERS))):
             rows.append((key, int(block["member"][-1]), block.tobytes()))
-    store.insert(connection, "crowds", ("key", "last", "body"), rows)
+    store.insert(connection, HOT_KEYS.name, ("key", "last", "body"), rows)
     return len(rows)
 
 
-def _begin(store: IndexStore, connection: Connection) -> None:
-    CROWDS.create(connection, checkfirst=True)
-    connection.execute(delete(CROWDS))
-    connection.execute(delete(META).where(META.c.name == "crowds"))
-    removals = connection.execute(select(META.c.value).where(META.c.name == "removals")).scalar_one()
-    store.insert(connection, "meta", ("name", "value"), [("crowds", removals)])
+def _start_anew(connection: Connection) -> None:
+    HOT_KEYS.create(connection, checkfirst=True)
+    connection.execute(delete(HOT_KEYS))
+    trust_at(connection, read_number(connection, "removals"))
 
 
 def _entries(store: IndexStore, connection: Connection, members: Ints) -> npt.NDArray[np.void]:
@@ -110,9 +110,8 @@ def folded(marks: Hashes) -> Hashes:
 
 
 def drop(store: IndexStore, connection: Connection, keys: Ints, members: Ints) -> None:
-    """Take members out of the blocks of their keys, where these are right."""
-    asked = np.unique(keys)
-    rows = store.fetch(connection, (CROWDS.c.key, CROWDS.c.last, CROWDS.c.body), CROWDS.c.key, asked)
+    """Delete members from the blocks of their keys; the blocks must be right."""
+    rows = store.fetch(connection, (HOT_KEYS.c.key, HOT_KEYS.c.last, HOT_KEYS.c.body), HOT_KEYS.c.key, np.unique(keys))
     order = np.lexsort((members, keys))
     keys, members = keys[order], members[order]
     for key, last, body in rows:
@@ -121,27 +120,26 @@ def drop(store: IndexStore, connection: Connection, keys: Ints, members: Ints) -
         rest = block[~np.isin(block["member"], gone)]
         if len(rest) == len(block):
             continue
-        this = delete(CROWDS).where(CROWDS.c.key == key, CROWDS.c.last == last)
-        connection.execute(this)
+        connection.execute(delete(HOT_KEYS).where(HOT_KEYS.c.key == key, HOT_KEYS.c.last == last))
         if len(rest):
-            store.insert(connection, "crowds", ("key", "last", "body"), [(key, last, rest.tobytes())])
+            store.insert(connection, HOT_KEYS.name, ("key", "last", "body"), [(key, last, rest.tobytes())])
 
 
-def now_right(connection: Connection, removals: int) -> None:
-    """The blocks are right for so many removals."""
-    connection.execute(update(META).where(META.c.name == "crowds").values(value=str(removals)))
+def trust_at(connection: Connection, removals: int) -> None:
+    """Note that the blocks are right at this number of removals."""
+    write_meta(connection, {_TRUSTED_AT: removals})
 
 
 def forget(connection: Connection) -> None:
-    """The keys are others now: what the blocks say is wrong."""
-    connection.execute(delete(META).where(META.c.name == "crowds"))
+    """Note that the keys have changed, so that the blocks are wrong."""
+    delete_meta(connection, _TRUSTED_AT)
 
 
 def problems(store: IndexStore, connection: Connection) -> list[str]:
-    """Blocks that are not what `keys` and `contents` say."""
+    """What is wrong with the blocks: they must repeat what `keys` and `contents` say."""
     if not trusted(store, connection):
         return []
-    found = connection.execute(select(CROWDS.c.key).distinct().order_by(CROWDS.c.key)).scalars().all()
+    found = connection.execute(select(HOT_KEYS.c.key).distinct().order_by(HOT_KEYS.c.key)).scalars().all()
     wrong = 0
     for key in found:
         keys, entries = read(store, connection, np.array([key], np.int64))

@@ -1,19 +1,19 @@
 """The tables of an index, the same on SQLite and PostgreSQL.
 
-| table | a row | why |
+| table | one row per | why |
 |---|---|---|
-| `meta` | a fact about the index: format, settings, fingerprint, counters | what opening checks |
-| `contents` | a distinct text | equal documents are judged once: 100,000 copies are one candidate |
-| `documents` | a document: its id, its text, what is known of it | what people ask for |
-| `keys` | a key of a content | sharing one makes two contents candidates |
-| `recent` | a key that is not in `keys` yet; see `keys` | a few pages change, and not all |
-| `crowds` | some hundred contents that share a key, packed; see `crowds` | read at once, and not a row each |
-| `bodies` | what a content is judged on: its text, shingle set or sample | apart, so that the rest stays small |
-| `signs` | the method's sketch, and the keys where no text is stored to make them of again | refreshed with the keys |
-| `files` | a lexicon that the index is bound to, in pieces | an index is whole in itself |
+| `meta` | fact about the index: format, settings, fingerprint, counters | checked on opening |
+| `contents` | distinct text | equal documents are compared once: 100,000 copies are one candidate |
+| `documents` | document: its id, its content, its facts | what queries return |
+| `keys` | key of a content | two contents that share one are candidates |
+| `recent` | key that is not in `keys` yet (see `stored_keys`) | few pages of the file change, not all |
+| `crowds` | block of contents that share a hot key (see `hot_keys`) | read at once, not row by row |
+| `bodies` | content: its text, shingle set or sample | kept apart, so that the other tables remain small |
+| `signs` | content: the method's sketch, and its keys where no text is stored | exchanged together with the keys |
+| `files` | piece of the lexicon of the index | an index needs no other file |
 
-`member` is twice the content's number, plus one where the key asks (see `methods.Keys`). Hashes are unsigned, columns
-are signed: the 64 bits are the same.
+`member` is twice the content's number, plus one where the content probes for the key (see `methods.Keys`). Hashes are
+unsigned and columns are signed: the 64 bits are the same.
 """
 
 from __future__ import annotations
@@ -33,23 +33,29 @@ from sqlalchemy import (
 )
 
 FORMAT = 3
-"""1: contents without `marks`. 2: with them. 3: with `recent`."""
+"""1: `contents` has no column `marks`. 2: it has one. 3: there is a table `recent`."""
 
 LIVE, REVOKED = 0, 1
 
 METADATA = MetaData()
+
+
+def _number(name: str) -> Column[int]:
+    """A primary key that we number ourselves."""
+    return Column(name, BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False)
+
 
 META = Table("meta", METADATA, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
 CONTENTS = Table(
     "contents",
     METADATA,
-    Column("content", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    _number("content"),
     Column("hi", BigInteger, nullable=False),
     Column("lo", BigInteger, nullable=False),
     Column("tokens", BigInteger, nullable=False),
-    Column("size", BigInteger, nullable=False),  # distinct values of the set it is judged on
-    Column("cluster", BigInteger, nullable=False),  # the content that started it, which may be gone
+    Column("size", BigInteger, nullable=False),  # distinct values of the set it is compared on
+    Column("cluster", BigInteger, nullable=False),  # the content that started it, which may be deleted
     Column("state", SmallInteger, nullable=False),
     Column("marks", LargeBinary),  # a bitmap of that set; see `kernels.bitmaps`
     UniqueConstraint("hi", "lo", name="contents_digest"),
@@ -59,10 +65,10 @@ CONTENTS = Table(
 DOCUMENTS = Table(
     "documents",
     METADATA,
-    Column("document", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    _number("document"),
     Column("doc_id", Text, nullable=False),
     Column("content", BigInteger, nullable=False),
-    Column("bytes", BigInteger, nullable=False),  # of the text as it came
+    Column("bytes", BigInteger, nullable=False),  # of the text as it was added
     Column("day", BigInteger),  # of `date`, counted from 1 January of year 1
     Column("added", BigInteger, nullable=False),  # seconds since 1970
     Column("title", Text),
@@ -70,26 +76,26 @@ DOCUMENTS = Table(
     Column("date", Text),
     Column("source", Text),
     UniqueConstraint("doc_id", name="documents_doc_id"),
-    # SQLite's index has the row's number in it; PostgreSQL needs to be told, or it walks all documents in their order
+    # SQLite's index holds the row number; on PostgreSQL it has to be named, or all documents are scanned in order
     Index("documents_content", "content").ddl_if(dialect="sqlite"),
     Index("documents_content_document", "content", "document").ddl_if(dialect="postgresql"),
     Index("documents_day", "day"),
     Index("documents_added", "added"),
-    Index("documents_url", "url", postgresql_using="hash"),  # a url may be longer than a tree takes
+    Index("documents_url", "url", postgresql_using="hash"),  # a url may be too long for a B-tree
 )
 
 BODIES = Table(
     "bodies",
     METADATA,
-    Column("content", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    _number("content"),
     Column("body", LargeBinary, nullable=False),
 )
 
-CROWDS = Table(
+HOT_KEYS = Table(
     "crowds",
     METADATA,
     Column("key", BigInteger, nullable=False),
-    Column("last", BigInteger, nullable=False),  # the highest member that it was made with
+    Column("last", BigInteger, nullable=False),  # the highest member that the block was made with
     Column("body", LargeBinary, nullable=False),
     PrimaryKeyConstraint("key", "last", name="crowds_key"),
 )
@@ -105,7 +111,7 @@ FILES = Table(
 
 
 def keys_table(name: str, metadata: MetaData) -> Table:
-    """Rows (key, member), in the order of the keys."""
+    """A table of rows (key, member), in the order of the keys."""
     return Table(
         name,
         metadata,
@@ -117,11 +123,11 @@ def keys_table(name: str, metadata: MetaData) -> Table:
 
 
 def signs_table(name: str, metadata: MetaData) -> Table:
-    """What the method keeps of a content beside its keys."""
+    """A table of what the method stores of a content beside its keys."""
     return Table(
         name,
         metadata,
-        Column("content", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+        _number("content"),
         Column("sketch", LargeBinary),
         Column("packed", LargeBinary),
     )
@@ -132,6 +138,6 @@ RECENT = keys_table("recent", METADATA)
 SIGNS = signs_table("signs", METADATA)
 
 NEXT = MetaData()
-"""What `refresh` builds beside the tables in use."""
+"""The tables that `refresh` builds beside those in use."""
 NEXT_KEYS = keys_table("keys_next", NEXT)
 NEXT_SIGNS = signs_table("signs_next", NEXT)

@@ -1,11 +1,13 @@
-"""Where an index lies: an SQLite file or a PostgreSQL database. What the two do differently is here, or in `keys`.
+"""The database of an index: an SQLite file or a PostgreSQL database.
 
-**Writers** take one lock for the whole transaction (`BEGIN IMMEDIATE`, an advisory lock on PostgreSQL): a document is
-matched against all that is there when it goes in, whoever else is at work, and nobody ever sees half of it.
-**Readers** see one moment (a snapshot) and wait for nobody.
+What the two do differently is here, in `stored_keys` or in `search.fulltext`.
+
+**Writers** hold one lock for the whole transaction (`BEGIN IMMEDIATE`, an advisory lock on PostgreSQL): a document is
+matched against everything that is stored when it is added, whatever other processes do, and nobody sees half a
+transaction. **Readers** see a snapshot and wait for nobody.
 
 **Durability.** SQLite writes ahead (WAL) and waits for the disk at every commit (`synchronous=FULL`); PostgreSQL does
-so unless its operator has told it otherwise. What was acknowledged survives the kill of any process, and a power
+so unless its operator has configured it otherwise. What was acknowledged survives the kill of any process, and a power
 failure where the disk keeps its promises.
 """
 
@@ -45,7 +47,7 @@ from roughly.errors import InputError, InputMissing, OutputError, OutputExists, 
 Ints = npt.NDArray[np.int64]
 
 BUSY_SECONDS = 60
-"""How long a writer waits for another one."""
+"""How long a writer waits for another writer."""
 _CACHE_KIB = 64 * 1024
 _SAFE = ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{_CACHE_KIB}", "wal_autocheckpoint=8000")
 _BULK = ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{8 * _CACHE_KIB}", "locking_mode=EXCLUSIVE")
@@ -54,16 +56,16 @@ _AT_ONCE = 50_000
 _TABLES = (
     "contents", "documents", "keys", "recent", "crowds", "bodies", "signs", "files", "meta", "words", "titles",
 )  # fmt: skip
-_SIZE = func.pg_total_relation_size(func.to_regclass(bindparam("name")))  # NULL for a table that is not there
+_SIZE = func.pg_total_relation_size(func.to_regclass(bindparam("name")))  # NULL for a table that does not exist
 
 
 def is_postgres(where: str | os.PathLike[str]) -> bool:
-    """Whether a server is meant, and not a file."""
+    """Whether this is the address of a server, and not a file."""
     return isinstance(where, str) and where.startswith(("postgresql://", "postgresql+psycopg://", "postgres://"))
 
 
 def check_place(where: str | os.PathLike[str], new: bool) -> None:
-    """Refuse, before any work is done, a file that is not there, or that is."""
+    """Refuse, before any work is done, a file that does not exist, or with `new` one that does."""
     if is_postgres(where):
         return
     path = path_of(where)
@@ -88,31 +90,31 @@ def path_of(where: str | os.PathLike[str]) -> Path:
 
 
 class IndexStore:
-    """Connections to the place where an index lies."""
+    """The connections to the database of an index, and the statements that both databases understand."""
 
     def __init__(self, where: str | os.PathLike[str], *, new: bool = False, bulk: bool = False) -> None:
-        """`new` makes it; `bulk` is for a file that nobody else sees before it is whole, and has no journal."""
+        """With `new` the file is created; `bulk` writes without a journal, for a file that nobody else sees yet."""
         check_place(where, new)
         self.postgres = is_postgres(where)
         self.engine = _postgres(str(where)) if self.postgres else _sqlite(path_of(where), new, bulk)
         self.name = self.engine.url.render_as_string(hide_password=True) if self.postgres else str(path_of(where))
-        self._written: dict[Any, tuple[str, list[str] | None, dict[str, Any]]] = {}
-        self._writers = threading.Lock()  # threads of one process queue here: the database's own queue is unfair
+        self._compiled: dict[Any, tuple[str, list[str] | None, dict[str, Any]]] = {}
+        self._writers = threading.Lock()  # threads of one process queue here, since the database's own queue is unfair
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """One moment of the index."""
+    def read_transaction(self) -> Iterator[Connection]:
+        """A transaction that reads: a snapshot of the index."""
         level = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True} if self.postgres else {}
         with self.engine.connect().execution_options(**level) as connection, connection.begin():
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """The one transaction that writes at this time; committed at its end, or nothing happened."""
+    def write_transaction(self) -> Iterator[Connection]:
+        """The one transaction that writes at this time: committed at its end, rolled back on an error."""
         with self._writers, self.engine.connect() as connection:
             connection = connection.execution_options(roughly_writes=True)
             with connection.begin():
@@ -121,14 +123,15 @@ class IndexStore:
                 yield connection
 
     def among(self, column: ColumnElement[Any], values: Ints | Sequence[str]) -> ColumnElement[bool]:
-        """The column is one of these values; any number of them, in one statement that stays the same."""
-        return self._one_of(column, self.listed(values), not isinstance(values, np.ndarray))
+        """The condition that the column is one of any number of values, which are one parameter."""
+        return self._one_of(column, self.list_parameter(values), not isinstance(values, np.ndarray))
 
     def one_of(self, column: Any, strings: bool = False) -> ColumnElement[bool]:
-        """The column is one of the values of the parameter `asked`, which `listed` makes."""
-        return self._one_of(column, bindparam("asked"), strings)
+        """The same with the values in the parameter `values`, which `list_parameter` makes."""
+        return self._one_of(column, bindparam("values"), strings)
 
-    def listed(self, values: Ints | Sequence[str]) -> Any:
+    def list_parameter(self, values: Ints | Sequence[str]) -> Any:
+        """Values as one parameter of a statement."""
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
         return listed if self.postgres else orjson.dumps(listed).decode()
 
@@ -137,24 +140,24 @@ class IndexStore:
             return column == any_(cast(listed, ARRAY(Text if strings else BigInteger)))  # type: ignore[no-any-return]
         return column.in_(select(func.json_each(listed).table_valued("value").c.value))  # type: ignore[no-any-return]
 
-    def ask(self, connection: Connection, name: Any, build: Callable[[], Any], **given: Any) -> list[Any]:
-        """Rows, as plain tuples, of a statement that is written once for each name; `given` are its parameters.
+    def select_rows(self, connection: Connection, name: Any, build: Callable[[], Any], **parameters: Any) -> list[Any]:
+        """Rows, as plain tuples, of a statement that is built and compiled once per name.
 
-        Building and writing a statement takes longer than most of them run.
+        Building and compiling takes longer than most statements run.
         """
-        if name not in self._written:
+        if name not in self._compiled:
             compiled = build().compile(self.engine)
-            self._written[name] = str(compiled), compiled.positiontup, dict(compiled.params)
-        text, order, fixed = self._written[name]
-        given = fixed | given
-        values: Any = given if order is None else tuple(given[parameter] for parameter in order)
-        with self.cursor(connection) as cursor:  # not SQLAlchemy's, which takes longer than most of them run
-            cursor.execute(text, values)
+            self._compiled[name] = str(compiled), compiled.positiontup, dict(compiled.params)
+        text, order, fixed = self._compiled[name]
+        parameters = fixed | parameters
+        given: Any = parameters if order is None else tuple(parameters[name] for name in order)
+        with self.cursor(connection) as cursor:  # SQLAlchemy's own takes longer than most statements run
+            cursor.execute(text, given)
             rows: list[Any] = cursor.fetchall()
         return rows
 
     def value(self, connection: Connection, text: str) -> Any:
-        """The one value that a plain statement gives, or None."""
+        """The value that a plain statement selects, or None."""
         with self.cursor(connection) as cursor:
             cursor.execute(text)
             row = cursor.fetchone()
@@ -163,28 +166,28 @@ class IndexStore:
     def fetch(
         self, connection: Connection, columns: Sequence[Any], column: Any, values: Any, *more: Any
     ) -> list[Any]:  # fmt: skip
-        """The rows, as plain tuples, whose `column` is among any number of values; `more` are further conditions."""
+        """The rows, as plain tuples, whose `column` is one of the values; `more` are further conditions."""
         rows: list[Any] = []
         strings = not isinstance(values, np.ndarray)
         for lo in range(0, len(values), _AT_ONCE):
-            rows += self.ask(
+            rows += self.select_rows(
                 connection,
                 (*columns, column, *map(str, more)),
                 lambda: select(*columns).where(self.one_of(column, strings), *more),
-                asked=self.listed(values[lo : lo + _AT_ONCE]),
+                values=self.list_parameter(values[lo : lo + _AT_ONCE]),
             )
         return rows
 
-    def numbers(
+    def fetch_numbers(
         self, connection: Connection, columns: Sequence[Any], column: Any, values: Ints, *more: Any
     ) -> Ints:  # fmt: skip
-        """The same where all columns are whole numbers, as a table of them."""
+        """The same as an array, where all columns are whole numbers."""
         rows = self.fetch(connection, columns, column, values, *more)
         flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(columns))
         return flat.reshape(-1, len(columns))
 
     def insert(self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Put rows into a table, as fast as the database takes them."""
+        """Insert rows into a table by the fastest way of the database."""
         if self.postgres:
             into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
             with self.cursor(connection) as cursor, cursor.copy(into) as copy:
@@ -197,7 +200,7 @@ class IndexStore:
 
     @contextmanager
     def cursor(self, connection: Connection) -> Iterator[Any]:
-        """The driver's own cursor, whose errors are told as SQLAlchemy tells those of its own."""
+        """The driver's own cursor, with its errors raised as SQLAlchemy raises them."""
         driver: Any = self.engine.dialect.dbapi
         cursor: Any = connection.connection.cursor()
         try:
@@ -213,13 +216,13 @@ class IndexStore:
         finally:
             cursor.close()
 
-    def exchange(self, connection: Connection) -> None:
-        """Put `keys_next` and `signs_next` in the place of `keys` and `signs`."""
+    def exchange_tables(self, connection: Connection) -> None:
+        """Replace `keys` and `signs` by `keys_next` and `signs_next`."""
         connection.exec_driver_sql("DELETE FROM recent")
         for table in ("keys", "signs"):
             connection.exec_driver_sql(f"DROP TABLE {table}")
             connection.exec_driver_sql(f"ALTER TABLE {table}_next RENAME TO {table}")
-            if self.postgres:  # an index keeps its name, and the next refresh wants it
+            if self.postgres:  # an index keeps its name, which the next refresh needs
                 connection.exec_driver_sql(f"ALTER INDEX {table}_next_pkey RENAME TO {table}_pkey")
 
     def size(self, connection: Connection) -> int:
@@ -242,7 +245,7 @@ def _sqlite(path: Path, new: bool, bulk: bool) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions are begun below, and not behind our back
+        connection.isolation_level = None  # the driver must not begin transactions by itself: `_begun` does
         for pragma in (*(_BULK if bulk else _SAFE), "temp_store=MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
 

@@ -1,13 +1,14 @@
-"""The keys of an index: put in, found, taken out.
+"""The keys of contents: added, found and dropped.
 
-Keys are hashes, so those of any few documents lie all over the table. In a file of a million documents, every
-transaction that adds some thousand would write nearly every page of it anew. So on SQLite new keys go into a small
-table, `recent`, and move on to `keys` a stretch at a time: each transaction moves all recent keys between where the
-last one stopped (`settled`, in `meta`) and a bit further. A bit is eight times the share that its documents are of all,
-so the small table holds about a sixteenth of the keys, no transaction ever has to move them all, and adding few
-documents moves few keys. Whoever looks for a key looks in both tables.
+Keys are hashes, so the keys of any few documents are spread over the whole table. In a file of a million documents,
+every transaction that adds a few thousand would rewrite nearly every page. On SQLite, new keys therefore go into a
+small table, `recent`, and move on to `keys` one range at a time: each transaction moves all recent keys between the
+point where the last one stopped (`settled`, in `meta`) and a point further on. The length of the range, as a fraction
+of all possible keys, is eight times the fraction that the new documents are of all documents. So the small table holds
+about a sixteenth of the keys, no transaction has to move them all, and adding few documents moves few keys. Whoever
+looks for a key looks in both tables.
 
-PostgreSQL writes pages back when it sees fit, and gets its keys straight into `keys`.
+PostgreSQL decides itself when it writes pages, so its keys go straight into `keys`.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ import numpy.typing as npt
 import orjson
 from sqlalchemy import Connection, Table, delete, func, literal, literal_column, select, tuple_
 
-from roughly.index.storage.schema import CONTENTS, KEYS, META, RECENT
+from roughly.index.storage.meta import read_meta, write_meta
+from roughly.index.storage.schema import CONTENTS, KEYS, RECENT
 from roughly.index.storage.store import IndexStore
 
 Ints = npt.NDArray[np.int64]
 
 SPEED = 8
-"""How many times faster than the collection grows the stretches go round."""
-_SETTLED = "settled"
-_ASKS = {table.name: table.c.member.op("&")(literal_column("1")) == literal_column("1") for table in (KEYS, RECENT)}
+"""How many times faster than the collection grows the ranges pass over all keys."""
+_NEXT_RANGE = "settled"
+_IS_PROBE = {table.name: table.c.member.op("&")(literal_column("1")) == literal_column("1") for table in (KEYS, RECENT)}
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _ROWS = 200_000
 _PACKED = np.dtype([("fields", ">i2"), ("n1", ">i4"), ("key", ">i8"), ("n2", ">i4"), ("member", ">i8")])
@@ -38,43 +40,41 @@ _COPY_TAIL = b"\xff\xff"
 
 
 def tables(store: IndexStore) -> tuple[Table, ...]:
-    """Where the keys are."""
+    """The tables that hold keys."""
     return (KEYS,) if store.postgres else (KEYS, RECENT)
 
 
-def put(store: IndexStore, connection: Connection, keys: Ints, members: Ints) -> None:
-    """Put the keys of new contents in."""
+def add(store: IndexStore, connection: Connection, keys: Ints, members: Ints) -> None:
+    """Add the keys of new contents."""
     if not len(keys):
         return
     share = 1.0 if store.postgres else SPEED * _share(connection, members)
     insert(store, connection, RECENT.name if share < 1 else KEYS.name, keys, members)
     if not store.postgres:
-        _settle(connection, share)
+        _move_recent(connection, share)
 
 
 def _share(connection: Connection, members: Ints) -> float:
-    """How much these are of all contents, by their numbers: what expires leaves at the low end."""
-    # two questions: SQLite walks the whole table when both ends are asked for in one
+    """The fraction that these are of all contents, by their numbers: contents that expire have the lowest ones."""
+    # two statements: SQLite scans the whole table when one asks for both ends
     first, last = (connection.execute(select(end(CONTENTS.c.content))).scalar_one() for end in (func.min, func.max))
     return len(np.unique(members >> 1)) / int(last - first + 1)
 
 
-def _settle(connection: Connection, share: float) -> None:
-    """Move the recent keys of the next stretch on; all where it goes round once."""
-    found = connection.execute(select(META.c.value).where(META.c.name == _SETTLED)).scalar()
+def _move_recent(connection: Connection, share: float) -> None:
+    """Move the recent keys of the next range to `keys`; all of them where the range covers every key."""
+    found = read_meta(connection, _NEXT_RANGE)
     start = _LOWEST if found is None or share >= 1 else int(found)
     stop = _HIGHEST if share >= 1 else min(start + int(share * 2**64), _HIGHEST)
-    stretch = RECENT.c.key.between(start, stop)
-    moved = select(RECENT.c.key, RECENT.c.member).where(stretch).order_by(RECENT.c.key, RECENT.c.member)
+    in_range = RECENT.c.key.between(start, stop)
+    moved = select(RECENT.c.key, RECENT.c.member).where(in_range).order_by(RECENT.c.key, RECENT.c.member)
     connection.execute(KEYS.insert().from_select(["key", "member"], moved))
-    connection.execute(delete(RECENT).where(stretch))
-    connection.execute(delete(META).where(META.c.name == _SETTLED))
-    following = _LOWEST if stop == _HIGHEST else stop + 1
-    connection.execute(META.insert().values(name=_SETTLED, value=str(following)))
+    connection.execute(delete(RECENT).where(in_range))
+    write_meta(connection, {_NEXT_RANGE: _LOWEST if stop == _HIGHEST else stop + 1})
 
 
 def insert(store: IndexStore, connection: Connection, table: str, keys: Ints, members: Ints) -> None:
-    """Put keys into one table, in order."""
+    """Insert keys into one table, in order."""
     order = np.lexsort((members, keys))
     keys, members = keys[order], members[order]
     if not store.postgres:
@@ -90,7 +90,7 @@ def insert(store: IndexStore, connection: Connection, table: str, keys: Ints, me
 
 
 def drop(store: IndexStore, connection: Connection, keys: Ints, members: Ints) -> None:
-    """Take keys out."""
+    """Delete keys."""
     order = np.lexsort((members, keys))
     rows = list(zip(keys[order].tolist(), members[order].tolist(), strict=True))
     mark = "%s" if store.postgres else "?"
@@ -99,30 +99,30 @@ def drop(store: IndexStore, connection: Connection, keys: Ints, members: Ints) -
             cursor.executemany(f"DELETE FROM {table.name} WHERE key = {mark} AND member = {mark}", rows)
 
 
-def find(store: IndexStore, connection: Connection, keys: Ints, *, asking: bool = False) -> Ints:
-    """Rows (key, member) of these keys; with `asking` of those members only that ask."""
+def find(store: IndexStore, connection: Connection, keys: Ints, *, probes_only: bool = False) -> Ints:
+    """Rows (key, member) of these keys; with `probes_only`, only members that probe for the key."""
     found = []
     for table in tables(store):
         columns = (table.c.key, table.c.member)
-        asks = (_ASKS[table.name],) if asking else ()
-        found.append(store.numbers(connection, columns, table.c.key, keys, *asks))
+        conditions = (_IS_PROBE[table.name],) if probes_only else ()
+        found.append(store.fetch_numbers(connection, columns, table.c.key, keys, *conditions))
     return np.concatenate(found)
 
 
 def find_after(store: IndexStore, connection: Connection, keys: Ints, after: Ints) -> Ints:
-    """Rows (key, member) of `keys` whose member is above that of `after` for the key, sorted by both."""
+    """Rows (key, member) whose member is greater than `after[i]` for `keys[i]`, sorted by both."""
     if store.postgres:
-        listed = "unnest(%s::bigint[], %s::bigint[]) AS asked (key, after)"
+        listed = "unnest(%s::bigint[], %s::bigint[]) AS wanted (key, after)"
         values: tuple[Any, ...] = (keys.tolist(), after.tolist())
-        key, member = "asked.key", "asked.after"
+        key, member = "wanted.key", "wanted.after"
     else:
-        listed = "json_each(?) AS asked"
+        listed = "json_each(?) AS wanted"
         values = (orjson.dumps(np.column_stack((keys, after)).tolist()).decode(),)
-        key, member = "json_extract(asked.value, '$[0]')", "json_extract(asked.value, '$[1]')"
+        key, member = "json_extract(wanted.value, '$[0]')", "json_extract(wanted.value, '$[1]')"
     rows: list[Any] = []
     with store.cursor(connection) as cursor:
         for table in tables(store):
-            # SQLite takes the tables of a CROSS JOIN in this order
+            # SQLite joins the tables of a CROSS JOIN in the order in which they are written
             cursor.execute(
                 f"SELECT k.key, k.member FROM {listed} CROSS JOIN {table.name} k "
                 f"WHERE k.key = {key} AND k.member > {member}",
@@ -134,18 +134,18 @@ def find_after(store: IndexStore, connection: Connection, keys: Ints, after: Int
 
 
 def count(store: IndexStore, connection: Connection) -> int:
-    """How many there are."""
+    """The number of stored keys."""
     return sum(int(connection.execute(select(func.count()).select_from(table)).scalar_one()) for table in tables(store))
 
 
 def walk(store: IndexStore, connection: Connection) -> Iterator[tuple[Ints, Ints]]:
-    """All of them, some hundred thousand (keys, members) at a time."""
+    """All stored (keys, members), up to 200,000 at a time."""
     for table in tables(store):
         columns = table.c.key, table.c.member
         last = (_LOWEST, -1)
         while True:
-            behind = tuple_(*columns) > tuple_(literal(last[0]), literal(last[1]))
-            rows = connection.execute(select(*columns).where(behind).order_by(*columns).limit(_ROWS)).all()
+            after = tuple_(*columns) > tuple_(literal(last[0]), literal(last[1]))
+            rows = connection.execute(select(*columns).where(after).order_by(*columns).limit(_ROWS)).all()
             if not rows:
                 break
             last = (rows[-1][0], rows[-1][1])

@@ -1,1 +1,1 @@
-"""Dated sweeps of pages, and what they tell (Broder 1997, section 6)."""
+"""Sweeps: dated crawls of pages, and how pages move, change and are copied (Broder 1997, section 6)."""

@@ -1,4 +1,4 @@
-"""`roughly.Sweeps`: dated sweeps of pages in an index, and what they tell (Broder 1997, §6.2, 6.4, 6.5).
+"""`roughly.Sweeps`: dated crawls of pages in an index (Broder 1997, §6.2, 6.4, 6.5).
 
 >>> sweeps = roughly.Sweeps(index)
 >>> sweeps.add("crawl.warc.gz", date="2024-03-31")
@@ -35,10 +35,10 @@ class Sweeps:
         return iter(sweeps_of(self.index))
 
     def add(self, data: Any, *, date: str, redo: bool = False, **reading: Any) -> Sweep:
-        """Add the pages of a crawl: a file or files with urls, or documents as `roughly.dedupe` takes them.
+        """Add the pages of a crawl: files with urls, or documents in any form that `roughly.dedupe` accepts.
 
-        One that was interrupted is gone on with by the same call; with `redo` its pages are taken out first. More files
-        of one day are one sweep. `reading` are the options of `roughly.sources.ReadOptions`.
+        The same call continues an interrupted sweep; with `redo` its pages are removed first. Several files of one day
+        are one sweep. `reading` are the options of `roughly.sources.ReadOptions`.
         """
         given = isinstance(data, str | os.PathLike)
         several = isinstance(data, list | tuple) and data and all(isinstance(d, str | os.PathLike) for d in data)
@@ -55,7 +55,7 @@ class Sweeps:
         return sweep
 
     def drop(self, date: str) -> int:
-        """Take a sweep out with all its pages; returns how many there were."""
+        """Remove a sweep with all its pages; returns how many there were."""
         return drop(self.index, date)
 
     def versions(self, url: str) -> list[SweptPage]:
@@ -63,11 +63,11 @@ class Sweeps:
         return versions_of(self.index, url)
 
     def lost(self, url: str, *, limit: int = 10) -> Lost:
-        """Where the page of an address is now."""
+        """Where the page of a url is now."""
         return lost(self.index, url, limit=limit)
 
     def copies(self, document: Any, *, minimum: float = MINIMUM, limit: int | None = None) -> Copies:
-        """Whole and partial copies of a document: its id, its address, or a mapping with a `text`."""
+        """Whole and partial copies of a document, given by its id, its url, or as a mapping with a `text`."""
         return copies(self.index, document, minimum=minimum, limit=limit)
 
     def changes(self) -> Changes:
@@ -89,32 +89,32 @@ def run_sweep(
     reading: ReadOptions,
     temp: Path | None = None,
 ) -> tuple[Sweep, list[Reject]]:
-    """Read a crawl and add it; (the sweep, what was rejected)."""
+    """Read a crawl and add it; (the sweep, the rejected records)."""
     with tempfile.TemporaryDirectory(prefix="roughly-sweep-", dir=temp) as spool:
         parts = open_data(data, paths, reading, Path(spool))
-        under_way = SweepWriter(index, date, redo=redo)
+        writer = SweepWriter(index, date, redo=redo)
         for part in parts:
-            _read(part, under_way)
+            _read(part, writer)
         for part in parts:  # a page may be unchanged since another file of the same sweep
             if hasattr(part, "revisits"):
-                under_way.revisit(part.revisits())
-        return under_way.finish(), under_way.rejects
+                writer.revisit(part.revisits())
+        return writer.finish(), writer.rejects
 
 
-def _read(part: Part, under_way: SweepWriter) -> None:
+def _read(part: Part, writer: SweepWriter) -> None:
     for chunk in part.chunks():
         parsed = part.parse(chunk)
-        under_way.rejects += parsed.rejects
+        writer.rejects += parsed.rejects
         documents = parsed.batch.to_pylist()
         if part.format == "warc":
-            vain = _in_vain(chunk.data.pages)
-            under_way.leave_out(len(vain))
-            documents = [document for document in documents if document["row"] not in vain]
-        under_way.take(documents, part.name)
+            without_page = _without_page(chunk.data.pages)
+            writer.leave_out(len(without_page))
+            documents = [document for document in documents if document["row"] not in without_page]
+        writer.add(documents, part.name)
 
 
-def _in_vain(pages: Any) -> set[int]:
-    """The rows of answers that do not carry the page: errors, redirections."""
+def _without_page(pages: Any) -> set[int]:
+    """The rows of HTTP responses that do not contain the page: errors and redirections."""
     from roughly.sources.http import is_http, status_of
 
     return {page.row for page in pages if is_http(page.block) and status_of(page.block) not in (None, 200, 203, 206)}

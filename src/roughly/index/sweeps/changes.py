@@ -2,13 +2,13 @@
 
 | word | a page of the earlier sweep … |
 |---|---|
-| unchanged | has the same address and text in the later one |
-| changed | has the same address and another text; how much is told by the resemblance of the two versions |
-| moved | its address is gone, and a new one has a duplicate of it, *within* its host or *between* hosts |
-| died | its address is gone, and so is it |
+| unchanged | has the same url and text in the later one |
+| changed | has the same url and another text; the resemblance of the two versions says how much it changed |
+| moved | its url has disappeared, and a new url has a duplicate of it, *within* its host or *between* hosts |
+| died | its url has disappeared, and no new url has a duplicate of it |
 
-and a page of the later sweep is **born** where its address is new and nothing moved there; it has **returned** where an
-earlier sweep had seen the address. Every page is counted once, and a page moves to one place, the most alike first::
+A page of the later sweep is **born** where its url is new and no page moved there; it has **returned** where an earlier
+sweep had seen the url. Every page is counted once, and a page moves to one url, the most alike first::
 
     pages before = unchanged + changed + moved + died        pages after = unchanged + changed + moved + born
 """
@@ -16,17 +16,18 @@ earlier sweep had seen the address. Every page is counted once, and a page moves
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection
 
 from roughly.dates import day_of
-from roughly.index.config import IndexConfig
+from roughly.index.answers import PlainAnswer
 from roughly.index.index import Index
+from roughly.index.index_config import IndexConfig
 from roughly.index.matching.comparer import Comparer
+from roughly.index.matching.pair_scores import none_if_nan
 from roughly.index.sweeps.sweep import SweptPage, finished, pages_of, sweeps_of
 
 BINS = 10
@@ -35,7 +36,7 @@ _BLOCK = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A page that has another address now."""
+    """A page that has another url now."""
 
     before: str
     after: str
@@ -43,8 +44,8 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepInterval:
-    """What became of the pages of one sweep by the next."""
+class SweepInterval(PlainAnswer):
+    """How the pages of one sweep changed until the next."""
 
     before: str
     after: str
@@ -57,36 +58,28 @@ class SweepInterval:
     moved_between: int
     died: int
     born: int
-    returned: int  # of the born
+    returned: int  # pages that are born, and that an earlier sweep had seen
     resemblances: tuple[int, ...]  # changed pages by the resemblance of the two versions: 0 to 0.1, …, 0.9 to 1
-    unmeasured: int  # changed pages of which nothing is stored to measure on
+    unmeasured: int  # changed pages for which nothing is stored to measure on
     mean_resemblance: float | None
     moves: tuple[Move, ...] = ()
 
     @property
     def moved(self) -> int:
-        """Within a host or between hosts."""
+        """Pages that moved within a host or between hosts."""
         return self.moved_within + self.moved_between
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(PlainAnswer):
     """All intervals, and how long pages live."""
 
     intervals: tuple[SweepInterval, ...]
     unfinished: tuple[str, ...]  # sweeps that are left out
-    addresses: int  # seen by any finished sweep
-    gone: int  # of these, not in the last one
-    median_days: float | None  # from the first to the last sweep that saw them, of those that are gone
+    addresses: int  # urls that any finished sweep has seen
+    gone: int  # urls that the last finished sweep has not seen
+    median_days: float | None  # from the first to the last sweep that saw them, for urls that are gone
     estimated: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
 
 
 def changes(index: Index) -> Changes:
@@ -121,11 +114,11 @@ def _interval(
     gone = [before[url] for url in sorted(before.keys() - after.keys())]
     new = [after[url] for url in sorted(after.keys() - before.keys())]
 
-    def work(connection: Connection, bound: IndexConfig) -> tuple[list[float], list[Move], bool]:
-        comparer = Comparer(index._store, connection, bound)
+    def work(connection: Connection, config: IndexConfig) -> tuple[list[float], list[Move], bool]:
+        comparer = Comparer(index.transactions.store, connection, config)
         return _measured(comparer, changed), _moves(comparer, gone, new), comparer.estimated
 
-    values, moves, estimated = index._read(work)
+    values, moves, estimated = index.transactions.read(work)
     measured = [value for value in values if value == value]
     bins = np.histogram(np.minimum(measured, 1.0), BINS, (0.0, 1.0))[0].tolist() if measured else [0] * BINS
     hosts = {page.url: page.host for page in [*gone, *new]}
@@ -153,32 +146,33 @@ def _measured(comparer: Comparer, pairs: list[tuple[int, int]]) -> list[float]:
 
 
 def _moves(comparer: Comparer, gone: list[SweptPage], new: list[SweptPage]) -> list[Move]:
-    """Pairs of a page that is gone and a new one that is its duplicate, each page in one pair at most."""
+    """Pairs of a page whose url has disappeared and a new page that is its duplicate, each page in one pair at most."""
     places: dict[int, list[SweptPage]] = defaultdict(list)
     for page in new:
         places[page.content].append(page)
     options = [(1.0, page, other) for page in gone for other in places.get(page.content, ())]
     options += _alike(comparer, gone, places)
     options.sort(
-        key=lambda option: (-_known(option[0]), option[1].host != option[2].host, option[1].url, option[2].url)
+        key=lambda option: (
+            -(none_if_nan(option[0]) or 0.0),
+            option[1].host != option[2].host,
+            option[1].url,
+            option[2].url,
+        )
     )
     moves, left, taken = [], set(), set()
     for score, page, other in options:
         if page.url not in left and other.url not in taken:
             left.add(page.url)
             taken.add(other.url)
-            moves.append(Move(page.url, other.url, None if score != score else score))
+            moves.append(Move(page.url, other.url, none_if_nan(score)))
     return sorted(moves, key=lambda move: move.before)
-
-
-def _known(score: float) -> float:
-    return 0.0 if score != score else score
 
 
 def _alike(
     comparer: Comparer, gone: list[SweptPage], places: dict[int, list[SweptPage]]
 ) -> list[tuple[float, SweptPage, SweptPage]]:
-    """The same for texts that are alike and not equal, by the verdict of the index."""
+    """The same pairs, with scores, for texts that are duplicates by the verdict of the index and not equal."""
     texts: dict[int, list[SweptPage]] = defaultdict(list)
     for page in gone:
         texts[page.content].append(page)
@@ -188,8 +182,8 @@ def _alike(
     found = []
     for at in range(0, len(own) if len(wanted) else 0, _BLOCK):
         some = own[at : at + _BLOCK]
-        asking = comparer.asking(some, {text: day_of(texts[text][0].date) for text in some.tolist()})
-        owners, contents = comparer.judged(asking)
+        query = comparer.query_with(some, {text: day_of(texts[text][0].date) for text in some.tolist()})
+        owners, contents = comparer.duplicates(query)
         use = np.isin(contents, wanted)
         left, right = some[owners[use]], contents[use]
         scores = comparer.measure(left, right).resemblance.tolist()

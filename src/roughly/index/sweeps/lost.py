@@ -1,14 +1,14 @@
-"""Lost and found (Broder 1997, §6.2): where a page lives now whose address has gone.
+"""Lost and found (Broder 1997, §6.2): where a page is now whose url has disappeared.
 
-The last version that a sweep found is compared with the pages of later sweeps. Those that are its duplicates, or hold
-as much of it as the threshold asks for, are where it went; those whose address is in the last sweep come first, then
-the most alike. Where none of them is in the last sweep they have moved on themselves, and are followed. Where the last
-version leads nowhere, the versions before it are tried.
+The last version that a sweep found is compared with the pages of later sweeps. Pages that are its duplicates, or
+contain at least the threshold's fraction of it, are where it went; those whose url is in the last sweep come first,
+then the most alike. Where none of them is in the last sweep, they have moved again, and are followed. Where the last
+version leads nowhere, earlier versions are tried.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,15 @@ from sqlalchemy import Connection
 
 from roughly.dates import day_of
 from roughly.errors import InputMissing
-from roughly.index.config import IndexConfig
+from roughly.index.answers import PlainAnswer
 from roughly.index.index import Index
+from roughly.index.index_config import IndexConfig
 from roughly.index.matching.comparer import Comparer
+from roughly.index.matching.pair_scores import EQUAL, Scores
 from roughly.index.sweeps.sweep import SweptPage, finished, pages_of, pages_with, sweeps_of, versions_of
 from roughly.index.sweeps.urls import canonical_url, host_of
 
 _HOPS = 10
-Scores = tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,34 +33,30 @@ class FoundPage:
 
     url: str
     date: str  # of the version that is most like it
-    current: bool  # the last sweep has the address
+    current: bool  # the last sweep has the url
     same_host: bool
     resemblance: float | None
-    containment: float | None  # share of the lost page that this one holds
-    contained_in: float | None  # share of this page that the lost one holds
+    containment: float | None  # fraction of the lost page that this one contains
+    contained_in: float | None  # fraction of this page that the lost one contains
     title: str | None = None
-    via: tuple[str, ...] = ()  # addresses at which it was in between
+    via: tuple[str, ...] = ()  # urls at which it was in between
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """What became of an address."""
+class Lost(PlainAnswer):
+    """Where the page of a url went."""
 
     url: str
     first_seen: str
     last_seen: str
     last_sweep: str
-    here: bool  # the last sweep has it: nothing is lost
+    here: bool  # the last sweep has the url: the page is not lost
     found: tuple[FoundPage, ...] = ()
     estimated: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
-
 
 def lost(index: Index, url: str, *, limit: int = 10) -> Lost:
-    """Find where the page of an address is now."""
+    """Find where the page of a url is now."""
     sweeps = finished(index)
     last = sweeps[-1].date
     versions = _finished_versions(index, url)
@@ -96,8 +93,8 @@ def _follow(index: Index, versions: list[SweptPage], current: set[str]) -> tuple
 
 
 def _alike(index: Index, lost: SweptPage, after: str, current: set[str]) -> tuple[list[FoundPage], bool]:
-    """Pages of sweeps after a day that are like this one, each address by the version that is most like it."""
-    scores, estimated = index._read(lambda connection, bound: _scored(index, connection, bound, lost))
+    """Pages of sweeps after a day that are like this one, each url with the version that is most alike."""
+    scores, estimated = index.transactions.read(lambda connection, config: _scored(index, connection, config, lost))
     done = {sweep.date for sweep in sweeps_of(index) if sweep.state == "done"}
     best: dict[str, FoundPage] = {}
     for page in pages_with(index, scores):
@@ -112,27 +109,22 @@ def _alike(index: Index, lost: SweptPage, after: str, current: set[str]) -> tupl
 
 
 def _scored(
-    index: Index, connection: Connection, bound: IndexConfig, lost: SweptPage
+    index: Index, connection: Connection, config: IndexConfig, lost: SweptPage
 ) -> tuple[dict[int, Scores], bool]:
-    """The texts that are like this one, itself among them, with their scores."""
-    comparer = Comparer(index._store, connection, bound)
-    scores: dict[int, Scores] = {lost.content: (1.0, 1.0, 1.0)}
+    """The texts that are like this one, and this one itself, with their scores."""
+    comparer = Comparer(index.transactions.store, connection, config)
+    scores: dict[int, Scores] = {lost.content: EQUAL}
     own = np.array([lost.content], np.int64)
     if not comparer.live(own):
         return scores, False
-    asking = comparer.asking(own, {lost.content: day_of(lost.date)})
-    judged = set(comparer.judged(asking)[1].tolist())
-    _, texts = comparer.candidates(asking)
+    query = comparer.query_with(own, {lost.content: day_of(lost.date)})
+    duplicates = set(comparer.duplicates(query)[1].tolist())
+    _, texts = comparer.candidates(query)
     found = comparer.measure(np.repeat(own, len(texts)), texts)
-    columns = (found.resemblance.tolist(), found.containment.tolist(), found.contained_in.tolist())
-    for text, *values in zip(texts.tolist(), *columns, strict=True):
-        if text in judged or values[1] >= bound.settings.threshold:
-            scores[text] = (_told(values[0]), _told(values[1]), _told(values[2]))
+    for place, text in enumerate(texts.tolist()):
+        if text in duplicates or found.containment[place] >= config.settings.threshold:
+            scores[text] = found.at(place)
     return scores, comparer.estimated
-
-
-def _told(value: float) -> float | None:
-    return None if value != value else value
 
 
 def _score(one: FoundPage) -> float:

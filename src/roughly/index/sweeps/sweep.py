@@ -1,10 +1,10 @@
-"""Sweeps: the pages of a crawl, put into an index under the day of the crawl.
+"""Sweeps: the pages of a crawl, added to an index under the day of the crawl.
 
-A page of a sweep is a document whose id is its address and the day, `http://a.org/x@2024-03-31`; so every version of a
-page stays, and one that did not change costs a row, since its text is stored once. What sweeps there are is noted in
-the index (table `meta`), with `open` while one is under way: one that was interrupted is never taken for a crawl that
-missed pages, and running it again finds what is there already and goes on. Pages themselves are the documents of the
-index and nothing else, so `remove` and `expire` need not know of sweeps.
+A page of a sweep is a document whose id is its url and the day, `http://a.org/x@2024-03-31`. So every version of a page
+is kept, and a version that did not change costs one row, since its text is stored once. The sweeps themselves are noted
+in the table `meta`, as `open` while one is under way: an interrupted sweep is never mistaken for a crawl that missed
+pages, and running it again continues with what is missing. Pages are ordinary documents of the index, so `remove` and
+`expire` need not know of sweeps.
 """
 
 from __future__ import annotations
@@ -12,40 +12,38 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
 from roughly.dates import NO_DAY, day_of
 from roughly.errors import InputMissing, SettingsError
-from roughly.index import writes as writing
-from roughly.index.config import IndexConfig
+from roughly.index.answers import PlainAnswer
 from roughly.index.index import Index
+from roughly.index.index_config import IndexConfig
 from roughly.index.matching.signed_batch import LONGEST_ID
+from roughly.index.storage.meta import delete_meta, write_meta
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS, META
 from roughly.index.sweeps.urls import canonical_url, host_of
+from roughly.index.writes import remove_numbers
 from roughly.model import Reject
 
 _NAME = "sweep:"
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(PlainAnswer):
     """One crawl."""
 
     date: str
     state: Literal["open", "done"]
-    pages: int  # distinct addresses
+    pages: int  # distinct urls
     rejected: int = 0  # records that could not be used
-    left_out: int = 0  # answers other than 200: the page was not there
+    left_out: int = 0  # responses without the page, such as errors
     revisits: int = 0  # pages that the crawler did not store again, because they had not changed
-    unresolved: int = 0  # of these, those whose earlier version the index cannot give
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
+    unresolved: int = 0  # revisits whose earlier version the index does not have
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ class SweptPage:
 
     @property
     def host(self) -> str:
-        """Of its address."""
+        """The host of its url."""
         return host_of(self.url)
 
 
@@ -80,7 +78,7 @@ def read_date(given: str) -> str:
 
 
 class SweepWriter:
-    """A sweep on its way into an index: `take` pages until there are no more, then `finish`."""
+    """Adds a sweep to an index: `add` pages until there are no more, then `finish`."""
 
     def __init__(self, index: Index, date: str, *, redo: bool = False) -> None:
         self.index, self.date = index, read_date(date)
@@ -93,8 +91,8 @@ class SweepWriter:
         self.rejects: list[Reject] = []
         self._left_out = self._revisits = self._unresolved = 0
 
-    def take(self, documents: Iterable[Mapping[str, Any]], name: str = "documents") -> int:
-        """Put pages in; those without an address are rejected. Returns how many there were."""
+    def add(self, documents: Iterable[Mapping[str, Any]], name: str = "documents") -> int:
+        """Add pages; those without a url are rejected. Returns how many were added."""
         pages: dict[str, dict[str, Any]] = {}
         for number, document in enumerate(documents, 1):
             url = document.get("url")
@@ -103,17 +101,17 @@ class SweepWriter:
                 self.rejects.append(Reject(name, str(document.get("doc_id", number)), problem, address[:200]))
                 continue
             page = {key: document.get(key) for key in ("text", "markup", "title")}
-            told = {"doc_id": page_id(address, self.date), "url": address, "date": self.date}
-            pages[address] = page | told | {"source": host_of(address) or None}  # of two, the later one
+            facts = {"doc_id": page_id(address, self.date), "url": address, "date": self.date}
+            pages[address] = page | facts | {"source": host_of(address) or None}  # the last page of a url counts
         self.index.add(list(pages.values()))
         return len(pages)
 
     def leave_out(self, count: int) -> None:
-        """Count addresses that the crawler asked for in vain."""
+        """Count responses that did not contain the page."""
         self._left_out += count
 
     def revisit(self, pairs: Iterable[tuple[str, str | None]]) -> None:
-        """Pages that were found unchanged: the version before is theirs once more."""
+        """Add pages that the crawler found unchanged, with the text of the version before."""
         for url, refers_to in pairs:
             address = canonical_url(url)
             if self.index.get(page_id(address, self.date)) is not None:
@@ -127,10 +125,10 @@ class SweepWriter:
             if text is None:
                 self._unresolved += 1
             else:
-                self.take([{"url": address, "text": text}])
+                self.add([{"url": address, "text": text}])
 
     def finish(self) -> Sweep:
-        """All pages are there."""
+        """Note that the sweep is complete."""
         count = len(pages_of(self.index, self.date))
         if not count:
             drop(self.index, self.date)
@@ -148,7 +146,7 @@ class SweepWriter:
 
 
 def _problem(address: str, date: str) -> str | None:
-    """Why no page can have this address."""
+    """Why no page can have this url; None where it can."""
     if not address:
         return "has no url, by which a page of a sweep is known"
     if "\0" in address or len(page_id(address, date).encode("utf-8", "surrogatepass")) > LONGEST_ID:
@@ -157,23 +155,21 @@ def _problem(address: str, date: str) -> str | None:
 
 
 def _note(index: Index, sweep: Sweep) -> None:
-    def work(connection: Connection, bound: IndexConfig) -> None:
-        name = f"{_NAME}{sweep.date}"
-        connection.execute(delete(META).where(META.c.name == name))
-        index._store.insert(connection, "meta", ("name", "value"), [(name, json.dumps(sweep.to_dict()))])
+    def work(connection: Connection, config: IndexConfig) -> None:
+        write_meta(connection, {f"{_NAME}{sweep.date}": json.dumps(sweep.to_dict())})
 
-    index._write(work)
+    index.transactions.write(work)
 
 
 def sweeps_of(index: Index) -> list[Sweep]:
-    """All sweeps by date, those that are not finished too."""
-    asked = select(META.c.value).where(META.c.name.like(f"{_NAME}%")).order_by(META.c.name)
-    rows = index._read(lambda connection, bound: connection.execute(asked).scalars().all())
+    """All sweeps by date, finished or not."""
+    sweeps = select(META.c.value).where(META.c.name.like(f"{_NAME}%")).order_by(META.c.name)
+    rows = index.transactions.read(lambda connection, config: connection.execute(sweeps).scalars().all())
     return [Sweep(**json.loads(row)) for row in rows]
 
 
 def finished(index: Index) -> list[Sweep]:
-    """The finished sweeps by date; there must be one."""
+    """The finished sweeps by date; refuses an index that has none."""
     found = [sweep for sweep in sweeps_of(index) if sweep.state == "done"]
     if not found:
         raise InputMissing(f"{index.name} holds no finished sweep; add one with `roughly index sweep`")
@@ -181,21 +177,21 @@ def finished(index: Index) -> list[Sweep]:
 
 
 def drop(index: Index, date: str) -> int:
-    """Take a sweep out with all its pages; returns how many there were."""
+    """Remove a sweep with all its pages; returns how many there were."""
     day = read_date(date)
     pages = pages_of(index, day)
 
-    def work(connection: Connection, bound: IndexConfig) -> None:
+    def work(connection: Connection, config: IndexConfig) -> None:
         rows = [(page.document, page.content) for page in pages]
-        writing.remove_numbers(index._store, connection, bound, rows)
-        connection.execute(delete(META).where(META.c.name == f"{_NAME}{day}"))
+        remove_numbers(index.transactions.store, connection, config, rows)
+        delete_meta(connection, f"{_NAME}{day}")
 
-    index._write(work)
+    index.transactions.write(work)
     return len(pages)
 
 
 def pages_of(index: Index, date: str) -> list[SweptPage]:
-    """The pages of a sweep, by address."""
+    """The pages of a sweep, by url."""
     return sorted(_pages(index, DOCUMENTS.c.day == day_of(date)), key=lambda page: page.url)
 
 
@@ -209,14 +205,14 @@ def pages_with(index: Index, texts: Iterable[int]) -> list[SweptPage]:
     wanted = np.array(sorted(set(texts)), np.int64)
     found: list[SweptPage] = []
     for at in range(0, len(wanted), 10_000):
-        found += _pages(index, index._store.among(DOCUMENTS.c.content, wanted[at : at + 10_000]))
+        found += _pages(index, index.transactions.store.among(DOCUMENTS.c.content, wanted[at : at + 10_000]))
     return found
 
 
 def _pages(index: Index, where: Any) -> list[SweptPage]:
     names = ("url", "date", "doc_id", "content", "document")
-    asked = select(*(DOCUMENTS.c[name] for name in names), CONTENTS.c.tokens, DOCUMENTS.c.title)
-    asked = asked.join(CONTENTS, CONTENTS.c.content == DOCUMENTS.c.content).where(where)
-    rows = index._read(lambda connection, bound: connection.execute(asked).all())
+    columns = select(*(DOCUMENTS.c[name] for name in names), CONTENTS.c.tokens, DOCUMENTS.c.title)
+    statement = columns.join(CONTENTS, CONTENTS.c.content == DOCUMENTS.c.content).where(where)
+    rows = index.transactions.read(lambda connection, config: connection.execute(statement).all())
     pages = (SweptPage(*tuple(row)) for row in rows if row[0] is not None and row[1] is not None)
     return [page for page in pages if page.doc_id == page_id(page.url, page.date)]

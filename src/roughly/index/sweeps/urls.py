@@ -1,6 +1,6 @@
-"""Addresses of pages, in the one form that tells whether two are the same page.
+"""Urls of pages in a canonical form, in which two urls of the same page are equal.
 
-Scheme and host in lower case, no default port, no fragment; the rest stays as it is, since servers may mean it.
+Scheme and host are in lower case, without default port and fragment; the rest is kept, since it may matter to servers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def canonical_url(url: str) -> str:
-    """The form in which addresses are compared."""
+    """The form in which urls are compared."""
     url = url.strip()
     try:
         parts = urlsplit(url)
@@ -28,7 +28,7 @@ def canonical_url(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """The host of an address; empty where it has none."""
+    """The host of a url; empty where it has none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:

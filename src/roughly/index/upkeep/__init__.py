@@ -1,1 +1,1 @@
-"""Looking after an index: check, refresh, upgrade, bulk load, import, export."""
+"""Maintenance of an index: check, refresh, upgrade, bulk load, import, export."""

@@ -1,11 +1,11 @@
-"""A whole run put into a new index at once: documents as they are read, keys at the end, sorted.
+"""A whole run loaded into a new index at once: documents as they are read, then the keys, sorted.
 
-Clusters are those of the run; nothing is compared again. Keys are spooled to disk in shares by their highest bits, and
-each share is sorted and appended, so the tree of keys is written once, from left to right. Memory is that of a chunk a
-thread, of one share of keys, and of a few numbers a document.
+Clusters are those of the run; nothing is compared again. Keys are spooled to disk in parts by their highest bits, and
+each part is sorted and appended, so the tree of keys is written once, from left to right. Memory holds one chunk per
+thread, one part of the keys, and a few numbers per document.
 
-A file is built beside its place without a journal, and put there when it is whole and on disk. On a server all of it is
-one transaction. Either way an index is there completely or not at all.
+A file is built under another name without a journal, and renamed when it is complete and on disk. On a server, one
+transaction does all of it. Either way an index exists completely or not at all.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pyarrow.dataset import dataset
-from sqlalchemy import Connection, bindparam, update
+from sqlalchemy import Connection
 
 from roughly.errors import InputError, OutputExists
-from roughly.index import config as binding
-from roughly.index.config import IndexConfig
+from roughly.index.content_writes import put_contents
+from roughly.index.index_config import IndexConfig, create_tables
+from roughly.index.matching.packed_keys import members_of
 from roughly.index.matching.signed_batch import KeyRows, SignedBatch, sign
-from roughly.index.storage import contents
-from roughly.index.storage import hot_keys as crowds
-from roughly.index.storage import stored_keys as keys_
-from roughly.index.storage.failures import plainly
-from roughly.index.storage.schema import CONTENTS, METADATA
+from roughly.index.storage import hot_keys, stored_keys
+from roughly.index.storage.contents import find_by_digest, set_clusters, take_numbers
+from roughly.index.storage.failures import translate_errors
 from roughly.index.storage.store import IndexStore, check_place, is_postgres, path_of
+from roughly.index.writes import DOCUMENT_COLUMNS, facts_of
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import buffers
 from roughly.threads import map_in_order
@@ -41,13 +41,13 @@ from roughly.threads import map_in_order
 Ints = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
-SHARES = 64
+PARTS = 64
 _ROW = np.dtype([("key", np.int64), ("member", np.int64)])
-_COLUMNS = ("document", "doc_id", "content", "added", "bytes", "day", "title", "url", "date", "source")
+_UPDATED = 50_000  # contents whose cluster is set at once
 
 
 class ClusterLabels:
-    """The cluster of each document, by the hashes of both names. `documents` is a file, or a folder of files."""
+    """The cluster of each document of a run, by the hashes of their ids, from a file or a folder of files."""
 
     def __init__(self, documents: Path) -> None:
         doc, cluster = [], []
@@ -62,7 +62,7 @@ class ClusterLabels:
         return len(self._doc)
 
     def of(self, ids: pa.Array) -> Hashes:
-        """The cluster of each of these documents; all must be there."""
+        """The clusters of these documents; refuses a document that the run does not have."""
         wanted = hashed(ids)
         at = np.minimum(np.searchsorted(self._doc, wanted), max(len(self._doc) - 1, 0))
         missing = np.flatnonzero(self._doc[at] != wanted) if len(self._doc) else np.arange(len(wanted))
@@ -75,7 +75,7 @@ class ClusterLabels:
 
 
 def hashed(names: pa.Array) -> Hashes:
-    """64 bits of each name."""
+    """A hash of 64 bits per name."""
     from roughly.kernels.hashing import hash_bytes
 
     return np.ascontiguousarray(hash_bytes(*buffers(names.cast(pa.large_string())))[:, 0])
@@ -83,7 +83,7 @@ def hashed(names: pa.Array) -> Hashes:
 
 def load(
     where: str | os.PathLike[str],
-    bound: IndexConfig,
+    config: IndexConfig,
     parts: Sequence[Part],
     verdicts: Path,
     *,
@@ -91,23 +91,20 @@ def load(
     temp: Path | None = None,
     advance: Callable[[int], None] = lambda done: None,
 ) -> int:
-    """Build an index of all documents of the parts, clustered as `verdicts` says; returns how many there are."""
+    """Build an index of all documents of the parts, clustered as `verdicts` says; returns the number of documents."""
     check_place(where, new=True)
     labels = ClusterLabels(verdicts)
     with (
         tempfile.TemporaryDirectory(prefix="roughly-index-", dir=temp) as spool,
         _building(where) as store,
-        plainly(str(where)),
+        translate_errors(str(where)),
         _KeySpool(Path(spool)) as keys,
-        store.writing() as connection,
+        store.write_transaction() as connection,
     ):
-        if store.postgres:
-            _refuse_used(connection, store)
-        METADATA.create_all(connection)
-        binding.write(connection, store, bound, fresh=True)
-        loader = _Loader(store, connection, bound, labels, keys)
-        for signed in _signed(parts, bound, threads):
-            loader.take(signed)
+        create_tables(store, connection, config)
+        loader = _Loader(store, connection, config, labels, keys)
+        for signed in _signed(parts, config, threads):
+            loader.add(signed)
             advance(loader.documents)
         if loader.documents != len(labels):
             raise InputError(
@@ -118,16 +115,9 @@ def load(
     return loader.documents
 
 
-def _refuse_used(connection: Connection, store: IndexStore) -> None:
-    from sqlalchemy import inspect as inspected
-
-    if inspected(connection).has_table("meta"):
-        raise OutputExists(f"{store.name} already holds an index; use another database")
-
-
 @contextmanager
 def _building(where: str | os.PathLike[str]) -> Iterator[IndexStore]:
-    """A store to build in; it is at its place when the block ends well, and leaves nothing otherwise."""
+    """A store to build in: renamed to `where` when the block ends well, deleted when it fails."""
     if is_postgres(where):
         store = IndexStore(where, new=True)
         try:
@@ -145,7 +135,7 @@ def _building(where: str | os.PathLike[str]) -> Iterator[IndexStore]:
         with partial.open("rb") as stream:
             os.fsync(stream.fileno())
         if path.exists():
-            raise OutputExists(f"{path} was made by someone else meanwhile; choose another name")
+            raise OutputExists(f"another process has made {path} meanwhile; choose another name")
         partial.rename(path)
         folder = os.open(path.absolute().parent, os.O_RDONLY)
         try:
@@ -157,12 +147,12 @@ def _building(where: str | os.PathLike[str]) -> Iterator[IndexStore]:
         partial.unlink(missing_ok=True)
 
 
-def _signed(parts: Sequence[Part], bound: IndexConfig, threads: int) -> Iterator[SignedBatch]:
+def _signed(parts: Sequence[Part], config: IndexConfig, threads: int) -> Iterator[SignedBatch]:
     items = ((part, chunk) for part in parts for chunk in part.chunks())
 
     def work(item: tuple[Part, Chunk]) -> SignedBatch | None:
         batch = item[0].parse(item[1]).batch
-        return sign(batch, bound.method, bound.settings) if batch.num_rows else None
+        return sign(batch, config.method, config.settings) if batch.num_rows else None
 
     for signed in map_in_order(work, items, threads):
         if signed is not None:
@@ -170,22 +160,23 @@ def _signed(parts: Sequence[Part], bound: IndexConfig, threads: int) -> Iterator
 
 
 class _Loader:
-    """Takes documents in, a chunk at a time."""
+    """Adds documents, one chunk at a time."""
 
     def __init__(
-        self, store: IndexStore, connection: Connection, bound: IndexConfig, labels: ClusterLabels, keys: _KeySpool
+        self, store: IndexStore, connection: Connection, config: IndexConfig, labels: ClusterLabels, keys: _KeySpool
     ) -> None:
-        self.store, self.connection, self.bound, self.labels = store, connection, bound, labels
+        self.store, self.connection, self.config, self.labels = store, connection, config, labels
         self.documents = 0
         self._contents = 0
         self._labels: list[Hashes] = []  # of each content
         self._now = int(time.time())
         self._keys = keys
 
-    def take(self, signed: SignedBatch) -> None:
-        """Put a chunk's documents in; texts that are there already are not stored again."""
+    def add(self, signed: SignedBatch) -> None:
+        """Add the documents of a chunk; a text that is stored already is not stored again."""
         digests = list(zip(signed.hi.tolist(), signed.lo.tolist(), strict=True))
-        known = {d: k.content for d, k in contents.known(self.store, self.connection, signed.hi, signed.lo).items()}
+        stored = find_by_digest(self.store, self.connection, signed.hi, signed.lo)
+        known = {digest: content.content for digest, content in stored.items()}
         firsts: dict[tuple[int, int], int] = {}
         for row, digest in enumerate(digests):
             if digest not in known and digest not in firsts:
@@ -196,54 +187,42 @@ class _Loader:
         self._contents += len(rows)
         labels = self.labels.of(signed.batch.column("doc_id"))
         if len(rows):
-            contents.put(self.store, self.connection, self.bound, signed, rows, numbers, keys=False)
+            put_contents(self.store, self.connection, self.config, signed, rows, numbers, keys=False)
             self._keys.add(signed.keys, rows, numbers)
             self._labels.append(labels[rows])
-        listed = zip(
-            range(self.documents + 1, self.documents + 1 + len(signed)),
-            signed.column("doc_id"),
-            (known[digest] for digest in digests),
-            [self._now] * len(signed),
-            signed.bytes.tolist(),
-            signed.days,
-            *(signed.column(name) for name in ("title", "url", "date", "source")),
-            strict=True,
+        columns = (signed.column("doc_id"), digests, facts_of(signed))
+        rows_of_documents = (
+            (number, doc_id, known[digest], self._now, *facts)
+            for number, (doc_id, digest, facts) in enumerate(zip(*columns, strict=True), self.documents + 1)
         )
-        self.store.insert(self.connection, "documents", _COLUMNS, listed)
+        self.store.insert(self.connection, "documents", DOCUMENT_COLUMNS, rows_of_documents)
         self.documents += len(signed)
 
     def finish(self) -> None:
-        """Keys and clusters."""
-        for keys, members in self._keys.shares():
-            keys_.insert(self.store, self.connection, "keys", keys, members)
+        """Insert the keys, set the clusters and reserve the numbers."""
+        for keys, members in self._keys.parts():
+            stored_keys.insert(self.store, self.connection, "keys", keys, members)
             order = np.lexsort((members, keys))
-            crowds.pack(self.store, self.connection, keys[order], members[order])
+            hot_keys.pack(self.store, self.connection, keys[order], members[order])
         labels = np.concatenate([np.empty(0, np.uint64), *self._labels])
         _, first, place = np.unique(labels, return_index=True, return_inverse=True)
         founder = first[place] + 1  # the earliest text of the cluster gives it its number
         numbers = np.arange(1, len(labels) + 1)
         joined = np.flatnonzero(founder != numbers)
-        statement = update(CONTENTS).where(CONTENTS.c.content == bindparam("b_content"))
-        for at in range(0, len(joined), 50_000):
-            some = joined[at : at + 50_000]
-            self.connection.execute(
-                statement.values(cluster=bindparam("b_cluster")),
-                [
-                    {"b_content": n + 1, "b_cluster": c}
-                    for n, c in zip(some.tolist(), founder[some].tolist(), strict=True)
-                ],
-            )
-        contents.take_numbers(self.connection, "next_content", self._contents)
-        contents.take_numbers(self.connection, "next_document", self.documents)
+        for at in range(0, len(joined), _UPDATED):
+            some = joined[at : at + _UPDATED]
+            set_clusters(self.connection, zip(numbers[some].tolist(), founder[some].tolist(), strict=True))
+        take_numbers(self.connection, "next_content", self._contents)
+        take_numbers(self.connection, "next_document", self.documents)
         if self.store.postgres:
             self.connection.exec_driver_sql("ANALYZE")
 
 
 class _KeySpool:
-    """Keys on disk, in shares that follow each other in the order of SQL's signed numbers."""
+    """Keys on disk, in parts that follow each other in the order of SQL's signed numbers."""
 
     def __init__(self, folder: Path) -> None:
-        self._files = [(folder / f"{share:03d}").open("w+b") for share in range(SHARES)]
+        self._files = [(folder / f"{part:03d}").open("w+b") for part in range(PARTS)]
 
     def __enter__(self) -> Self:
         return self
@@ -253,18 +232,19 @@ class _KeySpool:
             stream.close()
 
     def add(self, keys: KeyRows, rows: Ints, numbers: Ints) -> None:
-        found, members = contents.numbered(keys, rows, numbers)
+        """Add the keys of the documents at these rows, whose contents have these numbers."""
+        found, members = members_of(keys, rows, numbers)
         table = np.empty(len(found), _ROW)
         table["key"], table["member"] = found, members
-        share = (table["key"] >> np.int64(58)) + SHARES // 2
-        order = np.argsort(share, kind="stable")
-        cuts = np.searchsorted(share[order], np.arange(SHARES + 1)).tolist()
+        part = (table["key"] >> np.int64(58)) + PARTS // 2
+        order = np.argsort(part, kind="stable")
+        cuts = np.searchsorted(part[order], np.arange(PARTS + 1)).tolist()
         for number, stream in enumerate(self._files):
             if cuts[number] < cuts[number + 1]:
                 stream.write(table[order[cuts[number] : cuts[number + 1]]].tobytes())
 
-    def shares(self) -> Iterator[tuple[Ints, Ints]]:
-        """(keys, members) of each share."""
+    def parts(self) -> Iterator[tuple[Ints, Ints]]:
+        """(keys, members) of each part."""
         for stream in self._files:
             stream.seek(0)
             table: Any = np.frombuffer(stream.read(), _ROW)

@@ -1,4 +1,4 @@
-"""Whether an index is whole: every row has what it needs, nothing is left over, and keys are those of the texts."""
+"""Whether an index is whole: no row is missing, none is left over, and the keys are those of the texts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, func, select
 
-from roughly.index.config import IndexConfig
+from roughly.index.index_config import IndexConfig
+from roughly.index.matching.content_sets import content_keys
 from roughly.index.matching.signed_batch import signed64
-from roughly.index.search import search as searching
-from roughly.index.storage import contents
-from roughly.index.storage import hot_keys as crowds
-from roughly.index.storage import stored_keys as keys_
+from roughly.index.search import search_index
+from roughly.index.storage import hot_keys, stored_keys
 from roughly.index.storage.bodies import unpack_texts
-from roughly.index.storage.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, META, REVOKED, SIGNS
+from roughly.index.storage.contents import count_rows, read_bodies
+from roughly.index.storage.meta import read_number
+from roughly.index.storage.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, REVOKED, SIGNS
 from roughly.index.storage.store import IndexStore
 from roughly.signing.text_batch import TextBatch
 
@@ -26,7 +27,7 @@ _BLOCK = 2_000
 
 @dataclass
 class IndexCheck:
-    """What was looked at, and what is wrong."""
+    """What was checked, and what is wrong."""
 
     documents: int = 0
     contents: int = 0
@@ -36,7 +37,7 @@ class IndexCheck:
 
     @property
     def whole(self) -> bool:
-        """Nothing is wrong."""
+        """Whether nothing is wrong."""
         return not self.problems
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,24 +45,23 @@ class IndexCheck:
         return asdict(self) | {"whole": self.whole}
 
 
-def verify(store: IndexStore, connection: Connection, bound: IndexConfig, sample: int | None = None) -> IndexCheck:
-    """Look at everything; with `sample`, make the keys of so many texts again only."""
-    documents, texts = (contents.count(connection, table) for table in (DOCUMENTS, CONTENTS))
-    check = IndexCheck(documents, texts, keys_.count(store, connection))
+def verify(store: IndexStore, connection: Connection, config: IndexConfig, sample: int | None = None) -> IndexCheck:
+    """Check everything; with `sample`, the keys are made again for a sample of so many texts."""
+    documents, texts = (count_rows(connection, table) for table in (DOCUMENTS, CONTENTS))
+    check = IndexCheck(documents, texts, stored_keys.count(store, connection))
     if not store.postgres:
-        told = connection.exec_driver_sql("PRAGMA quick_check(5)").scalars().all()
-        check.problems += [f"the file is damaged: {line}" for line in told if line != "ok"]
-    _count(connection, bound, check)
-    _numbers(connection, check)
-    counts, sums = _stored_keys(store, connection, check)
-    _compare(store, connection, bound, check, counts, sums, sample)
-    check.problems += crowds.problems(store, connection)
-    check.problems += searching.problems(store, connection, sample)
+        lines = connection.exec_driver_sql("PRAGMA quick_check(5)").scalars().all()
+        check.problems += [f"the file is damaged: {line}" for line in lines if line != "ok"]
+    _check_rows(connection, config, check)
+    _check_numbers(connection, check)
+    _check_contents(store, connection, config, check, sample)
+    check.problems += hot_keys.problems(store, connection)
+    check.problems += search_index.problems(store, connection, sample)
     return check
 
 
-def _count(connection: Connection, bound: IndexConfig, check: IndexCheck) -> None:
-    """Rows that lack another, or that another lacks."""
+def _check_rows(connection: Connection, config: IndexConfig, check: IndexCheck) -> None:
+    """Rows without the row that they need, and rows that nothing needs."""
 
     def missing(what: str, table: Any, other: Any, *where: Any) -> None:
         column = other.c.content
@@ -75,11 +75,11 @@ def _count(connection: Connection, bound: IndexConfig, check: IndexCheck) -> Non
     missing("contents belong to no document", CONTENTS, DOCUMENTS, live)
     missing("bodies belong to no content", BODIES, CONTENTS)
     missing("signatures belong to no content", SIGNS, CONTENTS)
-    if bound.store != "sketch" or bound.judge.on == "text":
+    if config.store != "sketch" or config.judge.on == "text":
         missing("contents have no body", CONTENTS, BODIES, live)
-    if bound.store != "text" or bound.judge.on == "sketch":
+    if config.store != "text" or config.judge.on == "sketch":
         missing("contents have no signature", CONTENTS, SIGNS, live)
-    if bound.marked:
+    if config.marked:
         unmarked = select(func.count()).select_from(CONTENTS).where(live, CONTENTS.c.marks.is_(None))
         if number := connection.execute(unmarked).scalar_one():
             check.problems.append(f"{number:,} contents have no bitmap")
@@ -89,10 +89,10 @@ def _count(connection: Connection, bound: IndexConfig, check: IndexCheck) -> Non
             check.problems.append(f"{number:,} revoked contents still have {what}")
 
 
-def _numbers(connection: Connection, check: IndexCheck) -> None:
-    """Numbers that would be given twice."""
+def _check_numbers(connection: Connection, check: IndexCheck) -> None:
+    """Numbers that would be used twice."""
     for name, column in (("next_content", CONTENTS.c.content), ("next_document", DOCUMENTS.c.document)):
-        following = int(connection.execute(select(META.c.value).where(META.c.name == name)).scalar_one())
+        following = read_number(connection, name)
         highest = connection.execute(select(func.coalesce(func.max(column), 0))).scalar_one()
         if highest >= following:
             check.problems.append(f"{name} is {following}, and {highest} is taken")
@@ -101,12 +101,12 @@ def _numbers(connection: Connection, check: IndexCheck) -> None:
         check.problems.append(f"{number:,} contents stand in a cluster that was started after them")
 
 
-def _stored_keys(store: IndexStore, connection: Connection, check: IndexCheck) -> tuple[npt.NDArray[np.int64], Words]:
-    """How many keys each content has in the table, and a sum of them that does not depend on their order."""
+def _key_sums(store: IndexStore, connection: Connection, check: IndexCheck) -> tuple[npt.NDArray[np.int64], Words]:
+    """The number of stored keys per content, and a sum over them that does not depend on their order."""
     highest = connection.execute(select(func.coalesce(func.max(CONTENTS.c.content), 0))).scalar_one()
     counts, sums = np.zeros(highest + 1, np.int64), np.zeros(highest + 1, np.uint64)
     strays = 0
-    for keys, members in keys_.walk(store, connection):
+    for keys, members in stored_keys.walk(store, connection):
         content = members >> 1
         inside = content <= highest
         strays += int((~inside).sum())
@@ -117,16 +117,11 @@ def _stored_keys(store: IndexStore, connection: Connection, check: IndexCheck) -
     return counts, sums
 
 
-def _compare(
-    store: IndexStore,
-    connection: Connection,
-    bound: IndexConfig,
-    check: IndexCheck,
-    counts: npt.NDArray[np.int64],
-    sums: Words,
-    sample: int | None,
+def _check_contents(
+    store: IndexStore, connection: Connection, config: IndexConfig, check: IndexCheck, sample: int | None
 ) -> None:
-    """Make digests and keys again, and compare."""
+    """Make digests and keys again, and compare them with those stored."""
+    counts, sums = _key_sums(store, connection, check)
     rows = connection.execute(select(CONTENTS.c.content, CONTENTS.c.hi, CONTENTS.c.lo, CONTENTS.c.state)).all()
     live = np.array(sorted(row[0] for row in rows if row[3] == LIVE), np.int64)
     digests = {row[0]: (row[1], row[2]) for row in rows}
@@ -140,15 +135,15 @@ def _compare(
     for at in range(0, len(live), _BLOCK):
         some = live[at : at + _BLOCK]
         try:
-            keys = contents.keys_of(store, connection, bound, some)
+            keys = content_keys(store, connection, config, some)
         except KeyError:
-            continue  # a body is missing, and was counted above
+            continue  # a body is missing, which was reported above
         expected, summed = np.zeros(len(some), np.int64), np.zeros(len(some), np.uint64)
         np.add.at(expected, keys.owners, 1)
-        np.add.at(summed, keys.owners, _mixed(keys.keys, 2 * some[keys.owners] + keys.asks))
+        np.add.at(summed, keys.owners, _mixed(keys.keys, 2 * some[keys.owners] + keys.is_probe))
         wrong_keys += int(((expected != counts[some]) | (summed != sums[some])).sum())
-        if bound.store == "text":
-            wrong_text += _other_digests(store, connection, bound, some, digests)
+        if config.store == "text":
+            wrong_text += _other_digests(store, connection, config, some, digests)
     check.compared = len(live)
     if wrong_keys:
         check.problems.append(f"{wrong_keys:,} contents have other keys than their texts")
@@ -157,10 +152,10 @@ def _compare(
 
 
 def _other_digests(
-    store: IndexStore, connection: Connection, bound: IndexConfig, some: npt.NDArray[np.int64], digests: dict[int, Any]
+    store: IndexStore, connection: Connection, config: IndexConfig, some: npt.NDArray[np.int64], digests: dict[int, Any]
 ) -> int:
-    texts = TextBatch(unpack_texts(contents.read_bodies(store, connection, some)))
-    found = texts.digests(bound.method.collapse)
+    texts = TextBatch(unpack_texts(read_bodies(store, connection, some)))
+    found = texts.digests(config.method.collapse)
     pairs = zip(signed64(found[:, 0]).tolist(), signed64(found[:, 1]).tolist(), strict=True)
     return sum(digests[number] != pair for number, pair in zip(some.tolist(), pairs, strict=True))
 

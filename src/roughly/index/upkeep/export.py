@@ -1,6 +1,6 @@
 """Documents of an index as a Parquet file: for other programs, for `roughly dedupe`, or for another index.
 
-Of documents that are equal as the method sees them, one text is stored, and stands for all of them.
+Documents that the method treats as equal all get the one text that is stored for them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlalchemy import Connection
 
-from roughly.index.config import IndexConfig
-from roughly.index.matching import scored_answers as answers
-from roughly.index.storage import contents
+from roughly.index.index_config import IndexConfig
 from roughly.index.storage.bodies import unpack_texts
+from roughly.index.storage.contents import read_bodies
+from roughly.index.storage.document_rows import select_documents
 from roughly.index.storage.schema import DOCUMENTS, REVOKED
 from roughly.index.storage.store import IndexStore
 from roughly.lexicon.writer import room
@@ -41,26 +41,26 @@ SCHEMA = pa.schema(
 )
 
 
-def export(store: IndexStore, connection: Connection, bound: IndexConfig, path: Path, overwrite: bool) -> int:
-    """Write every document, in the order in which they came; returns how many."""
+def export(store: IndexStore, connection: Connection, config: IndexConfig, path: Path, overwrite: bool) -> int:
+    """Write every document, in the order in which they were added; returns how many."""
     check_output(path, overwrite)
     count, last = 0, 0
     with room(path), replacing(path) as target, pq.ParquetWriter(target, SCHEMA, compression="zstd") as writer:
         while True:
-            asked = answers.told().where(DOCUMENTS.c.document > last).order_by(DOCUMENTS.c.document).limit(_BLOCK)
-            rows = connection.execute(asked).all()
+            following = select_documents().where(DOCUMENTS.c.document > last).order_by(DOCUMENTS.c.document)
+            rows = connection.execute(following.limit(_BLOCK)).all()
             if not rows:
                 return count
             last = rows[-1].document
-            writer.write_table(_table(store, connection, bound, rows))
+            writer.write_table(_table(store, connection, config, rows))
             count += len(rows)
 
 
-def _table(store: IndexStore, connection: Connection, bound: IndexConfig, rows: Sequence[Any]) -> pa.Table:
+def _table(store: IndexStore, connection: Connection, config: IndexConfig, rows: Sequence[Any]) -> pa.Table:
     texts: dict[int, str] = {}
-    if bound.store == "text":
+    if config.store == "text":
         live = np.unique(np.array([row.content for row in rows if row.state != REVOKED], np.int64))
-        unpacked = unpack_texts(contents.read_bodies(store, connection, live)).to_pylist()
+        unpacked = unpack_texts(read_bodies(store, connection, live)).to_pylist()
         texts = dict(zip(live.tolist(), unpacked, strict=True))
     columns = {
         "doc_id": [row.doc_id for row in rows],

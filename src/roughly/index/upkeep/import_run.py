@@ -1,6 +1,6 @@
-"""A run of `dedupe` as an index: its settings, its documents, its clusters.
+"""An index made from a run of `dedupe`, with its settings, documents and clusters.
 
-A run does not keep the documents that it removed, so its input is read once more. It has to be as it was.
+A run does not store the documents that it removed, so its input is read once more. It must not have changed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from roughly import methods
 from roughly.errors import InputError, InputMissing, SettingsError
-from roughly.index import config as binding
+from roughly.index.index_config import make_config
 from roughly.index.storage.store import check_place
 from roughly.index.upkeep.bulk_load import load
 from roughly.lexicon.builder import count_parts
@@ -35,7 +35,7 @@ def import_run(
     resources: Resources | None = None,
     advance: Callable[[int], None] = lambda done: None,
 ) -> int:
-    """Build an index of a run's folder; returns how many documents it has."""
+    """Build an index from the folder of a run; returns the number of documents."""
     resources = resources or Resources()
     settings, named = read_run(folder, key_file)
     check_place(where, new=True)
@@ -50,9 +50,9 @@ def import_run(
                 parts, path, filters=filters, main_text=settings.main_text, resources=resources, meter=Meter(None)
             )
             counted = Lexicon.open(path)
-        bound = binding.bind(settings, store, counted)
+        config = make_config(settings, store, counted)
         verdicts = folder / "documents.parquet"
-        return load(where, bound, parts, verdicts, threads=resources.threads, temp=resources.temp, advance=advance)
+        return load(where, config, parts, verdicts, threads=resources.threads, temp=resources.temp, advance=advance)
 
 
 def read_run(folder: Path, key_file: str | None = None) -> tuple[Settings, list[str]]:

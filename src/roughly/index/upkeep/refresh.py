@@ -1,16 +1,16 @@
 """Another lexicon for an index that is in use (Conrad 2003, §5–6).
 
-Signatures of collection statistics are as stable as the lexicon that they are made with, so an index keeps one, frozen.
-A new one means new keys for every text. They are made beside the old ones, a few thousand texts at a time, while
-documents are asked for, put in and taken out as ever; how far it has come is stored with each step, so it goes on
-where it was stopped. Then the tables are exchanged in one transaction. Who has the index open notices, and signs
-with the new lexicon from there on.
+Signatures that use collection statistics are as stable as the lexicon that they are made with, so an index has one
+lexicon, frozen. Another lexicon means new keys for every text. They are made in tables beside the old ones, a few
+thousand texts at a time, while documents are queried, added and removed as usual; the progress is stored with each
+step, so an interrupted refresh continues where it stopped. Then the tables are exchanged in one transaction. A process
+that has the index open notices (see `transactions`), and signs with the new lexicon from then on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -20,15 +20,16 @@ import pyarrow as pa
 from sqlalchemy import Connection, delete, select
 
 from roughly.errors import IndexRefused
-from roughly.index import config as binding
-from roughly.index.config import IndexConfig
+from roughly.index.content_writes import put_signs
+from roughly.index.index_config import IndexConfig, write_config
+from roughly.index.matching.packed_keys import members_of
 from roughly.index.matching.signed_batch import KeyRows, SignedBatch, key_rows
-from roughly.index.storage import contents
-from roughly.index.storage import hot_keys as crowds
-from roughly.index.storage import stored_keys as keys
+from roughly.index.storage import hot_keys, stored_keys
 from roughly.index.storage.bodies import unpack_texts
+from roughly.index.storage.contents import live_after, live_lengths, read_bodies
 from roughly.index.storage.failures import attempt
-from roughly.index.storage.schema import CONTENTS, LIVE, META, NEXT
+from roughly.index.storage.meta import read_number, write_meta
+from roughly.index.storage.schema import LIVE, META, NEXT
 from roughly.index.storage.store import IndexStore
 from roughly.signing.text_batch import TextBatch
 
@@ -39,24 +40,24 @@ _PREFIX = "refresh_"
 
 @dataclass(frozen=True)
 class Refreshed:
-    """What came of it."""
+    """The result of a refresh."""
 
     contents: int  # texts that were signed again
-    changed: int  # of these, how many have other keys than before
+    changed: int  # how many of these have other keys than before
     resumed: bool
 
 
 @dataclass(frozen=True)
-class _State:
-    to: str
-    cursor: int
+class _Progress:
+    to: str  # the fingerprint of the new configuration
+    cursor: int  # contents up to this number are signed
     done: int
     changed: int
     removals: int
 
 
 def refresh(store: IndexStore, old: IndexConfig, new: IndexConfig, advance: Callable[[int], None]) -> Refreshed:
-    """Sign all texts again and exchange the keys; goes on with what an interrupted one has done."""
+    """Sign all texts again and exchange the keys; an interrupted refresh is continued."""
     state, resumed = attempt(store.name, lambda: _begin(store, new))
     while True:
         state, more = attempt(store.name, partial(_step, store, old, new, state))
@@ -65,50 +66,37 @@ def refresh(store: IndexStore, old: IndexConfig, new: IndexConfig, advance: Call
             return Refreshed(state.done, state.changed, resumed)
 
 
-def _begin(store: IndexStore, new: IndexConfig) -> tuple[_State, bool]:
-    with store.writing() as connection:
+def _begin(store: IndexStore, new: IndexConfig) -> tuple[_Progress, bool]:
+    with store.write_transaction() as connection:
         found = _read(connection)
         if found is not None and found.to == new.fingerprint:
             return found, True
         NEXT.drop_all(connection)
         NEXT.create_all(connection)
-        removals = connection.execute(select(META.c.value).where(META.c.name == "removals")).scalar_one()
-        state = _State(new.fingerprint, 0, 0, 0, int(removals))
-        _write(store, connection, state)
+        state = _Progress(new.fingerprint, 0, 0, 0, read_number(connection, "removals"))
+        _write(connection, state)
         return state, False
 
 
-def _step(store: IndexStore, old: IndexConfig, new: IndexConfig, state: _State) -> tuple[_State, bool]:
+def _step(store: IndexStore, old: IndexConfig, new: IndexConfig, state: _Progress) -> tuple[_Progress, bool]:
     """Sign the next texts; the transaction that writes is kept short."""
-    with store.reading() as connection:
-        numbers = _next(connection, state.cursor)
+    with store.read_transaction() as connection:
+        numbers = live_after(connection, state.cursor, STEP)
         if not len(numbers):
             return state, False
-        packed = contents.read_bodies(store, connection, numbers)
+        packed = read_bodies(store, connection, numbers)
     signed, changed = _sign(packed, old, new)
-    with store.writing() as connection:
+    with store.write_transaction() as connection:
         if _read(connection) != state:
             raise IndexRefused(f"{store.name} is being refreshed by another process; wait for it")
-        rows = store.fetch(connection, (CONTENTS.c.content, CONTENTS.c.state), CONTENTS.c.content, numbers)
-        live = np.isin(numbers, [row[0] for row in rows if row[1] == LIVE])
-        use = np.flatnonzero(live)
-        contents.put_signs(store, connection, new, signed, use, numbers[use].tolist(), "signs_next")
-        keys.insert(store, connection, "keys_next", *contents.numbered(signed.keys, use, numbers[use]))
-        state = _State(
+        use = np.flatnonzero(np.isin(numbers, list(live_lengths(store, connection, numbers))))
+        put_signs(store, connection, new, signed, use, numbers[use], "signs_next")
+        stored_keys.insert(store, connection, "keys_next", *members_of(signed.keys, use, numbers[use]))
+        state = _Progress(
             state.to, int(numbers[-1]), state.done + len(use), state.changed + int(changed[use].sum()), state.removals
         )
-        _write(store, connection, state)
+        _write(connection, state)
     return state, True
-
-
-def _next(connection: Connection, cursor: int) -> Ints:
-    asked = (
-        select(CONTENTS.c.content)
-        .where(CONTENTS.c.content > cursor, CONTENTS.c.state == LIVE)
-        .order_by(CONTENTS.c.content)
-        .limit(STEP)
-    )
-    return np.array(connection.scalars(asked).all(), np.int64)
 
 
 def _sign(packed: list[bytes], old: IndexConfig, new: IndexConfig) -> tuple[SignedBatch, npt.NDArray[np.bool_]]:
@@ -125,7 +113,7 @@ def _sign(packed: list[bytes], old: IndexConfig, new: IndexConfig) -> tuple[Sign
 
 
 def differ(before: KeyRows, after: KeyRows, count: int) -> npt.NDArray[np.bool_]:
-    """Which owners have other keys."""
+    """Which of the owners 0, 1, … have other keys."""
     one = {(o, k) for o, k in zip(before.owners.tolist(), before.keys.tolist(), strict=True)}
     other = {(o, k) for o, k in zip(after.owners.tolist(), after.keys.tolist(), strict=True)}
     changed = np.zeros(count, np.bool_)
@@ -134,35 +122,32 @@ def differ(before: KeyRows, after: KeyRows, count: int) -> npt.NDArray[np.bool_]
     return changed
 
 
-def _exchange(store: IndexStore, new: IndexConfig, state: _State) -> bool:
-    """Put the new keys in the place of the old ones, unless texts have come meanwhile that have none yet."""
-    with store.writing() as connection:
+def _exchange(store: IndexStore, new: IndexConfig, state: _Progress) -> bool:
+    """Replace the old keys by the new ones, unless texts that have no new keys yet were added meanwhile."""
+    with store.write_transaction() as connection:
         if _read(connection) != state:
             raise IndexRefused(f"{store.name} is being refreshed by another process; wait for it")
-        if len(_next(connection, state.cursor)):
+        if len(live_after(connection, state.cursor, 1)):
             return False
-        removals = connection.execute(select(META.c.value).where(META.c.name == "removals")).scalar_one()
-        if int(removals) != state.removals:
+        if read_number(connection, "removals") != state.removals:
             for table, number in (("keys_next", "member >> 1"), ("signs_next", "content")):
                 connection.exec_driver_sql(
                     f"DELETE FROM {table} WHERE {number} NOT IN (SELECT content FROM contents WHERE state = {LIVE})"
                 )
-        store.exchange(connection)
-        crowds.forget(connection)
+        store.exchange_tables(connection)
+        hot_keys.forget(connection)
         connection.execute(delete(META).where(META.c.name.startswith(_PREFIX, autoescape=True)))
-        binding.write(connection, store, new, fresh=False)
+        write_config(store, connection, new, new=False)
         return True
 
 
-def _read(connection: Connection) -> _State | None:
+def _read(connection: Connection) -> _Progress | None:
     rows = connection.execute(select(META).where(META.c.name.startswith(_PREFIX, autoescape=True)))
     found: dict[str, Any] = {row.name.removeprefix(_PREFIX): row.value for row in rows}
     if not found:
         return None
-    return _State(found.pop("to"), **{name: int(value) for name, value in found.items()})
+    return _Progress(found.pop("to"), **{name: int(value) for name, value in found.items()})
 
 
-def _write(store: IndexStore, connection: Connection, state: _State) -> None:
-    connection.execute(delete(META).where(META.c.name.startswith(_PREFIX, autoescape=True)))
-    rows = [(f"{_PREFIX}{name}", str(getattr(state, name))) for name in _State.__dataclass_fields__]
-    store.insert(connection, "meta", ("name", "value"), rows)
+def _write(connection: Connection, state: _Progress) -> None:
+    write_meta(connection, {f"{_PREFIX}{name}": value for name, value in asdict(state).items()})

@@ -87,7 +87,7 @@ class IndexCollection:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.name = index.name
-        judge = index.bound.judge
+        judge = index.config.judge
         self.measure: str = "containment" if judge.measure == "containment" else "resemblance"
         self.judged_on: str = judge.on
         self.threshold: float | None = None if judge.on == "keys" else float(index.settings.threshold)
@@ -181,7 +181,7 @@ class IndexCollection:
 
     def texts(self, ids: Sequence[str]) -> dict[str, DocumentText]:
         """The stored texts."""
-        stored = self.index.bound.store
+        stored = self.index.config.store
         why = f"this index stores {stored}, no texts" if stored != "text" else "it was revoked, or is not there"
         found = {}
         for doc_id in dict.fromkeys(ids):
@@ -191,7 +191,7 @@ class IndexCollection:
 
     def method(self) -> Any:
         """The method of the index."""
-        return self.index.bound.method
+        return self.index.config.method
 
 
 def _refuse_unknown(query: ClusterQuery, sorts: tuple[str, ...]) -> None:

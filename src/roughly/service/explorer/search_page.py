@@ -15,7 +15,7 @@ from fastapi.responses import Response
 
 from roughly.errors import SettingsError
 from roughly.index import Index
-from roughly.index.search.search import Hits
+from roughly.index.search.hits import Hits
 from roughly.index.search.search_words import Query
 from roughly.results import group_results
 from roughly.results.group import SHOW

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import roughly
 from roughly import Index, Settings
-from roughly.index.storage import hot_keys as crowds
+from roughly.index.storage import hot_keys
 
 Row = dict[str, Any]
 BOILER = [f"boiler{n}" for n in range(120)]
@@ -37,8 +37,8 @@ def pages(count: int, seed: int = 1) -> list[Row]:
 
 def blocks(index: Index) -> int:
     """Blocks that count."""
-    with index.moment() as connection:
-        if not crowds.trusted(index._store, connection):
+    with index.read_transaction() as connection:
+        if not hot_keys.trusted(index.transactions.store, connection):
             return 0
         return int(connection.exec_driver_sql("SELECT count(*) FROM crowds").scalar_one())
 
@@ -50,7 +50,7 @@ def scored(table: Any) -> set[tuple[Any, ...]]:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crowds, "LEAST", 5)
+    monkeypatch.setattr(hot_keys, "BLOCK_MEMBERS", 5)
 
 
 def test_packed_or_not_the_pairs_are_those_of_a_batch_run(place: str, small_blocks: None) -> None:
@@ -78,9 +78,9 @@ def test_a_block_that_is_wrong_is_found(tmp_path: Path, small_blocks: None) -> N
     with Index.create(tmp_path / "a.db", METHOD) as index:
         index.add(pages(40))
         assert index.verify().whole
-        with index._store.writing() as connection:
+        with index.transactions.store.write_transaction() as connection:
             key, last, body = connection.exec_driver_sql("SELECT key, last, body FROM crowds LIMIT 1").one()
-            entries = np.frombuffer(body, crowds.ENTRY).copy()
+            entries = np.frombuffer(body, hot_keys.ENTRY).copy()
             entries["member"][0] -= 2
             connection.exec_driver_sql(
                 "UPDATE crowds SET body = ? WHERE key = ? AND last = ?", (entries.tobytes(), key, last)
@@ -95,7 +95,7 @@ def test_blocks_that_another_version_has_not_kept_are_not_used(tmp_path: Path, s
         index.add(rows[:50])
         stale = blocks(index)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(crowds, "trusted", lambda store, connection: False)
+            patch.setattr(hot_keys, "trusted", lambda store, connection: False)
             index.remove([row["doc_id"] for row in rows[:20]])
         assert stale and blocks(index) == 0
         batch = roughly.dedupe(rows[20:50], threshold=0.7, bands=32, rows=2, pairs="all").pairs
@@ -109,7 +109,7 @@ def test_an_index_without_the_table_gets_it(tmp_path: Path, small_blocks: None) 
     rows = pages(60)
     with Index.create(tmp_path / "a.db", METHOD) as index:
         index.add(rows[:5])
-        with index._store.writing() as connection:
+        with index.transactions.store.write_transaction() as connection:
             connection.exec_driver_sql("DROP TABLE crowds")
             connection.exec_driver_sql("DELETE FROM meta WHERE name = 'crowds'")
         assert index.query(rows[0]["text"]) and index.stats().bytes
@@ -129,7 +129,7 @@ def test_the_first_of_all_are_those_with_a_limit(
     bands = {"bands": 32, "rows": 2} if measure == "resemblance" else {}
     method = Settings(threshold=0.6, measure=measure, **bands)  # type: ignore[arg-type]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crowds, "LEAST", 5 if packed else 10**6)
+        patch.setattr(hot_keys, "BLOCK_MEMBERS", 5 if packed else 10**6)
         with Index.create(tmp_path_factory.mktemp("i") / "a.db", method) as index:
             added = index.add(rows, at_once=25)
             assert index.verify().whole and bool(blocks(index)) == packed
@@ -146,11 +146,11 @@ def test_the_first_of_all_are_those_with_a_limit(
                     assert told.match.resemblance == found[0].resemblance
 
 
-def test_in_crowds_a_batch_run_finds_what_the_index_finds_and_perhaps_more(tmp_path: Path) -> None:
-    """What is promised where more than 200 documents that stay share a key.
+def test_with_hot_keys_a_batch_run_finds_what_the_index_finds_and_perhaps_more(tmp_path: Path) -> None:
+    """What is promised where more than 200 kept documents share a key.
 
     Every pair of the index is a pair of the batch run, with the same score. What the batch run has beyond it reaches
-    the threshold and shares no key: it was found among the documents of crowds, by their rarest shingles.
+    the threshold and shares no key: it was found among the documents of hot keys, by their rarest shingles.
     """
     drawn = random.Random(5)
     rows: list[Row] = []
@@ -165,7 +165,7 @@ def test_in_crowds_a_batch_run_finds_what_the_index_finds_and_perhaps_more(tmp_p
     with Index.create(tmp_path / "a.db", Settings(**few)) as index:  # type: ignore[arg-type]
         index.add(rows)
         found = scored(index.pairs())
-        with index.moment() as connection:
+        with index.read_transaction() as connection:
             shared = "SELECT count(*) FROM keys GROUP BY key ORDER BY 1 DESC LIMIT 1"
             assert connection.exec_driver_sql(shared).scalar_one() > 200
         assert found and found < batch
@@ -181,4 +181,4 @@ def keys_of(index: Index, text: str) -> set[int]:
     from roughly.index.incoming import one
     from roughly.index.matching.signed_batch import sign
 
-    return set(sign(one(text), index.bound.method, index.settings).keys.keys.tolist())
+    return set(sign(one(text), index.config.method, index.settings).keys.keys.tolist())

@@ -1,8 +1,8 @@
-"""What an index is bound to: the settings, the lexicon and the key that its keys were made with.
+"""The configuration of an index: the settings, the lexicon and the secret key that its keys were made with.
 
-All of it is stored with the index. Settings that decide how a run writes, and not which documents are alike (`cluster`,
-`keep`, `pairs`, …), do not count: an index of one run serves another. A lexicon other than the bundled one is stored
-whole. Of a secret key only the digest is: the key has to be given again.
+It is stored in the index and cannot be changed. Settings that decide what a run writes, and not which documents are
+alike (`cluster`, `keep`, `pairs`, …), do not count: an index made for one run serves another. A lexicon other than the
+bundled one is stored as a whole. Only the digest of a secret key is stored: the key has to be given again.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, inspect, select
 
 from roughly import methods
-from roughly.errors import IndexRefused, SettingsError
+from roughly.errors import IndexRefused, OutputExists, SettingsError
 from roughly.features.sampling import Sampling
 from roughly.index.storage import schema
+from roughly.index.storage.meta import write_meta
 from roughly.index.storage.schema import FILES, META
 from roughly.index.storage.store import IndexStore
 from roughly.lexicon.lexicon import Lexicon
@@ -30,8 +31,8 @@ from roughly.signing.text_batch import example_signature
 
 STORES = ("text", "shingles", "sketch")
 SKETCHES = {"resemblance": "min:256", "containment": "mod:8"}
-"""What `store="sketch"` keeps of a text that a method judges pairs on."""
-_FREE = ("cluster", "keep", "pairs", "pairs_limit", "on_duplicate_id")
+"""How `store="sketch"` samples a text, by the measure of the method."""
+_IRRELEVANT = ("cluster", "keep", "pairs", "pairs_limit", "on_duplicate_id")
 _PIECE = 1 << 20
 _LEXICON = "lexicon"
 
@@ -44,17 +45,17 @@ class IndexConfig:
     method: Method
     store: str
     fingerprint: str
-    generation: int  # counts refreshes
-    most: int  # of the sketches; see `features.Sets`
+    generation: int  # 1 plus the number of refreshes
+    most: int  # values per sketch; see `features.Sets`
 
     @property
     def judge(self) -> Judge:
-        """How pairs are judged."""
+        """How the method judges pairs."""
         return self.method.judge()
 
     @property
     def estimated(self) -> bool:
-        """Whether scores are estimates: the sets that pairs are judged on are samples."""
+        """Whether scores are estimates, because pairs are compared on samples of their sets."""
         if self.method.equality:
             return False
         if self.judge.on == "text":
@@ -64,27 +65,27 @@ class IndexConfig:
 
     @property
     def sampling(self) -> Sampling:
-        """How the stored sample of a text is drawn, where only that is stored."""
+        """How a text is sampled, where only samples are stored."""
         measure = self.judge.measure if self.judge.measure in SKETCHES else "resemblance"
         return Sampling.parse(SKETCHES[measure])
 
     @property
     def marked(self) -> bool:
-        """Whether contents have bitmaps: where pairs are judged on complete sets that make sense to compare so."""
+        """Whether contents have bitmaps: where pairs are compared on complete sets by a measure that bitmaps bound."""
         if self.method.equality or self.judge.on == "keys" or self.estimated:
             return False
         return self.judge.measure in ("resemblance", "containment")
 
 
 def fingerprint(settings: Settings, method: Method) -> str:
-    """Sixteen hex digits that change whenever an index may answer otherwise."""
+    """Sixteen hex digits that change whenever an index may give other answers."""
     default = Settings()
-    plain = dataclasses.replace(settings, **{name: getattr(default, name) for name in _FREE})
+    plain = dataclasses.replace(settings, **{name: getattr(default, name) for name in _IRRELEVANT})
     return methods.fingerprint(plain, method)
 
 
-def bind(settings: Settings, store: str, lexicon: Lexicon | None = None, generation: int = 1) -> IndexConfig:
-    """What follows from settings. `lexicon` is what the lexicon `collection` stands for."""
+def make_config(settings: Settings, store: str, lexicon: Lexicon | None = None, generation: int = 1) -> IndexConfig:
+    """The configuration that follows from settings; `lexicon` is what the lexicon `collection` stands for."""
     if store not in STORES:
         raise SettingsError(f"store must be one of {', '.join(STORES)}, not {store!r}")
     if methods.needs_count(settings) and lexicon is None:
@@ -104,45 +105,52 @@ def bind(settings: Settings, store: str, lexicon: Lexicon | None = None, generat
     return IndexConfig(settings, method, store, fingerprint(settings, method), generation, most)
 
 
-def with_lexicon(bound: IndexConfig, lexicon: str | os.PathLike[str] | Lexicon, name: str) -> IndexConfig:
-    """The same with another lexicon, for the next generation of keys."""
-    made = bound.method.method if isinstance(bound.method, methods.Verified) else bound.method
+def with_lexicon(config: IndexConfig, lexicon: str | os.PathLike[str] | Lexicon, name: str) -> IndexConfig:
+    """The same configuration with another lexicon, for the next generation of keys."""
+    made = config.method.method if isinstance(config.method, methods.Verified) else config.method
     if not hasattr(made, "lexicon"):
         raise SettingsError(f"{name} was made with the method {made.name}, which takes no lexicon to refresh")
-    if bound.store != "text":
-        raise SettingsError(f"{name} stores no texts ({bound.store}), so they cannot be signed again")
-    options = dict(bound.settings.options) | {"lexicon": lexicon if isinstance(lexicon, Lexicon) else str(lexicon)}
-    settings = dataclasses.replace(bound.settings, options=options)
-    return bind(settings, bound.store, generation=bound.generation + 1)
+    if config.store != "text":
+        raise SettingsError(f"{name} stores no texts ({config.store}), so they cannot be signed again")
+    options = dict(config.settings.options) | {"lexicon": lexicon if isinstance(lexicon, Lexicon) else str(lexicon)}
+    settings = dataclasses.replace(config.settings, options=options)
+    return make_config(settings, config.store, generation=config.generation + 1)
 
 
-def write(connection: Connection, store: IndexStore, bound: IndexConfig, *, fresh: bool) -> None:
-    """Keep what the index is bound to; `fresh` in a new index."""
-    settings = bound.settings.to_dict()
+def create_tables(store: IndexStore, connection: Connection, config: IndexConfig) -> None:
+    """Make the tables of a new index and store its configuration; refuses a database that has an index."""
+    if inspect(connection).has_table("meta"):
+        raise OutputExists(f"{store.name} already holds an index; open it, or use another database")
+    schema.METADATA.create_all(connection)
+    write_config(store, connection, config, new=True)
+
+
+def write_config(store: IndexStore, connection: Connection, config: IndexConfig, *, new: bool) -> None:
+    """Store the configuration of an index; with `new`, also what every new index starts with."""
+    settings = config.settings.to_dict()
     settings["options"] = {
         n: v for n, v in settings["options"].items() if n != "key_file" and (n != "lexicon" or v == DEFAULT)
     }
     values = {
         "settings": json.dumps(settings),
-        "contents": json.dumps(methods.contents(bound.settings, bound.method)),
-        "fingerprint": bound.fingerprint,
-        "store": bound.store,
-        "generation": str(bound.generation),
+        "contents": json.dumps(methods.contents(config.settings, config.method)),
+        "fingerprint": config.fingerprint,
+        "store": config.store,
+        "generation": str(config.generation),
     }
-    if fresh:
+    if new:
         values |= {"format": str(schema.FORMAT), "next_content": "1", "next_document": "1", "removals": "0"}
-    connection.execute(delete(META).where(META.c.name.in_(list(values))))
-    store.insert(connection, "meta", ("name", "value"), list(values.items()))
+    write_meta(connection, values)
     connection.execute(delete(FILES).where(FILES.c.name == _LEXICON))
-    data = _lexicon_bytes(bound)
+    data = _lexicon_bytes(config)
     pieces = [(_LEXICON, number, data[at : at + _PIECE]) for number, at in enumerate(range(0, len(data), _PIECE))]
     store.insert(connection, "files", ("name", "piece", "body"), pieces)
 
 
-def read(
+def read_config(
     connection: Connection, name: str, key_file: str | Path | None = None, *, any_format: bool = False
 ) -> IndexConfig:
-    """What the index is bound to; refuses another format and another key."""
+    """The configuration of an index; refuses another format, another key and another version's answers."""
     values = {row.name: row.value for row in connection.execute(select(META))}
     if not any_format:
         check_format(values, name)
@@ -158,17 +166,26 @@ def read(
     data = b"".join(bytes(row.body) for row in pieces)
     if data:
         settings["options"]["lexicon"] = Lexicon.from_bytes(data, f"the lexicon of {name}")
-    bound = bind(Settings.from_dict(settings), values["store"], generation=int(values["generation"]))
-    if bound.fingerprint != values["fingerprint"]:
+    config = make_config(Settings.from_dict(settings), values["store"], generation=int(values["generation"]))
+    if config.fingerprint != values["fingerprint"]:
         raise IndexRefused(
             f"{name} was made by a roughly whose answers differ from this one's (fingerprint {values['fingerprint']}, "
-            f"here {bound.fingerprint}); use that version, or make the index again"
+            f"here {config.fingerprint}); use that version, or make the index again"
         )
-    return bound
+    return config
 
 
 def check_format(values: dict[str, str], name: str) -> None:
-    """Refuse what is no index, and what this version does not work with."""
+    """Refuse a database that is not an index, and an index of another format."""
+    found = format_of(values, name)
+    if found < schema.FORMAT:
+        raise IndexRefused(
+            f"{name} has the old format {found}; bring it to format {schema.FORMAT} with `roughly index upgrade {name}`"
+        )
+
+
+def format_of(values: dict[str, str], name: str) -> int:
+    """The format of an index, by its table `meta`; refuses one that is newer than this version."""
     if "format" not in values or "settings" not in values:
         raise IndexRefused(f"{name} holds no index of roughly; make one with `roughly index create`")
     found = int(values["format"])
@@ -176,26 +193,23 @@ def check_format(values: dict[str, str], name: str) -> None:
         raise IndexRefused(
             f"{name} has format {found}, and this version knows formats up to {schema.FORMAT}; use a newer roughly"
         )
-    if found < schema.FORMAT:
-        raise IndexRefused(
-            f"{name} has the old format {found}; bring it to format {schema.FORMAT} with `roughly index upgrade {name}`"
-        )
+    return found
 
 
-def check_same(bound: IndexConfig, settings: Settings, name: str, lexicon: Lexicon | None = None) -> None:
-    """Refuse settings that would give other verdicts than those of the index; all differences are told."""
+def check_same(config: IndexConfig, settings: Settings, name: str, lexicon: Lexicon | None = None) -> None:
+    """Refuse settings that would give other verdicts than those of the index, naming every difference."""
     method = methods.make(settings, lexicon)
-    if fingerprint(settings, method) == bound.fingerprint:
+    if fingerprint(settings, method) == config.fingerprint:
         return
-    mine, theirs = bound.settings.to_dict(), settings.to_dict()
+    mine, theirs = config.settings.to_dict(), settings.to_dict()
     problems = [
         f"{name} was made with {option} {mine.get(option)!r}, not {theirs.get(option)!r}"
         for option in mine | theirs
-        if option not in (*_FREE, "options") and mine.get(option) != theirs.get(option)
+        if option not in (*_IRRELEVANT, "options") and mine.get(option) != theirs.get(option)
     ]
-    held, given = methods.contents(bound.settings, bound.method), methods.contents(settings, method)
-    for option in sorted({*mine["options"], *theirs["options"], *held, *given}):
-        one = held.get(option, mine["options"].get(option))
+    stored, given = methods.contents(config.settings, config.method), methods.contents(settings, method)
+    for option in sorted({*mine["options"], *theirs["options"], *stored, *given}):
+        one = stored.get(option, mine["options"].get(option))
         other = given.get(option, theirs["options"].get(option))
         if one != other:
             problems.append(f"{name} was made with {option} {one!r}, not {other!r}")
@@ -203,13 +217,13 @@ def check_same(bound: IndexConfig, settings: Settings, name: str, lexicon: Lexic
     raise SettingsError(*(f"{problem}; {remedy}" for problem in problems or [f"{name} was made with other settings"]))
 
 
-def _lexicon_bytes(bound: IndexConfig) -> bytes:
-    """The file of the lexicon, where it is not the bundled one."""
-    made = bound.method.method if isinstance(bound.method, methods.Verified) else bound.method
+def _lexicon_bytes(config: IndexConfig) -> bytes:
+    """The bytes of the lexicon's file; empty for the bundled lexicon, which is not stored."""
+    made = config.method.method if isinstance(config.method, methods.Verified) else config.method
     lexicon = getattr(made, "lexicon", None)
-    if lexicon is None or bound.settings.options.get("lexicon", DEFAULT) == DEFAULT:
+    if lexicon is None or config.settings.options.get("lexicon", DEFAULT) == DEFAULT:
         return b""
-    given = bound.settings.options["lexicon"]
+    given = config.settings.options["lexicon"]
     path = Path(lexicon.name if isinstance(given, Lexicon) or given == COLLECTION else given)
     if not path.is_file() or Lexicon.open(path).fingerprint != lexicon.fingerprint:
         raise SettingsError("an index stores its lexicon, so it has to be a file; save it, and give the file's name")

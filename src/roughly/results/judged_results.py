@@ -1,10 +1,10 @@
-"""What results are judged on: signed now from their texts, or found where it is stored, by their ids.
+"""What results are compared on: made from their texts, or read from signatures or an index by their ids.
 
 | from | keys and sketch | scores |
 |---|---|---|
 | the texts | made now, with any method | exact where the method or `verify` compares texts |
-| signatures (`roughly sign`) | read once, kept in memory | as the method tells: of a sketch, or none |
-| an index | fetched, some statements for all | exact where the index stores texts or shingles |
+| signatures (`roughly sign`) | read once, kept in memory | estimated or exact where the method stores a sketch |
+| an index | fetched with a few statements for all results | exact where the index stores texts or shingles |
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class JudgedResults:
-    """Results, ready to be judged."""
+    """Results with all that they are compared on."""
 
-    keys: Keys | None  # None: equality is the whole method
+    keys: Keys | None  # None: the method only finds equal texts
     judge: Judge | None
     facts: DocumentFacts
     tokens: Ints
-    equal: npt.NDArray[Any]  # rows that are the same for equal results
-    common: int
+    equal: npt.NDArray[Any]  # a value, or a row of values, that is the same for equal results
+    hot_key_limit: int  # keys that more results share are ignored; 0: none
     scores: Literal["exact", "estimated", "none"]
-    told: dict[str, list[str | None]] = field(default_factory=dict)  # what the store knows of the results
+    stored_facts: dict[str, list[str | None]] = field(default_factory=dict)
 
 
 def sign_texts(given: RankedList, settings: Settings, method: Method | None = None) -> JudgedResults:
@@ -54,8 +54,8 @@ def sign_texts(given: RankedList, settings: Settings, method: Method | None = No
         raw = pa.array(given.texts, pa.large_string())
     except UnicodeEncodeError as problem:
         raise InputError(f"a result is not valid Unicode: {problem.reason}; repair it first") from problem
-    asked = {"html": [True] * len(given), "none": [False] * len(given)}.get(settings.markup, given.markup)
-    texts = TextBatch(raw, pa.array(asked, pa.bool_()), settings.main_text)
+    is_html = {"html": [True] * len(given), "none": [False] * len(given)}.get(settings.markup, given.markup)
+    texts = TextBatch(raw, pa.array(is_html, pa.bool_()), settings.main_text)
     lengths, equal = texts.lengths, texts.digests(method.collapse)
     signature, judge = texts.sign(method), method.judge()
     if signature.keys is None:
@@ -72,7 +72,7 @@ def sign_texts(given: RankedList, settings: Settings, method: Method | None = No
 
 
 def _without_empty(keys: Keys, lengths: Ints) -> Keys:
-    """Results without a token have no key; they are equal to each other, and that is all."""
+    """The keys without those of results that have no token: these are only equal to each other."""
     if lengths.all():
         return keys
     if keys.offsets is None:
@@ -86,39 +86,39 @@ def _without_empty(keys: Keys, lengths: Ints) -> Keys:
 
 
 class StoredSignatures:
-    """A file of signatures, read once: `group_results` finds the results in it by their ids."""
+    """A file of signatures, read once, in which `group_results` finds results by their ids."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = os.fspath(path)
-        self._read: Signatures = read_signatures([self.name])
+        self._signatures: Signatures = read_signatures([self.name])
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {doc_id: place for place, doc_id in enumerate(self._read.ids)}
+        return {doc_id: place for place, doc_id in enumerate(self._signatures.ids)}
 
-    def hold(self, given: RankedList) -> JudgedResults:
+    def read(self, given: RankedList) -> JudgedResults:
         """The signatures of the results."""
-        read, places = self._read, self._places
+        stored, places = self._signatures, self._places
         missing = [doc_id for doc_id in given.ids if doc_id not in places]
         if missing:
             raise InputError(
                 f"{self.name} has no signature of {len(missing):,} results, {missing[0]!r} for one; sign them as well"
             )
         rows = np.array([places[doc_id] for doc_id in given.ids], np.int64)
-        dates = [read.dates[row] for row in rows.tolist()]
-        judge = read.made.judge
-        if judge.on == "text":  # without the texts, what shares a key is a candidate, and no more can be said
+        dates = [stored.dates[row] for row in rows.tolist()]
+        judge = stored.made.judge
+        if judge.on == "text":  # without texts candidates cannot be compared, so sharing a key decides
             judge = Judge("keys", "common", 1, judge.dates, judge.lengths)
-        sketch = None if read.sketch is None else slice_of(read.sketch, rows)
+        sketch = None if stored.sketch is None else slice_of(stored.sketch, rows)
         measured = judge.on == "sketch" and judge.measure != "common"
-        exact = measured and read.made.described.get("sketch", "all") == "all"
+        exact = measured and stored.made.described.get("sketch", "all") == "all"
         return JudgedResults(
-            keys_of(read.keys, rows),
+            keys_of(stored.keys, rows),
             judge,
-            DocumentFacts(sketch, read.tokens[rows], days_of(dates)),
-            read.tokens[rows],
-            read.equal[rows],
-            int(read.made.described.get("common", 0)),
+            DocumentFacts(sketch, stored.tokens[rows], days_of(dates)),
+            stored.tokens[rows],
+            stored.equal[rows],
+            int(stored.made.described.get("common", 0)),
             "exact" if exact else "estimated" if measured else "none",
             {"date": dates},
         )

@@ -1,0 +1,74 @@
+"""What texts are compared on: made from documents that were just signed, or loaded from the index."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection
+
+from roughly.cluster.scoring import slice_of
+from roughly.features.shingles import Sets, shingle_sets
+from roughly.index.index_config import IndexConfig
+from roughly.index.matching.packed_keys import unpack_keys
+from roughly.index.matching.signed_batch import KeyRows, SignedBatch, key_rows
+from roughly.index.storage.bodies import unpack_sets, unpack_texts
+from roughly.index.storage.contents import read_bodies, read_stored
+from roughly.index.storage.schema import SIGNS
+from roughly.index.storage.store import IndexStore
+from roughly.signing.text_batch import TextBatch
+from roughly.text.canonical import Tokens
+
+Ints = npt.NDArray[np.int64]
+
+
+class ContentSets:
+    """Loads the sets of contents in one transaction of an index."""
+
+    def __init__(self, store: IndexStore, connection: Connection, config: IndexConfig) -> None:
+        self.store, self.connection, self.config = store, connection, config
+
+    def load(self, contents: Ints) -> Sets:
+        """The sets that the method compares these contents on, in this order."""
+        if self.config.judge.on == "sketch":
+            return unpack_sets(read_stored(self.store, self.connection, SIGNS.c.sketch, contents), self.config.most)
+        return self.load_bodies(contents)
+
+    def load_bodies(self, contents: Ints) -> Sets:
+        """The shingle sets of these contents, or samples of them, in this order."""
+        bodies = read_bodies(self.store, self.connection, contents)
+        if self.config.store == "text":
+            from roughly.text.canonical import tokenise
+
+            return shingle_sets(tokenise(unpack_texts(bodies)), self.config.settings.shingle_size)
+        return unpack_sets(bodies, self.config.most)
+
+
+def content_keys(store: IndexStore, connection: Connection, config: IndexConfig, contents: Ints) -> KeyRows:
+    """The keys of contents: made again from the texts, or as they were stored; owners are numbered 0, 1, …"""
+    if config.method.equality or not len(contents):
+        return unpack_keys([])
+    if config.store == "text":
+        texts = TextBatch(unpack_texts(read_bodies(store, connection, contents)))
+        return key_rows(texts.sign(config.method).keys, texts.lengths > 0)
+    return unpack_keys(read_stored(store, connection, SIGNS.c.packed, contents))
+
+
+def judged_sets(config: IndexConfig, signed: SignedBatch, rows: Ints) -> Sets:
+    """The sets that the method compares these documents on."""
+    if config.judge.on == "sketch":
+        assert signed.sketch is not None  # a method that judges on sketches makes some
+        return slice_of(signed.sketch, rows)
+    return body_sets(config, tokens_of(signed.tokens, rows))
+
+
+def body_sets(config: IndexConfig, tokens: Tokens) -> Sets:
+    """Shingle sets, or samples of them where only samples are stored."""
+    if config.store == "sketch":
+        return config.sampling.apply(tokens, config.settings.shingle_size)
+    return shingle_sets(tokens, config.settings.shingle_size)
+
+
+def tokens_of(tokens: Tokens, rows: Ints) -> Tokens:
+    """The tokens of some of the documents."""
+    some = slice_of(Sets(tokens.hashes, tokens.offsets), rows)
+    return Tokens(some.values, some.offsets)
