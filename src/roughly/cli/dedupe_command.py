@@ -104,7 +104,7 @@ def dedupe(
     else:
         archive, settings = _settle_against(against, context, method_options, preset, settings_file)
     resources = Resources(threads=threads, memory=parse_size(memory), temp=temp)
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
 
     reading = ReadOptions(
         text_column=text_column, id_column=id_column, title_column=title_column, url_column=url_column,

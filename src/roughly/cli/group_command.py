@@ -67,7 +67,7 @@ def group(
         stored = "index" if index is not None else "signatures"
         raise SettingsError(f"the {stored} has settings of its own; leave out --{', --'.join(given).replace('_', '-')}")
     from roughly.results.group import group_results
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
 
     columns = {
         "text_column": text_column, "id_column": id_column, "title_column": title_column, "url_column": url_column,

@@ -365,7 +365,7 @@ def _reading(
     text: str | None, doc_id: str | None, title: str | None, url: str | None, date: str | None, source: str | None,
     format: str | None,
 ) -> Any:  # fmt: skip
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
 
     return ReadOptions(
         text_column=text, id_column=doc_id, title_column=title, url_column=url, date_column=date, source_column=source,

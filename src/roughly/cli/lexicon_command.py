@@ -60,7 +60,7 @@ def build(
     from roughly.console.progress import Progress
     from roughly.errors import SettingsError
     from roughly.lexicon.builder import run_build
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
     from roughly.text.filters import Filters
 
     if markup not in MARKUP:

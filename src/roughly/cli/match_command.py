@@ -39,7 +39,7 @@ def match(
     """Say of each document on standard input whether an index knows it; exit code 0 known, 1 not."""
     from roughly.errors import RoughlyError, SettingsError
     from roughly.index.stream import MatchRequest
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
 
     asked = MatchRequest(add=add, revoke=revoke, window=window, minimum=minimum, measure=measure)
     if markup not in MARKUP:

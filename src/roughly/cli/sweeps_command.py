@@ -46,7 +46,7 @@ def sweep(
     from roughly.errors import SettingsError
     from roughly.index import Index
     from roughly.index.sweeps.api import run_sweep
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
 
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from roughly.errors import InputError
 from roughly.model import DOCUMENTS
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions
 
 AT_ONCE = 2_000
 """Documents that are signed and added in one transaction; as many as make its own cost small."""

@@ -20,7 +20,8 @@ from roughly.job.result import Result
 from roughly.job.session import Session
 from roughly.meter import Listener, Meter
 from roughly.settings import Resources, Settings, parse_size
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
+from roughly.settings import ReadOptions
 
 if TYPE_CHECKING:
     from roughly.index import Index

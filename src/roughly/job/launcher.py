@@ -17,7 +17,8 @@ from roughly.job.session import Session, check_memory
 from roughly.meter import Meter
 from roughly.settings import Resources, Settings
 from roughly.sources import open_parts, parts_from_objects
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
+from roughly.settings import ReadOptions
 
 if TYPE_CHECKING:
     from roughly.index import Index

@@ -23,7 +23,8 @@ from roughly.job.session import Session
 from roughly.meter import Meter
 from roughly.settings import Resources, Settings
 from roughly.sources import open_parts
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
+from roughly.settings import ReadOptions
 
 
 class SparkResult:

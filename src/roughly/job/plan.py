@@ -30,7 +30,8 @@ from roughly.job.session import Session, check_memory
 from roughly.meter import Meter
 from roughly.settings import Resources, Settings
 from roughly.sources import open_parts
-from roughly.sources.part import Chunk, Mask, Parsed, Part, ReadOptions, Rows
+from roughly.sources.part import Chunk, Mask, Parsed, Part, Rows
+from roughly.settings import ReadOptions
 
 SAMPLE_BYTES = 64 << 20
 SAMPLE_PARTS = 16

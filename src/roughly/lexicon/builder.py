@@ -29,9 +29,9 @@ from roughly.lexicon.thresholds import Thresholds
 from roughly.lexicon.writer import check_output, write_lexicon
 from roughly.meter import Listener, Meter
 from roughly.model import Reject
-from roughly.settings import Resources, parse_size
+from roughly.settings import ReadOptions, Resources, parse_size
 from roughly.sources import open_parts, parts_from_objects
-from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.sources.part import Chunk, Part
 from roughly.text.filters import Filters
 from roughly.threads import map_in_order
 

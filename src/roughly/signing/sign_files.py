@@ -31,7 +31,8 @@ from roughly.signing.signature_file import (
 )
 from roughly.signing.text_batch import TextBatch
 from roughly.sources import open_parts, parts_from_objects
-from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.sources.part import Chunk, Part
+from roughly.settings import ReadOptions
 from roughly.sources.streams import replacing
 from roughly.threads import map_in_order
 

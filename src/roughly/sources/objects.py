@@ -14,9 +14,10 @@ from typing import Any
 import pyarrow as pa
 
 from roughly.errors import InputError
+from roughly.settings import ReadOptions
 from roughly.sources.memory_table import MemoryTable, SpooledTable
 from roughly.sources.open import open_parts
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
 from roughly.sources.spool import spool_batches, spool_records
 
 _FILE = "table.parquet"

@@ -19,9 +19,8 @@ from roughly.index.upkeep.bulk_load import load
 from roughly.lexicon.builder import count_parts
 from roughly.lexicon.lexicon import Lexicon
 from roughly.meter import Meter
-from roughly.settings import Resources, Settings
+from roughly.settings import ReadOptions, Resources, Settings
 from roughly.sources import open_parts
-from roughly.sources.part import ReadOptions
 
 
 def import_run(

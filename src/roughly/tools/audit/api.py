@@ -16,9 +16,9 @@ from roughly.errors import InputError
 from roughly.job.document_texts import texts_of
 from roughly.job.session import check_memory
 from roughly.meter import Listener, Meter
-from roughly.settings import Resources, parse_size
+from roughly.settings import ReadOptions, Resources, parse_size
 from roughly.sources import open_parts
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
 from roughly.tools.audit import label_conflicts as label_audit
 from roughly.tools.audit import leaks as leak_audit
 from roughly.tools.audit import qrels as qrel_audit

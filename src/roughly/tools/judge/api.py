@@ -28,7 +28,8 @@ from roughly.job.rereading import Input, open_again
 from roughly.meter import Listener, Meter
 from roughly.settings import MEASURES, Resources
 from roughly.signing.text_batch import TextBatch
-from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.sources.part import Chunk, Part
+from roughly.settings import ReadOptions
 from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order
 from roughly.tools.judge.near_misses import MOST, near_misses

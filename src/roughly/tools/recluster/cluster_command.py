@@ -50,8 +50,8 @@ def cluster(
 ) -> None:
     """Cluster documents by their sketches or signatures, without the texts or with them."""
     from roughly.errors import SettingsError
+    from roughly.settings import ReadOptions
     from roughly.signing.signature_file import check_output
-    from roughly.sources.part import ReadOptions
     from roughly.tools.recluster.stored_clusters import ReclusterRequest, cluster_stored, read_stored
 
     if markup not in MARKUP:

@@ -42,7 +42,7 @@ def sign(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
 ) -> None:
     """Write the signatures of documents to a Parquet file."""
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
 
     settings = Settings.gather(
         {

@@ -40,7 +40,7 @@ def sketch(
     from roughly.console.progress import Progress
     from roughly.features.sampling import Sampling
     from roughly.features.sketch_store import FILE, SketchFacts
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
     from roughly.tools.recluster.sketching_api import run_sketch
 
     sampling = Sampling.parse(sketch)

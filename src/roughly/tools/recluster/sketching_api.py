@@ -21,7 +21,7 @@ from roughly.meter import Listener, Meter
 from roughly.settings import Resources
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions
 
 
 def sketch(

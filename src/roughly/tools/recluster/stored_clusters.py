@@ -28,13 +28,12 @@ from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.meter import Meter
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import COMMON
-from roughly.settings import MEASURES, Resources, Settings, parse_size
+from roughly.settings import MEASURES, ReadOptions, Resources, Settings, parse_size
 from roughly.signing import signature_file
 from roughly.signing.dates import days_of
 from roughly.signing.signature_file import read_signatures
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
-from roughly.sources.part import ReadOptions
 from roughly.tools.recluster.clustering import Clustering, InMemoryCollection, check_asked, cluster_held
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -20,9 +20,8 @@ from roughly.job.session import check_memory
 from roughly.lexicon import Lexicon
 from roughly.meter import Listener, Meter
 from roughly.model import Reject
-from roughly.settings import Resources, parse_size
+from roughly.settings import ReadOptions, Resources, parse_size
 from roughly.sources import open_data
-from roughly.sources.part import ReadOptions
 from roughly.tools.truth.find import FoundPairs, find_pairs
 from roughly.tools.truth.request import PAIRS_LIMIT, TruthRequest
 

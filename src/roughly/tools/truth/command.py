@@ -48,7 +48,7 @@ def truth(
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
     from roughly.console.progress import Progress
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
     from roughly.tools.truth.api import run_truth
     from roughly.tools.truth.request import TruthRequest
 

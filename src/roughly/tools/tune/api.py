@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from roughly.errors import SettingsError
-from roughly.settings import Resources
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions, Resources
 from roughly.tools.tune.choose import TuneRequest, TuneResult, choose
 from roughly.tools.tune.frontier import Goal
 from roughly.tools.tune.grid import trials

@@ -13,8 +13,7 @@ import numpy as np
 from roughly import checks
 from roughly.errors import InputError
 from roughly.meter import Listener, Meter
-from roughly.settings import Resources
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions, Resources
 from roughly.tools.evaluate.api import UNLISTED
 from roughly.tools.metrics.intervals import Interval
 from roughly.tools.tune.draw import DrawnSample, draw

@@ -15,7 +15,7 @@ from roughly.settings import MARKUP, Resources
 
 if TYPE_CHECKING:
     from roughly.model import Reject
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
 
 _LABELS = ("unlisted", "label-columns", "same-column", "ignore-unknown", "held-back")
 _ONLY_CHOOSING = ("labels", *_LABELS, "methods", "try", "sample", "budget", "slack", "seed", "all")
@@ -93,7 +93,7 @@ def tune(
     """Find the method and the settings that do best on your documents, and write them to a file."""
     if markup not in MARKUP:
         raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    from roughly.sources.part import ReadOptions
+    from roughly.settings import ReadOptions
 
     if output is not None and output.exists() and not overwrite:
         raise OutputExists(f"{output} exists; add --overwrite to replace it, or choose another name")

@@ -25,9 +25,9 @@ import pyarrow.compute as pc
 from roughly.errors import InputError, InputMissing
 from roughly.meter import Meter
 from roughly.model import Reject
-from roughly.settings import Resources
+from roughly.settings import ReadOptions, Resources
 from roughly.sources import open_data
-from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.sources.part import Chunk, Part
 from roughly.threads import map_in_order
 
 Ints = npt.NDArray[np.int64]

@@ -22,7 +22,7 @@ from roughly.model import Reject
 from roughly.settings import Resources
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions
 from roughly.tools.tune.adaptive import (
     LEAST,
     THRESHOLDS,
