@@ -37,7 +37,7 @@ class Declaration:
     name: str = ""
     type: Any = None
     default: Any = MISSING  # MISSING where it must be given
-    help: str = ""
+    help: str | Callable[[], str] = ""  # a function where the text follows from a table that is read later
     flags: tuple[str, ...] = ()  # on the command line; empty: `--` and the name
     is_argument: bool = False
     metavar: str | None = None
@@ -53,7 +53,7 @@ class _Group:
 
 def option(
     default: Any = MISSING,
-    help: str = "",
+    help: str | Callable[[], str] = "",
     *flags: str,
     read: Callable[[str], Any] | None = None,
     shown: Any = MISSING,

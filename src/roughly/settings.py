@@ -46,7 +46,7 @@ class Settings:
     threshold: float = option(0.8, "Similarity from which two documents are duplicates.")
     recall: float = option(0.99, "Least fraction of such pairs to find.")
     measure: str = option("resemblance", f"{' or '.join(MEASURES)}.")
-    method: str = option("minhash", f"{', '.join(METHODS)}.")
+    method: str = option("minhash", lambda: f"{', '.join(METHODS)}.")
     shingle_size: int = option(5, "Words per shingle.")
     bands: int | None = option(None, "Number of bands; by default derived from threshold and recall.")
     rows: int | None = option(None, "Rows per band; goes with --bands.")

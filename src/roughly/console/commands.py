@@ -57,11 +57,12 @@ def command(kind: type, run: Callable[..., None], *, methods: bool = False) -> C
 
 
 def _parameter(one: Declaration) -> inspect.Parameter:
+    help = one.help if isinstance(one.help, str) else one.help()
     if one.is_argument:
-        said: Any = typer.Argument(help=one.help, metavar=one.metavar)
+        said: Any = typer.Argument(help=help, metavar=one.metavar)
     else:
         flags = one.flags or (f"--{one.name.replace('_', '-')}",)
-        said = typer.Option(*flags, help=one.help)
+        said = typer.Option(*flags, help=help)
     kind = one.type if one.read is None else (str | None if one.default is None else str)
     default = one.shown if one.shown is not MISSING else one.default
     return inspect.Parameter(

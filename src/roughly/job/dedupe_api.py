@@ -19,9 +19,8 @@ from roughly.job.rereading import told_of_reading
 from roughly.job.result import Result
 from roughly.job.session import Session
 from roughly.meter import Listener, Meter
-from roughly.settings import Resources, Settings, parse_size
+from roughly.settings import ReadOptions, Resources, Settings, parse_size
 from roughly.sources.part import Part
-from roughly.settings import ReadOptions
 
 if TYPE_CHECKING:
     from roughly.index import Index

@@ -21,7 +21,7 @@ from roughly.lexicon.writer import room
 from roughly.meter import Listener, Meter
 from roughly.methods import METHODS, Method, check, counted_with, make, needs_count
 from roughly.model import Reject
-from roughly.settings import Resources, Settings
+from roughly.settings import ReadOptions, Resources, Settings
 from roughly.signing.signature_file import (
     METADATA,
     SignatureOrigin,
@@ -32,7 +32,6 @@ from roughly.signing.signature_file import (
 from roughly.signing.text_batch import TextBatch
 from roughly.sources import open_parts, parts_from_objects
 from roughly.sources.part import Chunk, Part
-from roughly.settings import ReadOptions
 from roughly.sources.streams import replacing
 from roughly.threads import map_in_order
 

@@ -29,8 +29,7 @@ from roughly.job.dedupe_api import run
 from roughly.job.launcher import DedupeRequest
 from roughly.job.on_spark import SparkLauncher
 from roughly.kernels import grouping
-from roughly.settings import Resources, Settings
-from roughly.settings import ReadOptions
+from roughly.settings import ReadOptions, Resources, Settings
 
 Both = Callable[..., Any]
 

@@ -26,10 +26,9 @@ from roughly.errors import InputError, InputMissing
 from roughly.job.document_texts import Place, texts_of
 from roughly.job.rereading import Input, open_again
 from roughly.meter import Listener, Meter
-from roughly.settings import MEASURES, Resources
+from roughly.settings import MEASURES, ReadOptions, Resources
 from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part
-from roughly.settings import ReadOptions
 from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order
 from roughly.tools.judge.near_misses import MOST, near_misses

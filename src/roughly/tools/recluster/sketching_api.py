@@ -18,10 +18,9 @@ from roughly.features.sampling import Sampling
 from roughly.features.sketch_store import FILE, SketchFacts, SketchWriter
 from roughly.job.output_folder import OutputFolder
 from roughly.meter import Listener, Meter
-from roughly.settings import Resources
+from roughly.settings import ReadOptions, Resources
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
-from roughly.settings import ReadOptions
 
 
 def sketch(
