@@ -13,7 +13,8 @@ import pytest
 from source_tree import FILES, MODULES, PACKAGE, circles, edges, imports_of, packages, rooms
 
 LAYERS = [
-    "errors", "checks", "model", "options", "settings", "meter", "threads", "kernels", "sources", "text", "features",
+    "version", "errors", "declarations", "checks", "model",
+    "options", "settings", "meter", "threads", "kernels", "sources", "text", "features",
     "lexicon", "methods", "signing", "verify", "cluster", "pipeline", "engines", "index", "results", "report", "job",
     "console", "tools", "papers", "service", "cli", "__main__",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ import shutil
 import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,8 +15,16 @@ import pyarrow.parquet as pq
 
 from roughly.errors import SettingsError
 
-if TYPE_CHECKING:
-    from roughly.job.session import Session
+
+class OpenRun(Protocol):
+    """A run that can still be asked for another threshold."""
+
+    def rethreshold(self, threshold: float) -> Result:
+        """The answer at another threshold."""
+        ...
+
+    def close(self) -> None:
+        """Give memory and disk back."""
 
 
 class Result:
@@ -26,7 +34,7 @@ class Result:
     """
 
     def __init__(
-        self, folder: Path, session: Session | None = None, *, scratch: Path | None = None, temporary: bool = False
+        self, folder: Path, session: OpenRun | None = None, *, scratch: Path | None = None, temporary: bool = False
     ) -> None:
         self.folder = folder
         self._session = session
@@ -85,7 +93,7 @@ class Result:
         return f"<Result: {counts['documents']:,} documents, {counts['kept']:,} kept, {counts['removed']:,} removed>"
 
 
-def _clear(folder: Path, session: Session | None) -> None:
+def _clear(folder: Path, session: OpenRun | None) -> None:
     if session is not None:
         session.close()
     shutil.rmtree(folder, ignore_errors=True)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from roughly import checks, methods
 from roughly.cluster.candidates import NO_DAY
-from roughly.cluster.in_memory import first_of, resolve_in_memory
+from roughly.cluster.in_memory import ClusterRules, first_of, resolve_in_memory
 from roughly.cluster.scoring import ResolveBudget
 from roughly.errors import SettingsError
 from roughly.features.sketch import estimate
@@ -134,7 +134,7 @@ def _resolved(held: JudgedResults, rank: Ints) -> tuple[Ints, list[list[float | 
         rank = np.lexsort((place, -held.tokens))
     found = resolve_in_memory(
         held.keys, held.judge, held.facts, rank=rank, first=first_of(held.equal, rank), work=ResolveBudget(_BUDGET),
-        common=held.common,
+        rules=ClusterRules(common=held.common),
     )  # fmt: skip
     return found.witness, _scores(held, found.witness)
 

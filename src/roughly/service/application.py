@@ -14,7 +14,6 @@ from fastapi.staticfiles import StaticFiles
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
-import roughly
 from roughly.errors import RoughlyError
 from roughly.service.answering import answer
 from roughly.service.api import asking, health, login, looking
@@ -43,6 +42,7 @@ from roughly.service.metrics import Metrics
 from roughly.service.security import FIELD, Authenticator
 from roughly.service.served_data import ServedData
 from roughly.service.writer import Writer
+from roughly.version import __version__
 
 ROUTERS: tuple[APIRouter, ...] = (
     asking.router, checking.router, documents.router, looking.router, health.router, login.router, page.router,
@@ -57,7 +57,7 @@ _THREADS = 12
 def create_app(holdings: ServedData, config: Config | None = None) -> FastAPI:
     """The service over these holdings; the caller closes them."""
     config = config or Config()
-    app = FastAPI(title="Roughly", version=roughly.__version__, docs_url=None, redoc_url=None, lifespan=_lifespan)
+    app = FastAPI(title="Roughly", version=__version__, docs_url=None, redoc_url=None, lifespan=_lifespan)
     app.state.holdings = holdings
     app.state.collections = Collections(holdings)
     app.state.config = config
