@@ -14,8 +14,7 @@ import sys
 from pathlib import Path
 
 from benchmarks import corpora
-from roughly.settings import Resources
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions, Resources
 from roughly.tools.tune.choose import TuneRequest, choose
 from roughly.tools.tune.grid import trials
 from roughly.tools.tune.show import lines, recommended_lines, unseen_lines

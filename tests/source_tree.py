@@ -43,8 +43,8 @@ def imports_of(path: Path, *, types: bool = True) -> set[str]:
             base = node.module or ""
             for alias in node.names:
                 full = f"{base}.{alias.name}"
-                own = full.startswith("roughly.") and full.removeprefix("roughly.") in MODULES
-                names.add(full if own else base)
+                is_module = full.removeprefix("roughly.") in MODULES or base == "roughly"
+                names.add(full if is_module else base)
     return names
 
 

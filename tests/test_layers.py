@@ -13,10 +13,10 @@ import pytest
 from source_tree import FILES, MODULES, PACKAGE, circles, edges, imports_of, packages, rooms
 
 LAYERS = [
-    "errors", "checks", "date_forms", "dates", "measures", "keep_rules", "model", "options", "settings", "meter",
-    "threads", "kernels", "sources", "text", "features",
-    "lexicon", "methods", "signing", "verify", "cluster", "pipeline", "engines", "index", "results", "report", "job",
-    "console", "tools", "papers", "service", "cli", "__main__",
+    "version", "errors", "declarations", "checks", "date_forms", "dates", "measures", "keep_rules", "model", "options",
+    "settings", "meter", "threads", "kernels", "sources", "text", "features", "lexicon", "methods", "signing", "verify",
+    "cluster", "pipeline", "engines", "index", "results", "report", "job", "console", "tools", "papers", "service",
+    "cli", "__main__",
 ]  # fmt: skip
 HOMES: dict[str, tuple[str, ...]] = {
     "duckdb": ("engines/local",), "typer": ("cli", "console", "tools", "papers"),

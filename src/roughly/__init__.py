@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from roughly.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from roughly.errors import RoughlyError
     from roughly.index import Index
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from roughly.tools.tune.api import tune
     from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "AsyncClient": "roughly.service.client",

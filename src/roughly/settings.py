@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from roughly.date_forms import format_problem
+from roughly.declarations import option
 from roughly.errors import SettingsError
 from roughly.keep_rules import rule_names, rule_problem
 from roughly.measures import FOR_THRESHOLD
@@ -44,23 +45,25 @@ NO_OPTIONS = Options()
 class Settings:
     """Everything that decides which documents stay."""
 
-    method: str = "minhash"
-    threshold: float = 0.8
-    recall: float = 0.99
-    measure: str = "resemblance"
-    shingle_size: int = 5
-    bands: int | None = None  # None: derived from threshold and recall
-    rows: int | None = None
-    seed: int = 0
-    cluster: str = "star"
-    keep: tuple[str, ...] = ("longest",)
-    pairs: str = "evidence"
-    pairs_limit: int = 20_000_000  # `pairs="all"` is refused past this many candidate pairs
-    markup: str = "auto"
-    main_text: bool = False  # of markup, take the main text only: no navigation, header, footer
-    on_duplicate_id: str = "refuse"
-    date_format: str | None = None  # of `datetime.strptime`, for dates that `roughly.dates` does not read
-    verify: bool = False  # judge candidates exactly, on their texts, whatever the method
+    threshold: float = option(0.8, "Similarity from which two documents are duplicates.")
+    recall: float = option(0.99, "Least fraction of such pairs to find.")
+    measure: str = option("resemblance", f"{' or '.join(FOR_THRESHOLD)}.")
+    method: str = option("minhash", lambda: f"{', '.join(METHODS)}.")
+    shingle_size: int = option(5, "Words per shingle.")
+    bands: int | None = option(None, "Number of bands; by default derived from threshold and recall.")
+    rows: int | None = option(None, "Rows per band; goes with --bands.")
+    seed: int = option(0, "Seed of the min-hash permutations.")
+    verify: bool = option(False, "Verify candidates exactly on their texts, whatever the method.")
+    keep: tuple[str, ...] = option(
+        ("longest",), f"Which document is kept: rules in order, {', '.join(rule_names())}.", read=str, shown="longest"
+    )
+    cluster: str = option("star", f"{' or '.join(CLUSTERINGS)}.")
+    pairs: str = option("evidence", f"Pairs to write: {' or '.join(PAIRS)}.")
+    pairs_limit: int = option(20_000_000, "Refuse --pairs all above this number of candidate pairs.")
+    markup: str = option("auto", f"Strip HTML: {', '.join(MARKUP)}.")
+    main_text: bool = option(False, "Take only the main text of HTML: no navigation, header or footer.")
+    on_duplicate_id: str = option("refuse", f"When two documents have one id: {' or '.join(ON_DUPLICATE_ID)}.")
+    date_format: str | None = option(None, "How dates are written, such as %d/%m/%Y (strptime).")
     options: Mapping[str, Any] = NO_OPTIONS  # the method's own; see `roughly.options`
 
     def __post_init__(self) -> None:
@@ -171,27 +174,6 @@ class Settings:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Resources:
-    """What a run may use. None of it changes the answer."""
-
-    threads: int = 0  # 0: as many as there are cores
-    memory: int = 4 << 30  # bytes, for the whole process
-    temp: Path | None = None  # where to spill; None: beside the output
-
-    def __post_init__(self) -> None:
-        if not _is_whole(self.threads) or not 0 <= self.threads <= 1024:
-            raise SettingsError(f"threads must be a whole number from 0, not {self.threads!r}")
-        if not _is_whole(self.memory) or self.memory < 1:
-            raise SettingsError(f"memory must be a number of bytes, not {self.memory!r}")
-        if self.threads == 0:
-            object.__setattr__(
-                self,
-                "threads",
-                len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-            )
-
-
 def parse_size(text: str) -> int:
     """Bytes meant by "4GB", "512 MiB", "1.5g" or "100000"; powers of 1024."""
     match = _SIZE.fullmatch(text)
@@ -200,10 +182,48 @@ def parse_size(text: str) -> int:
     return int(float(match[1]) * 1024 ** _POWERS[match[2].lower()])
 
 
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """What a run may use. None of it changes the answer."""
+
+    memory: int = option(4 << 30, "Most memory for the whole process, such as 4GB.", read=parse_size, shown="4GB")
+    threads: int = option(0, "Number of threads (0 = one per core).")
+    temp: Path | None = option(None, "Folder for temporary files; by default beside the output.")
+
+    def __post_init__(self) -> None:
+        if isinstance(self.memory, str):
+            object.__setattr__(self, "memory", parse_size(self.memory))
+        if self.temp is not None:
+            object.__setattr__(self, "temp", Path(self.temp))
+        if not _is_whole(self.threads) or not 0 <= self.threads <= 1024:
+            raise SettingsError(f"threads must be a whole number from 0, not {self.threads!r}")
+        if not _is_whole(self.memory) or self.memory < 1:
+            raise SettingsError(f"memory must be a number of bytes, not {self.memory!r}")
+        if self.threads == 0:
+            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            object.__setattr__(self, "threads", cores)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadOptions:
+    """How to read. Every column that is not named is guessed, and the guess is reported."""
+
+    text_column: str | None = option(None, "Column that holds the text.")
+    id_column: str | None = option(None, "Column that holds the id.")
+    title_column: str | None = option(None, "Column that holds the title.")
+    url_column: str | None = option(None, "Column that holds the url.")
+    date_column: str | None = option(None, "Column that holds the date.")
+    source_column: str | None = option(None, "Column that holds the source.")
+    format: str | None = option(None, "Format of the input; by default known from its name.")
+    markup: str = option("auto", f"Strip HTML: {', '.join(MARKUP)}.")
+    batch_size: int | None = option(None, "Documents per batch; by default by bytes (about 4 MB of text).")
+
+    def __post_init__(self) -> None:
+        problems = list(_one_of("markup", self.markup, MARKUP))
+        if self.batch_size is not None and (not _is_whole(self.batch_size) or self.batch_size < 1):
+            problems.append(f"batch_size must be a whole number from 1, not {self.batch_size!r}")
+        if problems:
+            raise SettingsError(*problems)
 
 
 def _as_rules(keep: Any) -> tuple[str, ...]:

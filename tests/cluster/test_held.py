@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roughly.cluster.in_memory import (
+    ClusterRules,
     DocumentFacts,
     candidates_of,
     equivalent,
@@ -93,7 +94,7 @@ def test_stars_and_components_are_those_of_the_twin(
     sketch = Sketch(values, offsets, np.array(limits, np.uint64), most)
     found = resolve_in_memory(
         Keys(values, offsets), Judge("sketch", measure, threshold), DocumentFacts(sketch),  # type: ignore[arg-type]
-        rank=np.arange(len(held)), work=WORK, linked=linked,
+        rank=np.arange(len(held)), work=WORK, rules=ClusterRules(linked=linked),
     )  # fmt: skip
     kept, star, every = greedy(held, limits, most, measure, threshold)
     assert found.kept.tolist() == kept
@@ -101,7 +102,7 @@ def test_stars_and_components_are_those_of_the_twin(
     assert rows >= star if linked else rows == star
     found_all = resolve_in_memory(
         Keys(values, offsets), Judge("sketch", measure, threshold), DocumentFacts(sketch),  # type: ignore[arg-type]
-        rank=np.arange(len(held)), work=WORK, every_pair=True,
+        rank=np.arange(len(held)), work=WORK, rules=ClusterRules(every_pair=True),
     )  # fmt: skip
     assert sorted(map(tuple, found_all.pairs[:, :2].tolist())) == sorted(every)
     assert found_all.kept.tolist() == kept
@@ -124,7 +125,9 @@ def test_groups_by_keys_in_common(keys: list[list[int]], needed: int, lengths: l
     keys = [sorted(set(own)) for own in keys]
     judge = Judge("keys", "common", needed, lengths=0.3 if window else None)
     facts = DocumentFacts(lengths=np.array(lengths[: len(keys)], np.int64))
-    found = resolve_in_memory(Keys(*flat(keys)), judge, facts, rank=np.arange(len(keys)), work=WORK, linked=True)
+    found = resolve_in_memory(
+        Keys(*flat(keys)), judge, facts, rank=np.arange(len(keys)), work=WORK, rules=ClusterRules(linked=True)
+    )
     links = [
         (j, i)
         for i, j in itertools.combinations(range(len(keys)), 2)
@@ -156,10 +159,12 @@ def test_a_pair_needs_someone_who_asks() -> None:
 def test_common_keys_form_no_pairs_and_equal_documents_count_once() -> None:
     keys, rank = Keys(np.full(4, 5, np.uint64), np.arange(5)), np.arange(4)
     judge = Judge("keys", "common", 1)
-    found = resolve_in_memory(keys, judge, DocumentFacts(), rank=rank, work=WORK, common=3)
+    found = resolve_in_memory(keys, judge, DocumentFacts(), rank=rank, work=WORK, rules=ClusterRules(common=3))
     assert found.kept.all() and found.common == 1
     first = np.array([0, 1, 0, 1])
-    once = resolve_in_memory(keys, judge, DocumentFacts(), rank=rank, work=WORK, common=3, first=first)
+    once = resolve_in_memory(
+        keys, judge, DocumentFacts(), rank=rank, work=WORK, rules=ClusterRules(common=3), first=first
+    )
     assert once.kept.tolist() == [True, False, False, False] and once.witness.tolist() == [0, 0, 0, 0]
 
 
@@ -206,7 +211,12 @@ def test_a_key_of_everyone_costs_a_comparison_a_document() -> None:
     count = 20_000
     keys = Keys(np.full(count, 7, np.uint64), np.arange(count + 1))
     found = resolve_in_memory(
-        keys, Judge("keys", "common", 1), DocumentFacts(), rank=np.arange(count), work=WORK, linked=True
+        keys,
+        Judge("keys", "common", 1),
+        DocumentFacts(),
+        rank=np.arange(count),
+        work=WORK,
+        rules=ClusterRules(linked=True),
     )
     assert found.compared == count - 1 and set(found.root.tolist()) == {0}
 
@@ -214,7 +224,9 @@ def test_a_key_of_everyone_costs_a_comparison_a_document() -> None:
 def test_nothing_is_grouped_to_nothing() -> None:
     none = np.empty(0, np.int64)
     for keys in (Keys(np.empty((0, 2), np.uint64)), Keys(np.empty(0, np.uint64), np.zeros(1, np.int64))):
-        found = resolve_in_memory(keys, Judge("keys", "common", 1), DocumentFacts(), rank=none, work=WORK, linked=True)
+        found = resolve_in_memory(
+            keys, Judge("keys", "common", 1), DocumentFacts(), rank=none, work=WORK, rules=ClusterRules(linked=True)
+        )
         assert len(found.kept) == len(found.pairs) == found.compared == 0
 
 

@@ -33,8 +33,7 @@ from roughly.job.launcher import DedupeRequest
 from roughly.lexicon.lexicon import Lexicon
 from roughly.methods.secret import key_digest
 from roughly.methods.super_shingles import SuperShingles
-from roughly.settings import Resources, Settings
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions, Resources, Settings
 from roughly.text.canonical import tokenise
 
 OUTPUTS = ("documents.parquet", "pairs.parquet", "clusters.parquet")

@@ -95,7 +95,7 @@ def test_merging_is_building_from_the_union(policies: list[str], tmp_path: Path)
     lexicons = [lexicon.build(part) for part in parts]
     whole = lexicon.build(texts, output=tmp_path / "whole.lexicon")
     lexicon.merge(lexicons, output=tmp_path / "merged.lexicon")
-    lexicons[2].merge(lexicons[1], lexicons[0], output=tmp_path / "again.lexicon")
+    lexicon.merge([lexicons[2], lexicons[1], lexicons[0]], output=tmp_path / "again.lexicon")
     assert (tmp_path / "merged.lexicon").read_bytes() == (tmp_path / "whole.lexicon").read_bytes()
     assert (tmp_path / "again.lexicon").read_bytes() == (tmp_path / "whole.lexicon").read_bytes()
     assert lexicon.merge([whole]).fingerprint == whole.fingerprint
@@ -135,14 +135,14 @@ def test_lexicons_that_do_not_add_up_are_not_merged() -> None:
     with pytest.raises(InputError, match=r"fewer than 2 documents.*prune"):
         lexicon.merge([plain, lexicon.prune(plain, min_df=2)])
     with pytest.raises(InputError, match="fewer than 5 documents"):
-        plain.merge(lexicon.default())
+        lexicon.merge([plain, lexicon.default()])
     with pytest.raises(InputMissing):
         lexicon.merge([])
 
 
 def test_letters_only_can_be_merged_with_letters_only() -> None:
     a, b = (lexicon.prune(lexicon.build(part), letters_only=True) for part in (TEXTS[:5], TEXTS[5:]))
-    assert a.merge(b).fingerprint == lexicon.prune(lexicon.build(TEXTS), letters_only=True).fingerprint
+    assert lexicon.merge([a, b]).fingerprint == lexicon.prune(lexicon.build(TEXTS), letters_only=True).fingerprint
 
 
 def test_what_cannot_be_built_says_why(tmp_path: Path) -> None:
@@ -179,5 +179,5 @@ def _bytes(built: Lexicon) -> list[bytes]:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        built.merge(output=Path(folder) / "x")
+        lexicon.merge([built], output=Path(folder) / "x")
         return [(Path(folder) / "x").read_bytes()]

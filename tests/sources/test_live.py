@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from roughly.errors import InputError, InputMissing
+from roughly.settings import ReadOptions
 from roughly.sources import live
 from roughly.sources.live import Arrived, read_live
-from roughly.sources.part import ReadOptions
 from stream_texts import mail, mbox
 
 

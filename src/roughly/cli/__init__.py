@@ -37,10 +37,11 @@ def run() -> NoReturn:
 
 def main() -> None:
     """Run the command line; errors that are meant for people are printed in one line."""
-    from roughly.cli.app import app
     from roughly.errors import RoughlyError, SettingsError
 
     try:
+        from roughly.cli.app import app
+
         app()
     except SettingsError as problem:
         for line in problem.problems:

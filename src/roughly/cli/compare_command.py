@@ -7,12 +7,16 @@ text comes from strangers, so on a screen everything in it that would act unseen
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from roughly.errors import InputError, InputMissing, SettingsError
+from roughly import checks
+from roughly.console.common_options import Printing
+from roughly.declarations import argument, group, option
+from roughly.errors import InputError, InputMissing
 from roughly.settings import MARKUP
 
 if TYPE_CHECKING:
@@ -29,31 +33,34 @@ _STYLES = {"equal": "", "delete": "red", "insert": "green", "gap": "dim"}
 _UNLIKE = "A and B have next to nothing in common"
 
 
-def compare(
-    a: Annotated[Path, typer.Argument(help="A file of text or HTML, or - for standard input.", metavar="A")],
-    b: Annotated[Path, typer.Argument(help="The file to compare it with, or -.", metavar="B")],
-    context: Annotated[
-        int | None,
-        typer.Option(help="Words to show around each change; 10 on a screen, everything with --json.", min=0),
-    ] = None,
-    shingle_size: Annotated[int, typer.Option(help="Words in a shingle.")] = 5,
-    markup: Annotated[str, typer.Option(help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """Options of the command `compare`."""
+
+    a: Path = argument(help="A file of text or HTML, or - for standard input.", metavar="A")
+    b: Path = argument(help="The file to compare it with, or -.", metavar="B")
+    context: int | None = option(None, "Words to show around each change; 10 on a screen, everything with --json.")
+    shingle_size: int = option(5, "Words per shingle.")
+    markup: str = option("auto", "Strip HTML: " + ", ".join(MARKUP) + ".")
+    printing: Printing = group(Printing, "as_json")
+
+
+def compare(options: CompareOptions) -> None:
     """Compare two documents: how much they share, in what way they differ, and where."""
-    if markup not in MARKUP:
-        raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    if str(a) == "-" and str(b) == "-":
+    checks.refuse(checks.one_of("markup", options.markup, MARKUP))
+    if options.context is not None:
+        checks.refuse(checks.whole("context", options.context, 0, 2**31))
+    if str(options.a) == "-" and str(options.b) == "-":
         raise typer.BadParameter("only one of the two can be - (standard input); name a file for the other")
-    left, right = _read(a, markup), _read(b, markup)
+    left, right = _read(options.a, options.markup), _read(options.b, options.markup)
 
     from roughly.verify import comparison
 
-    result = comparison.compare(left, right, shingle_size=shingle_size)
-    if as_json:
-        _print_json(result, a, b, context)
+    result = comparison.compare(left, right, shingle_size=options.shingle_size)
+    if options.printing.as_json:
+        _print_json(result, options.a, options.b, options.context)
     else:
-        _print_screen(result, _CONTEXT if context is None else context)
+        _print_screen(result, _CONTEXT if options.context is None else options.context)
 
 
 def _read(path: Path, markup: str) -> str:

@@ -5,87 +5,63 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from roughly.console.method_options import NAMES, with_method_options
-from roughly.settings import MARKUP, MEASURES, Settings
+from roughly.console.commands import Given
+from roughly.console.common_options import COLUMNS, Printing
+from roughly.declarations import argument, option, values
+from roughly.declarations import group as options_of
+from roughly.settings import ReadOptions, Settings
 
 SHOW = ("rank", "newest", "oldest", "longest")
 _TOLD = 5  # rejects named one by one
 
 
-@with_method_options
-def group(
-    context: typer.Context,
-    results: Annotated[list[str], typer.Argument(help="Results, best first: files, or - for standard input.")],
-    show: Annotated[str, typer.Option("--show", help="Who is shown: " + ", ".join(SHOW) + ".")] = "rank",
-    index: Annotated[
-        str | None, typer.Option("--index", help="An index that holds them: texts are not needed.")
-    ] = None,
-    signatures: Annotated[
-        Path | None, typer.Option("--signatures", help="A file of `roughly sign` that holds them.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    method: Annotated[str, typer.Option("--method", help=f"{NAMES}.")] = "minhash",
-    threshold: Annotated[float, typer.Option("--threshold", help="How alike duplicates are.")] = 0.8,
-    recall: Annotated[float, typer.Option("--recall", help="minhash: least share of such pairs to find.")] = 0.99,
-    measure: Annotated[str, typer.Option("--measure", help=" or ".join(MEASURES) + ".")] = "resemblance",
-    shingle_size: Annotated[int, typer.Option("--shingle-size", help="Words in a shingle.")] = 5,
-    verify: Annotated[bool, typer.Option("--verify", help="Judge exactly, on the texts, whatever the method.")] = False,
-    *,
-    method_options: dict[str, Any],
-    text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
-    id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,
-    title_column: Annotated[str | None, typer.Option("--title-column", help="Column that holds the title.")] = None,
-    url_column: Annotated[str | None, typer.Option("--url-column", help="Column that holds the url.")] = None,
-    date_column: Annotated[str | None, typer.Option("--date-column", help="Column that holds the date.")] = None,
-    source_column: Annotated[str | None, typer.Option("--source-column", help="Column that holds the source.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Instead of guessing it from the name.")] = None,
-    markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
-    main_text: Annotated[bool, typer.Option("--main-text", help="Of HTML, the main text only.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class GroupOptions:
+    """Options of the command `group`."""
+
+    results: list[str] = argument(help="Results, best first: files, or - for standard input.")
+    show: str = option("rank", "Who is shown: " + ", ".join(SHOW) + ".")
+    index: str | None = option(None, "An index that holds them: texts are not needed.")
+    signatures: Path | None = option(None, "A file of `roughly sign` that holds them.")
+    printing: Printing = options_of(Printing, "as_json")
+    settings: dict[str, Any] = values(
+        Settings, "method", "threshold", "recall", "measure", "shingle_size", "verify", "main_text"
+    )
+    reading: ReadOptions = options_of(ReadOptions, *COLUMNS, "markup")
+
+
+def group(options: GroupOptions, given: Given) -> None:
     """Group ranked results: duplicates are indented under the one that is shown."""
     from roughly.errors import InputMissing, SettingsError
 
     settings = None
-    key_file = method_options.pop("key_file", None) if index is not None else None
-    if index is None and signatures is None:
-        settings = Settings.gather(
-            {
-                "method": method, "threshold": threshold, "recall": recall, "measure": measure, "verify": verify,
-                "shingle_size": shingle_size, "markup": markup, "main_text": main_text,
-            },
-            method_options,
-        )  # fmt: skip
-    elif given := [
-        *_given(context, "method", "threshold", "recall", "measure", "shingle_size", "verify"),
-        *method_options,
-    ]:
-        stored = "index" if index is not None else "signatures"
-        raise SettingsError(f"the {stored} has settings of its own; leave out --{', --'.join(given).replace('_', '-')}")
+    key_file = given.method_options.pop("key_file", None) if options.index is not None else None
+    if options.index is None and options.signatures is None:
+        settings = Settings.gather(given.settings())
+    elif typed := [name for name in given.settings() if name not in ("markup", "main_text")]:
+        stored = "index" if options.index is not None else "signatures"
+        raise SettingsError(f"the {stored} has settings of its own; leave out --{', --'.join(typed).replace('_', '-')}")
     from roughly.results.group import group_results
-    from roughly.sources.part import ReadOptions
 
-    columns = {
-        "text_column": text_column, "id_column": id_column, "title_column": title_column, "url_column": url_column,
-        "date_column": date_column, "source_column": source_column, "format": format, "markup": markup,
-    }  # fmt: skip
-    documents, rejects = _read(results, ReadOptions(**columns), texts=settings is not None)  # type: ignore[arg-type]
+    documents, rejects = _read(options.results, options.reading, texts=settings is not None)
     for reject in rejects[:_TOLD]:
         print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
     if not documents:
-        raise InputMissing(f"no results in {', '.join(results)}")
-    if index is not None:
+        raise InputMissing(f"no results in {', '.join(options.results)}")
+    if options.index is not None:
         from roughly.index import Index
 
-        with Index.open(index, key_file=key_file) as opened:
-            found = group_results(documents, show=show, index=opened, signatures=signatures)
+        with Index.open(options.index, key_file=key_file) as opened:
+            found = group_results(documents, show=options.show, index=opened, signatures=options.signatures)
     else:
-        found = group_results(documents, show=show, settings=settings, signatures=signatures)
-    if as_json:
+        found = group_results(documents, show=options.show, settings=settings, signatures=options.signatures)
+    if options.printing.as_json:
         json.dump(found.to_dict(), sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:

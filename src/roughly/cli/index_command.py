@@ -8,15 +8,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from roughly.console.method_options import NAMES, Sectioned, with_method_options
+from roughly.console.commands import Given, register
+from roughly.console.common_options import IndexPlace, Printing, SettingsLayers
+from roughly.console.method_options import Sectioned
+from roughly.declarations import REQUIRED, argument, group, option, values
 from roughly.errors import SettingsError
 from roughly.measures import FOR_QUERY, listed
-from roughly.settings import KEEP_RULES, MARKUP, MEASURES, Resources, Settings
+from roughly.settings import ReadOptions, Resources, Settings
 
 if TYPE_CHECKING:
     from roughly.index import Index
@@ -29,115 +33,79 @@ app = typer.Typer(
 
 _TOLD = 5  # rejects named one by one
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_ASKED = (
+_SETTINGS = (
     "threshold", "recall", "measure", "method", "shingle_size", "bands", "rows", "seed", "verify", "keep", "markup",
     "main_text", "date_format",
 )  # fmt: skip
 
-Where = Annotated[str, typer.Argument(metavar="INDEX", help="A file, or postgresql://user@host/database.")]
-Inputs = Annotated[list[str], typer.Argument(help="Files, folders, globs, URLs, or - for standard input.")]
-Ids = Annotated[list[str], typer.Argument(metavar="DOC_ID…", help="Ids of documents, or - to read them, one a line.")]
-Store = Annotated[str, typer.Option("--store", help="What is kept of a text: text, shingles, or sketch.")]
-KeyFile = Annotated[Path | None, typer.Option("--key-file", help="The secret key, where it was made with one.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
-TextColumn = Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")]
-IdColumn = Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")]
-TitleColumn = Annotated[str | None, typer.Option("--title-column", help="Column that holds the title.")]
-UrlColumn = Annotated[str | None, typer.Option("--url-column", help="Column that holds the url.")]
-DateColumn = Annotated[str | None, typer.Option("--date-column", help="Column that holds the date.")]
-SourceColumn = Annotated[str | None, typer.Option("--source-column", help="Column that holds the source.")]
-Format = Annotated[str | None, typer.Option("--format", help="Instead of guessing it from the name.")]
+
+@dataclass(frozen=True, kw_only=True)
+class CreateOptions:
+    """Options of the command `create`."""
+
+    where: str = argument(help="A file, or postgresql://user@host/database.", metavar="INDEX")
+    store: str = option("text", "What is kept of a text: text, shingles, or sketch.")
+    settings: dict[str, Any] = values(Settings, *_SETTINGS)
+    layers: SettingsLayers = group(SettingsLayers)
+    search: bool = option(False, "Make its texts searchable by their words.")
+    printing: Printing = group(Printing, "as_json", "quiet")
 
 
-@app.command(cls=Sectioned)
-@with_method_options
-def create(
-    context: typer.Context,
-    where: Where,
-    store: Store = "text",
-    threshold: Annotated[float, typer.Option("--threshold", help="Similarity from which two are duplicates.")] = 0.8,
-    recall: Annotated[float, typer.Option("--recall", help="Least share of such pairs to find.")] = 0.99,
-    measure: Annotated[str, typer.Option("--measure", help=" or ".join(MEASURES) + ".")] = "resemblance",
-    method: Annotated[str, typer.Option("--method", help=f"{NAMES}.")] = "minhash",
-    shingle_size: Annotated[int, typer.Option("--shingle-size", help="Words in a shingle.")] = 5,
-    bands: Annotated[int | None, typer.Option("--bands", help="Instead of deriving them from the recall.")] = None,
-    rows: Annotated[int | None, typer.Option("--rows", help="Rows of a band; goes with --bands.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the min-hash permutations.")] = 0,
-    verify: Annotated[bool, typer.Option("--verify", help="Judge candidates exactly on their texts.")] = False,
-    keep: Annotated[
-        str, typer.Option("--keep", help="Who speaks for equal documents: " + ", ".join(KEEP_RULES) + ".")
-    ] = "longest",
-    preset: Annotated[str | None, typer.Option("--preset", help="Settings of a paper, such as broder-1997.")] = None,
-    settings_file: Annotated[Path | None, typer.Option("--settings", help="Settings in a TOML file.")] = None,
-    *,
-    method_options: dict[str, Any],
-    markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
-    main_text: Annotated[bool, typer.Option("--main-text", help="Of HTML, the main text only.")] = False,
-    date_format: Annotated[
-        str | None, typer.Option("--date-format", help="How dates are written, such as %d/%m/%Y (strptime).")
-    ] = None,
-    search: Annotated[bool, typer.Option("--search", help="Make its texts searchable by their words.")] = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
-    """Make an empty index, bound to these settings."""
-    asked = {
-        name: context.params[name]
-        for name in _ASKED
-        if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT"
-    }
-    if preset is None and settings_file is None:
-        settings = Settings.gather(asked, method_options)
-    else:
-        from roughly.job.gathered_settings import settle
+@register(app, CreateOptions, methods=True, cls=Sectioned)
+def create(options: CreateOptions, given: Given) -> None:
+    """Make an empty index with these settings."""
+    from roughly.job.gathered_settings import settle
 
-        settings = settle({**asked, **method_options}, preset=preset, file=settings_file)
+    settings = settle(given.settings(), preset=options.layers.preset, file=options.layers.settings_file)
     from roughly.index import Index
 
-    with Index.create(where, settings, store=store, search=search) as index:
-        told = {"index": index.name, "method": settings.method, "fingerprint": index.fingerprint, "store": store}
-    if as_json:
+    with Index.create(options.where, settings, store=options.store, search=options.search) as index:
+        told = {
+            "index": index.name,
+            "method": settings.method,
+            "fingerprint": index.fingerprint,
+            "store": options.store,
+        }
+    if options.printing.as_json:
         _print(told)
-    elif not quiet:
+    elif not options.printing.quiet:
         print(f"index       {told['index']}, {settings.method}, fingerprint {told['fingerprint']}")
 
 
-@app.command()
-def add(
-    where: Where,
-    inputs: Inputs,
-    text_column: TextColumn = None,
-    id_column: IdColumn = None,
-    title_column: TitleColumn = None,
-    url_column: UrlColumn = None,
-    date_column: DateColumn = None,
-    source_column: SourceColumn = None,
-    format: Format = None,
-    at_once: Annotated[int, typer.Option("--at-once", help="Documents in one transaction.")] = 10_000,
-    each: Annotated[bool, typer.Option("--each", help="Print a line of JSON for each document.")] = False,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class AddOptions:
+    """Options of the command `add`."""
+
+    index: IndexPlace = group(IndexPlace)
+    inputs: list[str] = argument(help="Files, folders, globs, URLs, or - for standard input.")
+    reading: ReadOptions = group(
+        ReadOptions, "text_column", "id_column", "title_column", "url_column", "date_column", "source_column", "format"
+    )
+    at_once: int = option(10_000, "Documents in one transaction.")
+    each: bool = option(False, "Print a line of JSON for each document.")
+    printing: Printing = group(Printing, "as_json", "quiet")
+
+
+@register(app, AddOptions)
+def add(options: AddOptions) -> None:
     """Put documents in; those that are there stay as they are, and changed ones replace what was there."""
-    reading = _reading(text_column, id_column, title_column, url_column, date_column, source_column, format)
+    reading = options.reading
     counts = {"added": 0, "updated": 0, "unchanged": 0, "matched": 0}
     rejects: list[Any] = []
     unread: list[str] = []
     start = time.perf_counter()
-    with _opened(where, key_file) as index:
-        batches = _batches(inputs, reading, index.settings, rejects, unread)
-        for some in index.adding(batches, at_once=at_once):
+    with _opened(options.index.where, options.index.key_file) as index:
+        batches = _batches(options.inputs, reading, index.settings, rejects, unread)
+        for some in index.adding(batches, at_once=options.at_once):
             for added in some:
                 counts[added.status] += 1
                 counts["matched"] += added.match is not None
-                if each:
+                if options.each:
                     sys.stdout.write(json.dumps(added.to_dict(), ensure_ascii=False) + "\n")
     told = {**counts, "rejected": len(rejects), "unread_dates": len(unread), "seconds": time.perf_counter() - start}
-    if as_json:
+    if options.printing.as_json:
         _print(told)
-    elif not quiet and not each:
+    elif not options.printing.quiet and not options.each:
         print(f"added       {counts['added']:,}, {counts['updated']:,} updated, {counts['unchanged']:,} unchanged")
         print(f"matched     {counts['matched']:,} of them are duplicates of what was there before")
         if unread:
@@ -145,32 +113,40 @@ def add(
     _rejected(rejects)
 
 
-@app.command()
-def query(
-    where: Where,
-    inputs: Inputs,
-    limit: Annotated[int, typer.Option("--limit", help="Most matches for each document.")] = 10,
-    minimum: Annotated[float | None, typer.Option("--minimum", help="Least score of a match.")] = None,
-    measure: Annotated[str | None, typer.Option("--measure", help=f"To order by: {listed(FOR_QUERY)}.")] = None,
-    since: Annotated[str | None, typer.Option("--since", help="Documents dated on this day or later.")] = None,
-    until: Annotated[str | None, typer.Option("--until", help="Documents dated on this day or before.")] = None,
-    text_column: TextColumn = None,
-    id_column: IdColumn = None,
-    date_column: DateColumn = None,
-    format: Format = None,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class QueryOptions:
+    """Options of the command `query`."""
+
+    index: IndexPlace = group(IndexPlace)
+    inputs: list[str] = argument(help="Files, folders, globs, URLs, or - for standard input.")
+    limit: int = option(10, "Most matches for each document.")
+    minimum: float | None = option(None, "Least score of a match.")
+    measure: str | None = option(None, f"To order by: {listed(FOR_QUERY)}.")
+    since: str | None = option(None, "Documents dated on this day or later.")
+    until: str | None = option(None, "Documents dated on this day or before.")
+    reading: ReadOptions = group(ReadOptions, "text_column", "id_column", "date_column", "format")
+    printing: Printing = group(Printing, "as_json")
+
+
+@register(app, QueryOptions)
+def query(options: QueryOptions) -> None:
     """Ask which documents of the index these are duplicates of; nothing is put in."""
-    reading = _reading(text_column, id_column, None, None, date_column, None, format)
+    reading = options.reading
     rejects: list[Any] = []
-    with _opened(where, key_file) as index:
-        if not as_json:
+    with _opened(options.index.where, options.index.key_file) as index:
+        if not options.printing.as_json:
             print("asked\tdoc_id\tcluster_id\tresemblance\tcontainment\tcontained_in\testimated")
-        for batch in _batches(inputs, reading, index.settings, rejects):
-            found = index.queries(batch, limit=limit, minimum=minimum, since=since, until=until, measure=measure)
+        for batch in _batches(options.inputs, reading, index.settings, rejects):
+            found = index.queries(
+                batch,
+                limit=options.limit,
+                minimum=options.minimum,
+                since=options.since,
+                until=options.until,
+                measure=options.measure,
+            )
             for asked, matches in zip(batch.column("doc_id").to_pylist(), found, strict=True):
-                if as_json:
+                if options.printing.as_json:
                     told = {"asked": asked, "matches": [match.to_dict() for match in matches]}
                     sys.stdout.write(json.dumps(told, ensure_ascii=False) + "\n")
                     continue
@@ -182,47 +158,74 @@ def query(
     _rejected(rejects)
 
 
-@app.command()
-def remove(where: Where, ids: Ids, key_file: KeyFile = None, as_json: AsJson = False, quiet: Quiet = False) -> None:
+@dataclass(frozen=True, kw_only=True)
+class RemoveOptions:
+    """Options of the command `remove`."""
+
+    index: IndexPlace = group(IndexPlace)
+    ids: list[str] = argument(help="Ids of documents, or - to read them, one a line.", metavar="DOC_ID…")
+    printing: Printing = group(Printing, "as_json", "quiet")
+
+
+@register(app, RemoveOptions)
+def remove(options: RemoveOptions) -> None:
     """Take documents out; they never match again."""
-    with _opened(where, key_file) as index:
-        _gone("removed", index.remove, _ids(ids), as_json, quiet)
+    with _opened(options.index.where, options.index.key_file) as index:
+        _gone("removed", index.remove, _ids(options.ids), options.printing.as_json, options.printing.quiet)
 
 
-@app.command()
-def revoke(where: Where, ids: Ids, key_file: KeyFile = None, as_json: AsJson = False, quiet: Quiet = False) -> None:
+@dataclass(frozen=True, kw_only=True)
+class RevokeOptions:
+    """Options of the command `revoke`."""
+
+    index: IndexPlace = group(IndexPlace)
+    ids: list[str] = argument(help="Ids of documents, or - to read them, one a line.", metavar="DOC_ID…")
+    printing: Printing = group(Printing, "as_json", "quiet")
+
+
+@register(app, RevokeOptions)
+def revoke(options: RevokeOptions) -> None:
     """Declare that the texts of documents match nothing, now and whenever they are added again."""
-    with _opened(where, key_file) as index:
-        _gone("revoked", index.revoke, _ids(ids), as_json, quiet)
+    with _opened(options.index.where, options.index.key_file) as index:
+        _gone("revoked", index.revoke, _ids(options.ids), options.printing.as_json, options.printing.quiet)
 
 
-@app.command()
-def expire(
-    where: Where,
-    before: Annotated[str | None, typer.Option("--before", help="Documents dated before this day.")] = None,
-    older_than: Annotated[
-        str | None, typer.Option("--older-than", help="Documents added longer ago, such as 42d, 36h or 90m.")
-    ] = None,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ExpireOptions:
+    """Options of the command `expire`."""
+
+    index: IndexPlace = group(IndexPlace)
+    before: str | None = option(None, "Documents dated before this day.")
+    older_than: str | None = option(None, "Documents added longer ago, such as 42d, 36h or 90m.")
+    printing: Printing = group(Printing, "as_json", "quiet")
+
+
+@register(app, ExpireOptions)
+def expire(options: ExpireOptions) -> None:
     """Take out documents that are too old, by their date or by when they were added."""
-    seconds = None if older_than is None else _seconds(older_than)
-    with _opened(where, key_file) as index:
-        gone = index.expire(before=before, older_than=seconds)
-    if as_json:
+    seconds = None if options.older_than is None else _seconds(options.older_than)
+    with _opened(options.index.where, options.index.key_file) as index:
+        gone = index.expire(before=options.before, older_than=seconds)
+    if options.printing.as_json:
         _print({"expired": gone})
-    elif not quiet:
+    elif not options.printing.quiet:
         print(f"expired     {gone:,}")
 
 
-@app.command()
-def stats(where: Where, key_file: KeyFile = None, as_json: AsJson = False) -> None:
+@dataclass(frozen=True, kw_only=True)
+class StatsOptions:
+    """Options of the command `stats`."""
+
+    index: IndexPlace = group(IndexPlace)
+    printing: Printing = group(Printing, "as_json")
+
+
+@register(app, StatsOptions)
+def stats(options: StatsOptions) -> None:
     """Print how much an index holds."""
-    with _opened(where, key_file, compile=False) as index:
+    with _opened(options.index.where, options.index.key_file, compile=False) as index:
         told = index.stats()
-    if as_json:
+    if options.printing.as_json:
         _print(told.to_dict())
         return
     a_document = told.bytes / max(told.documents, 1)
@@ -234,17 +237,21 @@ def stats(where: Where, key_file: KeyFile = None, as_json: AsJson = False) -> No
     print(f"size        {told.bytes / 1e6:,.1f} MB, {a_document:,.0f} bytes a document; {told.keys:,} keys")
 
 
-@app.command()
-def verify(
-    where: Where,
-    sample: Annotated[int | None, typer.Option("--sample", help="Make the keys of so many texts again only.")] = None,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """Options of the command `verify`."""
+
+    index: IndexPlace = group(IndexPlace)
+    sample: int | None = option(None, "Make the keys of so many texts again only.")
+    printing: Printing = group(Printing, "as_json")
+
+
+@register(app, VerifyOptions)
+def verify(options: VerifyOptions) -> None:
     """Check that an index is whole: every row has what it needs, and keys are those of the texts."""
-    with _opened(where, key_file) as index:
-        check = index.verify(sample)
-    if as_json:
+    with _opened(options.index.where, options.index.key_file) as index:
+        check = index.verify(options.sample)
+    if options.printing.as_json:
         _print(check.to_dict())
     else:
         print(f"looked at   {check.documents:,} documents, {check.contents:,} texts, {check.keys:,} keys")
@@ -256,105 +263,121 @@ def verify(
         raise typer.Exit(3)
 
 
-@app.command()
-def export(
-    where: Where,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Parquet file of all documents to write.")],
-    pairs: Annotated[Path | None, typer.Option("--pairs", help="Parquet file of all pairs to write.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output where it exists.")] = False,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """Options of the command `export`."""
+
+    index: IndexPlace = group(IndexPlace)
+    output: Path = option(REQUIRED, "Parquet file of all documents to write.", "-o", "--output")
+    pairs: Path | None = option(None, "Parquet file of all pairs to write.")
+    printing: Printing = group(Printing)
+
+
+@register(app, ExportOptions)
+def export(options: ExportOptions) -> None:
     """Write all documents to a Parquet file, with their texts where these are stored."""
     from roughly.signing.signature_file import check_output
 
-    with _opened(where, key_file) as index:
-        if pairs is not None:
-            check_output(pairs, overwrite)
-        count = index.export(output, overwrite=overwrite)
-        if pairs is not None:
+    with _opened(options.index.where, options.index.key_file) as index:
+        if options.pairs is not None:
+            check_output(options.pairs, options.printing.overwrite)
+        count = index.export(options.output, overwrite=options.printing.overwrite)
+        if options.pairs is not None:
             import pyarrow.parquet as pq
 
             from roughly.sources.streams import replacing
 
-            with replacing(pairs) as target:
+            with replacing(options.pairs) as target:
                 pq.write_table(index.pairs(), target, compression="zstd")
-    if as_json:
-        _print({"output": str(output), "documents": count})
-    elif not quiet:
-        print(f"written     {count:,} documents to {output}")
+    if options.printing.as_json:
+        _print({"output": str(options.output), "documents": count})
+    elif not options.printing.quiet:
+        print(f"written     {count:,} documents to {options.output}")
 
 
-@app.command("import")
-def import_(
-    where: Where,
-    folder: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that `roughly dedupe` wrote.")],
-    inputs: Annotated[list[str] | None, typer.Option("--input", help="The run's input, where it has moved.")] = None,
-    store: Store = "text",
-    text_column: TextColumn = None,
-    id_column: IdColumn = None,
-    title_column: TitleColumn = None,
-    url_column: UrlColumn = None,
-    date_column: DateColumn = None,
-    source_column: SourceColumn = None,
-    format: Format = None,
-    threads: Annotated[int, typer.Option("--threads", help="0: one a core.")] = 0,
-    temp: Annotated[Path | None, typer.Option("--temp", help="Folder to work in.")] = None,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions:
+    """Options of the command `import`."""
+
+    index: IndexPlace = group(IndexPlace)
+    folder: Path = argument(help="The folder that `roughly dedupe` wrote.", metavar="OUT")
+    inputs: list[str] | None = option(None, "The run's input, where it has moved.", "--input")
+    store: str = option("text", "What is kept of a text: text, shingles, or sketch.")
+    reading: ReadOptions = group(
+        ReadOptions, "text_column", "id_column", "title_column", "url_column", "date_column", "source_column", "format"
+    )
+    resources: Resources = group(Resources, "threads", "temp")
+    printing: Printing = group(Printing, "as_json", "quiet")
+
+
+@register(app, ImportOptions, name="import")
+def import_(options: ImportOptions) -> None:
     """Make an index of a run, by bulk load: its settings, its documents, its clusters."""
     from dataclasses import replace
 
     from roughly.index.upkeep.import_run import import_run, read_run
 
-    key = None if key_file is None else str(key_file)
-    settings, _ = read_run(folder, key)
-    reading = _reading(text_column, id_column, title_column, url_column, date_column, source_column, format)
+    key = None if options.index.key_file is None else str(options.index.key_file)
+    settings, _ = read_run(options.folder, key)
+    reading = options.reading
     start = time.perf_counter()
     count = import_run(
-        folder, where, inputs=inputs, store=store, key_file=key, reading=replace(reading, markup=settings.markup),
-        resources=Resources(threads=threads, temp=temp),
-    )  # fmt: skip
+        options.folder,
+        options.index.where,
+        inputs=options.inputs,
+        store=options.store,
+        key_file=key,
+        reading=replace(reading, markup=settings.markup),
+        resources=options.resources,
+    )
     seconds = time.perf_counter() - start
-    if as_json:
-        _print({"index": where, "documents": count, "seconds": seconds})
-    elif not quiet:
+    if options.printing.as_json:
+        _print({"index": options.index.where, "documents": count, "seconds": seconds})
+    elif not options.printing.quiet:
         print(f"imported    {count:,} documents in {seconds:.1f} s")
 
 
-@app.command()
-def upgrade(where: Where, key_file: KeyFile = None, as_json: AsJson = False, quiet: Quiet = False) -> None:
+@dataclass(frozen=True, kw_only=True)
+class UpgradeOptions:
+    """Options of the command `upgrade`."""
+
+    index: IndexPlace = group(IndexPlace)
+    printing: Printing = group(Printing, "as_json", "quiet")
+
+
+@register(app, UpgradeOptions)
+def upgrade(options: UpgradeOptions) -> None:
     """Bring an index of an older version of roughly to this version's format."""
     from roughly.index import Index
 
-    before, now = Index.upgrade(where, key_file=key_file)
-    if as_json:
+    before, now = Index.upgrade(options.index.where, key_file=options.index.key_file)
+    if options.printing.as_json:
         _print({"before": before, "now": now})
-    elif not quiet:
+    elif not options.printing.quiet:
         print(f"format      {now}" + ("" if before != now else ", as it was"))
 
 
-@app.command()
-def refresh(
-    where: Where,
-    lexicon: Annotated[Path, typer.Option("--lexicon", help="The new lexicon's file.")],
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class RefreshOptions:
+    """Options of the command `refresh`."""
+
+    index: IndexPlace = group(IndexPlace)
+    lexicon: Path = option(REQUIRED, "The new lexicon's file.")
+    printing: Printing = group(Printing, "as_json", "quiet")
+
+
+@register(app, RefreshOptions)
+def refresh(options: RefreshOptions) -> None:
     """Sign all texts with another lexicon, while the index is in use; repeat the command after an interruption."""
-    with _opened(where, key_file) as index:
-        done = index.refresh(lexicon)
+    with _opened(options.index.where, options.index.key_file) as index:
+        done = index.refresh(options.lexicon)
         told = {
             "contents": done.contents, "changed": done.changed, "resumed": done.resumed,
             "fingerprint": index.fingerprint,
         }  # fmt: skip
-    if as_json:
+    if options.printing.as_json:
         _print(told)
-    elif not quiet:
+    elif not options.printing.quiet:
         share = done.changed / max(done.contents, 1)
         print(f"signed      {done.contents:,} texts again; the keys of {done.changed:,} changed ({share:.1%})")
         print(f"fingerprint {told['fingerprint']}")
@@ -367,22 +390,8 @@ def _opened(where: str, key_file: Path | None, compile: bool = True) -> Index:
     return index
 
 
-def _reading(
-    text: str | None, doc_id: str | None, title: str | None, url: str | None, date: str | None, source: str | None,
-    format: str | None,
-) -> Any:  # fmt: skip
-    from roughly.sources.part import ReadOptions
-
-    return ReadOptions(
-        text_column=text, id_column=doc_id, title_column=title, url_column=url, date_column=date, source_column=source,
-        format=format,
-    )  # fmt: skip
-
-
-def _batches(
-    inputs: list[str], reading: Any, settings: Settings, rejects: list[Any], unread: list[str] | None = None
-) -> Iterator[Any]:
-    """Documents of files, a batch at a time; records and dates that could not be read are put aside."""
+def _batches(inputs: list[str], reading: Any, markup: str, rejects: list[Any]) -> Iterator[Any]:
+    """Documents of files, a batch at a time; what could not be read is put aside."""
     from dataclasses import replace
 
     from roughly import dates

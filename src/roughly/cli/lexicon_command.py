@@ -7,13 +7,17 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from roughly.console.commands import register
+from roughly.console.common_options import Printing
+from roughly.declarations import REQUIRED, argument, group, option
 from roughly.errors import Interrupted
-from roughly.settings import MARKUP, Resources, parse_size
+from roughly.lexicon.request import BuildRequest
 
 if TYPE_CHECKING:
     from roughly.lexicon import Lexicon, LexiconComparison
@@ -27,67 +31,49 @@ app = typer.Typer(
 _TOLD = 5  # rejects named one by one
 _LISTED = 100  # rejects in the JSON
 _DEFAULT = "default"
-
-File = Annotated[Path, typer.Argument(help="A lexicon's file, or `default` for the one that comes with roughly.")]
-Files = Annotated[list[Path], typer.Argument(help="Lexicons' files.")]
-Output = Annotated[Path, typer.Option("-o", "--output", help="File to write; must not exist.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output where it exists.")]
-MinDf = Annotated[int, typer.Option("--min-df", help="Only terms in so many documents.")]
-LettersOnly = Annotated[bool, typer.Option("--letters-only", help="Only terms of letters.")]
-MinLength = Annotated[int, typer.Option("--min-length", help="Only terms of so many characters.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_OFFERED = (
+    "filters", "text_column", "id_column", "format", "markup", "main_text", "batch_size", "memory", "threads", "temp",
+)  # fmt: skip
 
 
-@app.command()
-def build(
-    inputs: Annotated[list[str], typer.Argument(help="Files, folders, globs, URLs, or - for standard input.")],
-    output: Output,
-    filter: Annotated[str, typer.Option("--filter", help="Of sw, tg5, tl25, nosc, stem; several with commas.")] = "",
-    text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
-    id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Instead of guessing it from the name.")] = None,
-    markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
-    main_text: Annotated[bool, typer.Option("--main-text", help="Of HTML, the main text only.")] = False,
-    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Documents read at a time.")] = None,
-    memory: Annotated[str, typer.Option("--memory", help="Memory to use; more is spilled to disk.")] = "1GB",
-    threads: Annotated[int, typer.Option("--threads", help="0: as many as there are cores.")] = 0,
-    temp: Annotated[Path | None, typer.Option("--temp", help="Folder to spill to.")] = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions:
+    """Options of the command `build`."""
+
+    inputs: list[str] = argument(help="Files, folders, globs, URLs, or - for standard input.")
+    output: Path = option(REQUIRED, "File to write; must not exist.", "-o", "--output")
+    request: BuildRequest = group(BuildRequest, *_OFFERED)
+    printing: Printing = group(Printing)
+
+
+@register(app, BuildOptions)
+def build(options: BuildOptions) -> None:
     """Count the documents that each term stands in."""
     from roughly.console.progress import Progress
-    from roughly.errors import SettingsError
     from roughly.lexicon.builder import run_build
-    from roughly.sources.part import ReadOptions
-    from roughly.text.filters import Filters
 
-    if markup not in MARKUP:
-        raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    filters = Filters.parse(filter)
-    reading = ReadOptions(
-        text_column=text_column, id_column=id_column, markup=markup, format=format, batch_size=batch_size  # type: ignore[arg-type]
-    )  # fmt: skip
-    resources = Resources(threads=threads, memory=parse_size(memory), temp=temp)
     start = time.perf_counter()
-    with _stoppable(), Progress(quiet) as progress:
+    with _stoppable(), Progress(options.printing.quiet) as progress:
         built = run_build(
-            None, inputs, output=output, overwrite=overwrite, filters=filters, main_text=main_text, resources=resources,
-            reading=reading, listener=progress,
-        )  # fmt: skip
+            None,
+            options.inputs,
+            options.request,
+            output=options.output,
+            overwrite=options.printing.overwrite,
+            listener=progress,
+        )
     seconds = time.perf_counter() - start
     for reject in built.rejects[:_TOLD]:
         print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
-    if as_json:
+    if options.printing.as_json:
         rejects = [{"file": r.file, "record": r.record, "reason": r.reason} for r in built.rejects[:_LISTED]]
         _print_json(
-            {"output": str(output)} | built.lexicon.summary()
+            {"output": str(options.output)} | built.lexicon.summary()
             | {"text_bytes": built.text_bytes, "seconds": seconds, "spills": built.spills}
             | {"rejected": len(built.rejects), "rejects": rejects, "guesses": built.notes}
         )  # fmt: skip
-    elif not quiet:
-        _print_summary(built.lexicon, output)
+    elif not options.printing.quiet:
+        _print_summary(built.lexicon, options.output)
         for note in built.notes:
             print(f"guessed     {note}")
         speed = built.text_bytes / max(seconds, 1e-9) / 1e6
@@ -96,65 +82,109 @@ def build(
         raise typer.Exit(3)
 
 
-@app.command()
-def merge(lexicons: Files, output: Output, overwrite: Overwrite = False, as_json: AsJson = False) -> None:
+@dataclass(frozen=True, kw_only=True)
+class MergeOptions:
+    """Options of the command `merge`."""
+
+    lexicons: list[Path] = argument(help="Lexicons' files.")
+    output: Path = option(REQUIRED, "File to write; must not exist.", "-o", "--output")
+    printing: Printing = group(Printing, "overwrite", "as_json")
+
+
+@register(app, MergeOptions)
+def merge(options: MergeOptions) -> None:
     """Make one lexicon of several, as if built from all their documents."""
     from roughly import lexicon
 
     with _stoppable():
-        made = lexicon.merge([_open(path) for path in lexicons], output=output, overwrite=overwrite)
-    _print_made(made, output, as_json)
+        made = lexicon.merge(
+            [_open(path) for path in options.lexicons], output=options.output, overwrite=options.printing.overwrite
+        )
+    _print_made(made, options.output, options.printing.as_json)
 
 
-@app.command()
-def prune(
-    lexicon: File, output: Output, min_df: MinDf = 1, letters_only: LettersOnly = False, min_length: MinLength = 1,
-    overwrite: Overwrite = False, as_json: AsJson = False,
-) -> None:  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class PruneOptions:
+    """Options of the command `prune`."""
+
+    lexicon: Path = argument(help="A lexicon's file, or `default` for the one that comes with roughly.")
+    output: Path = option(REQUIRED, "File to write; must not exist.", "-o", "--output")
+    min_df: int = option(1, "Only terms in so many documents.")
+    letters_only: bool = option(False, "Only terms of letters.")
+    min_length: int = option(1, "Only terms of so many characters.")
+    printing: Printing = group(Printing, "overwrite", "as_json")
+
+
+@register(app, PruneOptions)
+def prune(options: PruneOptions) -> None:
     """Write a lexicon without the terms that are below thresholds."""
     from roughly.lexicon import prune as cut
 
     with _stoppable():
         made = cut(
-            _open(lexicon), output=output, overwrite=overwrite, min_df=min_df, letters_only=letters_only,
-            min_length=min_length,
-        )  # fmt: skip
-    _print_made(made, output, as_json)
+            _open(options.lexicon),
+            output=options.output,
+            overwrite=options.printing.overwrite,
+            min_df=options.min_df,
+            letters_only=options.letters_only,
+            min_length=options.min_length,
+        )
+    _print_made(made, options.output, options.printing.as_json)
 
 
-@app.command()
-def compare(
-    left: File, right: File, min_df: MinDf = 1, letters_only: LettersOnly = False, min_length: MinLength = 1,
-    as_json: AsJson = False,
-) -> None:  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """Options of the command `compare`."""
+
+    left: Path = argument(help="A lexicon's file, or `default` for the one that comes with roughly.")
+    right: Path = argument(help="A lexicon's file, or `default` for the one that comes with roughly.")
+    min_df: int = option(1, "Only terms in so many documents.")
+    letters_only: bool = option(False, "Only terms of letters.")
+    min_length: int = option(1, "Only terms of so many characters.")
+    printing: Printing = group(Printing, "as_json")
+
+
+@register(app, CompareOptions)
+def compare(options: CompareOptions) -> None:
     """Rank correlation of the terms in common; terms added and lost."""
-    options: dict[str, Any] = {"min_df": min_df, "letters_only": letters_only, "min_length": min_length}
-    found = _open(left).with_thresholds(**options).compare(_open(right).with_thresholds(**options))
-    if as_json:
+    limits: dict[str, Any] = {
+        "min_df": options.min_df,
+        "letters_only": options.letters_only,
+        "min_length": options.min_length,
+    }
+    found = _open(options.left).with_thresholds(**limits).compare(_open(options.right).with_thresholds(**limits))
+    if options.printing.as_json:
         _print_json(found.to_dict())
     else:
         _print_comparison(found)
 
 
-@app.command()
-def show(
-    lexicon: File,
-    term: Annotated[list[str] | None, typer.Option("--term", help="A term to look up; may be repeated.")] = None,
-    top: Annotated[int, typer.Option("--top", help="List so many of the commonest terms.", min=0)] = 0,
-    min_df: MinDf = 1,
-    letters_only: LettersOnly = False,
-    min_length: MinLength = 1,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions:
+    """Options of the command `show`."""
+
+    lexicon: Path = argument(help="A lexicon's file, or `default` for the one that comes with roughly.")
+    term: list[str] | None = option(None, "A term to look up; may be repeated.")
+    top: int = option(0, "List so many of the commonest terms.")
+    min_df: int = option(1, "Only terms in so many documents.")
+    letters_only: bool = option(False, "Only terms of letters.")
+    min_length: int = option(1, "Only terms of so many characters.")
+    printing: Printing = group(Printing, "as_json")
+
+
+@register(app, ShowOptions)
+def show(options: ShowOptions) -> None:
     """Show what a lexicon holds, and the idf of terms."""
-    opened = _open(lexicon).with_thresholds(min_df=min_df, letters_only=letters_only, min_length=min_length)
-    rows = [_row(opened, word, opened.frequency(word)) for word in term or []]
-    rows += [_row(opened, word, count) for word, count in opened.top(top)]
-    if as_json:
-        _print_json({"lexicon": str(lexicon)} | opened.summary() | {"listed": rows})
+    opened = _open(options.lexicon).with_thresholds(
+        min_df=options.min_df, letters_only=options.letters_only, min_length=options.min_length
+    )
+    rows = [_row(opened, word, opened.frequency(word)) for word in options.term or []]
+    rows += [_row(opened, word, count) for word, count in opened.top(options.top)]
+    if options.printing.as_json:
+        _print_json({"lexicon": str(options.lexicon)} | opened.summary() | {"listed": rows})
         return
     if not rows:
-        _print_summary(opened, lexicon)
+        _print_summary(opened, options.lexicon)
         return
     width = max(4, *(len(row["term"]) for row in rows))
     print(f"{'term':<{width}}  documents  idf (conrad)  idf (imatch)")

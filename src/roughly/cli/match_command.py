@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from roughly.console.common_options import Printing
+from roughly.declarations import argument, group, option
 from roughly.measures import FOR_QUERY, listed
-from roughly.settings import MARKUP
+from roughly.settings import ReadOptions
 
 if TYPE_CHECKING:
     from roughly.index.stream import MatchAnswer
@@ -18,37 +21,41 @@ if TYPE_CHECKING:
 KNOWN, NOT_KNOWN, FAILED, REJECTED = 0, 1, 2, 3
 
 
-def match(
-    index: Annotated[str, typer.Argument(help="An index: a file, or postgresql://…")],
-    add: Annotated[bool, typer.Option("--add", help="Learn each document after it was judged.")] = False,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Take back, for good, all that makes it known.")] = False,
-    window: Annotated[int | None, typer.Option("--window", help="Days that a match may be older or newer.")] = None,
-    minimum: Annotated[float | None, typer.Option("--minimum", help="Least score of a match.")] = None,
-    measure: Annotated[str | None, typer.Option("--measure", help=f"Of the score: {listed(FOR_QUERY)}.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No answers: the exit code says it.")] = False,
-    key_file: Annotated[Path | None, typer.Option("--key-file", help="The key that the index was made with.")] = None,
-    text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
-    id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,
-    url_column: Annotated[str | None, typer.Option("--url-column", help="Column that holds the url.")] = None,
-    date_column: Annotated[str | None, typer.Option("--date-column", help="Column that holds the date.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="jsonl, mbox, eml, text or html.")] = None,
-    markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class MatchOptions:
+    """Options of the command `match`."""
+
+    index: str = argument(help="An index: a file, or postgresql://…")
+    add: bool = option(False, "Learn each document after it was judged.")
+    revoke: bool = option(False, "Take back, for good, all that makes it known.")
+    window: int | None = option(None, "Days that a match may be older or newer.")
+    minimum: float | None = option(None, "Least score of a match.")
+    measure: str | None = option(None, f"Measure of the score: {listed(FOR_QUERY)}.")
+    printing: Printing = group(Printing, "as_json", "quiet")
+    key_file: Path | None = option(None, "The key that the index was made with.")
+    reading: ReadOptions = group(
+        ReadOptions, "text_column", "id_column", "url_column", "date_column", "format", "markup"
+    )
+
+
+def match(options: MatchOptions) -> None:
     """Say of each document on standard input whether an index knows it; exit code 0 known, 1 not."""
     from roughly.errors import RoughlyError, SettingsError
     from roughly.index.stream import MatchRequest
-    from roughly.sources.part import ReadOptions
 
-    asked = MatchRequest(add=add, revoke=revoke, window=window, minimum=minimum, measure=measure)
-    if markup not in MARKUP:
-        raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    reading = ReadOptions(
-        text_column=text_column, id_column=id_column, url_column=url_column, date_column=date_column,
-        markup=markup, format=format,  # type: ignore[arg-type]
-    )  # fmt: skip
+    asked = MatchRequest(
+        add=options.add, revoke=options.revoke, window=options.window, minimum=options.minimum, measure=options.measure
+    )
+    reading = options.reading  # fmt: skip
     try:
-        code = _run(index, key_file, reading, asked, as_json=as_json, quiet=quiet)
+        code = _run(
+            options.index,
+            options.key_file,
+            reading,
+            asked,
+            as_json=options.printing.as_json,
+            quiet=options.printing.quiet,
+        )
     except (SettingsError, KeyboardInterrupt):
         raise
     except BrokenPipeError:

@@ -5,61 +5,68 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Any
 
 import typer
 
-Where = Annotated[str, typer.Argument(metavar="INDEX", help="An index: a file, or postgresql://…")]
-KeyFile = Annotated[Path | None, typer.Option("--key-file", help="The key that the index was made with.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+from roughly.console.commands import command
+from roughly.console.common_options import IndexPlace, Printing
+from roughly.declarations import argument, group, option
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the group of index commands."""
-    app.command("search-index")(search_index)
-    app.command()(search)
+    app.command("search-index")(command(SearchIndexOptions, search_index))
+    app.command()(command(SearchOptions, search))
 
 
-def search_index(
-    where: Where,
-    drop: Annotated[bool, typer.Option("--drop", help="Take it away instead.")] = False,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No summary.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SearchIndexOptions:
+    """Options of the command `search-index`."""
+
+    index: IndexPlace = group(IndexPlace)
+    drop: bool = option(False, "Take it away instead.")
+    printing: Printing = group(Printing, "as_json", "quiet")
+
+
+def search_index(options: SearchIndexOptions) -> None:
     """Make the texts of an index searchable by their words; repeat the command after an interruption."""
     from roughly.index import Index
 
     start = time.perf_counter()
-    with Index.open(where, key_file=key_file) as index:
+    with Index.open(options.index.where, key_file=options.index.key_file) as index:
         before = index.stats().bytes
-        if drop:
+        if options.drop:
             index.forget_search()
-        texts = 0 if drop else index.make_searchable()
+        texts = 0 if options.drop else index.make_searchable()
         told = {"texts": texts, "bytes": index.stats().bytes - before, "seconds": time.perf_counter() - start}
-    if as_json:
+    if options.printing.as_json:
         _print(told)
-    elif not quiet:
-        said = "taken away" if drop else f"{texts:,} texts put in"
+    elif not options.printing.quiet:
+        said = "taken away" if options.drop else f"{texts:,} texts put in"
         print(f"search      {said}, {told['bytes'] / 1e6:+,.1f} MB, {told['seconds']:.1f} s")
 
 
-def search(
-    where: Where,
-    query: Annotated[str, typer.Argument(help='Words that all occur; "a phrase", -without, begin*.')],
-    limit: Annotated[int, typer.Option("--limit", help="Most documents to tell.")] = 10,
-    offset: Annotated[int, typer.Option("--offset", help="Pass over so many.")] = 0,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """Options of the command `search`."""
+
+    index: IndexPlace = group(IndexPlace)
+    query: str = argument(help='Words that all occur; "a phrase", -without, begin*.')
+    limit: int = option(10, "Most documents to tell.")
+    offset: int = option(0, "Pass over so many.")
+    printing: Printing = group(Printing, "as_json")
+
+
+def search(options: SearchOptions) -> None:
     """Find documents by words of their texts and titles, the best first; exit code 3 where there are none."""
     from roughly.index import Index
     from roughly.report.visible import flow
 
-    with Index.open(where, key_file=key_file) as index:
-        found = index.search(query, limit=limit, offset=offset)
-    if as_json:
+    with Index.open(options.index.where, key_file=options.index.key_file) as index:
+        found = index.search(options.query, limit=options.limit, offset=options.offset)
+    if options.printing.as_json:
         _print(found.to_dict())
     else:
         print("score\tdoc_id\tcluster_id\tdate\ttitle")

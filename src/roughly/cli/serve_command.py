@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from roughly.console.common_options import Printing
+from roughly.declarations import argument, group, option
 
 _NEEDED = ("fastapi", "uvicorn", "multipart", "httpx")
 
 
-def serve(
-    paths: Annotated[
-        list[str], typer.Argument(help="The folder of a run, an index (a file, or postgresql://…), or both.")
-    ],
-    inputs: Annotated[
-        list[str] | None, typer.Option("--input", help="Where the documents of the run lie, if they have moved.")
-    ] = None,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on; any but this machine's needs tokens.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")] = 8080,
-    token_file: Annotated[
-        Path | None, typer.Option("--token-file", help="Tokens, a line each: read, write or admin, and the token.")
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option("--allow-host", help="A name that the service is known by, behind a proxy.")
-    ] = None,
-    key_file: Annotated[Path | None, typer.Option("--key-file", help="The key that the index was made with.")] = None,
-    max_body: Annotated[str, typer.Option("--max-body", help="Most bytes of a request.")] = "16MB",
-    max_stream: Annotated[str, typer.Option("--max-stream", help="Most bytes of a request of lines.")] = "4GB",
-    max_batch: Annotated[int, typer.Option("--max-batch", help="Most documents or results in a list.")] = 10_000,
-    max_text: Annotated[str, typer.Option("--max-text", help="Most bytes of a text.")] = "10MB",
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds until an answer must have begun.")] = 30.0,
-    rate: Annotated[float, typer.Option("--rate", help="Requests a second of one caller; 0 for any number.")] = 200.0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No line for each request.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """Options of the command `serve`."""
+
+    paths: list[str] = argument(help="The folder of a run, an index (a file, or postgresql://…), or both.")
+    inputs: list[str] | None = option(None, "Where the documents of the run lie, if they have moved.", "--input")
+    host: str = option("127.0.0.1", "Address to listen on; any but this machine's needs tokens.")
+    port: int = option(8080, "Port to listen on; 0 for any that is free.")
+    token_file: Path | None = option(None, "Tokens, a line each: read, write or admin, and the token.")
+    allow_host: list[str] | None = option(None, "A name that the service is known by, behind a proxy.")
+    key_file: Path | None = option(None, "The key that the index was made with.")
+    max_body: str = option("16MB", "Most bytes of a request.")
+    max_stream: str = option("4GB", "Most bytes of a request of lines.")
+    max_batch: int = option(10_000, "Most documents or results in a list.")
+    max_text: str = option("10MB", "Most bytes of a text.")
+    timeout: float = option(30.0, "Seconds until an answer must have begun.")
+    rate: float = option(200.0, "Requests a second of one caller; 0 for any number.")
+    printing: Printing = group(Printing, "quiet")
+
+
+def serve(options: ServeOptions) -> None:
     """Serve the API and the explorer until Ctrl-C."""
     from roughly.errors import SettingsError
 
@@ -51,15 +47,24 @@ def serve(
     from roughly.service.serving import serve as run
     from roughly.settings import parse_size
 
-    tokens = read_tokens(token_file)
+    tokens = read_tokens(options.token_file)
     config = ServiceConfig(
-        host=host, port=port, read_tokens=tokens["read"], write_tokens=tokens["write"], admin_tokens=tokens["admin"],
-        allowed_hosts=allowed(allow_host or []), max_body=parse_size(max_body), max_stream=parse_size(max_stream),
-        max_batch=max_batch, max_text=parse_size(max_text), timeout=timeout, rate=rate,
-    )  # fmt: skip
-    holdings = ServedData.open(paths, key_file=key_file, inputs=inputs)
+        host=options.host,
+        port=options.port,
+        read_tokens=tokens["read"],
+        write_tokens=tokens["write"],
+        admin_tokens=tokens["admin"],
+        allowed_hosts=allowed(options.allow_host or []),
+        max_body=parse_size(options.max_body),
+        max_stream=parse_size(options.max_stream),
+        max_batch=options.max_batch,
+        max_text=parse_size(options.max_text),
+        timeout=options.timeout,
+        rate=options.rate,
+    )
+    holdings = ServedData.open(options.paths, key_file=options.key_file, inputs=options.inputs)
     try:
-        run(holdings, config, quiet=quiet, ready=_ready)
+        run(holdings, config, quiet=options.printing.quiet, ready=_ready)
     finally:
         holdings.close()
 

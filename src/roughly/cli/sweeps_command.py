@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from roughly.settings import MARKUP
+from roughly.console.commands import command
+from roughly.console.common_options import IndexPlace, Printing
+from roughly.declarations import REQUIRED, argument, group, option
+from roughly.settings import ReadOptions, Resources
 
 if TYPE_CHECKING:
     from roughly.index.sweeps.changes import Changes
@@ -17,48 +21,48 @@ if TYPE_CHECKING:
     from roughly.index.sweeps.lost import Lost
 
 _TOLD = 5  # rejects named one by one
-Where = Annotated[str, typer.Argument(metavar="INDEX", help="An index: a file, or postgresql://…")]
-KeyFile = Annotated[Path | None, typer.Option("--key-file", help="The key that the index was made with.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the group of index commands."""
-    for command in (sweep, lost, copies, changes):
-        app.command()(command)
+    for kind, run in (
+        (SweepOptions, sweep), (LostOptions, lost), (CopiesOptions, copies), (ChangesOptions, changes),
+    ):  # fmt: skip
+        app.command()(command(kind, run))
 
 
-def sweep(
-    where: Where,
-    inputs: Annotated[list[str], typer.Argument(help="WARC files, or any files whose documents have urls.")],
-    date: Annotated[str, typer.Option("--date", help="Day of the sweep, such as 2024-03-31.")],
-    redo: Annotated[bool, typer.Option("--redo", help="Take out what is there of this day first.")] = False,
-    key_file: KeyFile = None,
-    text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
-    url_column: Annotated[str | None, typer.Option("--url-column", help="Column that holds the url.")] = None,
-    title_column: Annotated[str | None, typer.Option("--title-column", help="Column that holds the title.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Instead of guessing it from the name.")] = None,
-    markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
-    temp: Annotated[Path | None, typer.Option("--temp", help="Folder to work in.")] = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions:
+    """Options of the command `sweep`."""
+
+    index: IndexPlace = group(IndexPlace)
+    inputs: list[str] = argument(help="WARC files, or any files whose documents have urls.")
+    date: str = option(REQUIRED, "Day of the sweep, such as 2024-03-31.")
+    redo: bool = option(False, "Take out what is there of this day first.")
+    reading: ReadOptions = group(ReadOptions, "text_column", "url_column", "title_column", "format", "markup")
+    resources: Resources = group(Resources, "temp")
+    printing: Printing = group(Printing, "as_json")
+
+
+def sweep(options: SweepOptions) -> None:
     """Add the pages of a crawl under its day; run it again where it was interrupted."""
-    from roughly.errors import SettingsError
     from roughly.index import Index
     from roughly.index.sweeps.api import run_sweep
-    from roughly.sources.part import ReadOptions
 
-    if markup not in MARKUP:
-        raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
-    reading = ReadOptions(
-        text_column=text_column, url_column=url_column, title_column=title_column, format=format,
-        markup=markup,  # type: ignore[arg-type]
-    )  # fmt: skip
-    with Index.open(where, key_file=key_file) as index:
-        done, rejects = run_sweep(index, None, inputs, date=date, redo=redo, reading=reading, temp=temp)
+    reading = options.reading  # fmt: skip
+    with Index.open(options.index.where, key_file=options.index.key_file) as index:
+        done, rejects = run_sweep(
+            index,
+            None,
+            options.inputs,
+            date=options.date,
+            redo=options.redo,
+            reading=reading,
+            temp=options.resources.temp,
+        )
     for reject in rejects[:_TOLD]:
         print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
-    if as_json:
+    if options.printing.as_json:
         _print_json(done.to_dict())
     else:
         print(f"sweep       {done.date}, {done.pages:,} pages")
@@ -74,20 +78,24 @@ def sweep(
         raise typer.Exit(3)
 
 
-def lost(
-    where: Where,
-    url: Annotated[str, typer.Argument(help="The address that no longer answers.")],
-    limit: Annotated[int, typer.Option("--limit", help="Most pages to tell.")] = 10,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class LostOptions:
+    """Options of the command `lost`."""
+
+    index: IndexPlace = group(IndexPlace)
+    url: str = argument(help="The address that no longer answers.")
+    limit: int = option(10, "Most pages to tell.")
+    printing: Printing = group(Printing, "as_json")
+
+
+def lost(options: LostOptions) -> None:
     """Find where a page lives now that some sweep had seen; exit code 3 where it is not found."""
     from roughly.index import Index
     from roughly.index.sweeps.lost import lost as find
 
-    with Index.open(where, key_file=key_file) as index:
-        answer = find(index, url, limit=limit)
-    if as_json:
+    with Index.open(options.index.where, key_file=options.index.key_file) as index:
+        answer = find(index, options.url, limit=options.limit)
+    if options.printing.as_json:
         _print_json(answer.to_dict())
     else:
         _print_lost(answer)
@@ -108,29 +116,33 @@ def _print_lost(answer: Lost) -> None:
         print(f"not found   nothing in later sweeps, up to {answer.last_sweep}, is like it")
 
 
-def copies(
-    where: Where,
-    document: Annotated[str, typer.Argument(help="Its id or url in the index; with --file, a file.")],
-    file: Annotated[bool, typer.Option("--file", help="The document is a file of text or HTML.")] = False,
-    minimum: Annotated[float, typer.Option("--minimum", help="Least share of either that the other holds.")] = 0.1,
-    limit: Annotated[int | None, typer.Option("--limit", help="Most copies to tell.")] = None,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CopiesOptions:
+    """Options of the command `copies`."""
+
+    index: IndexPlace = group(IndexPlace)
+    document: str = argument(help="Its id or url in the index; with --file, a file.")
+    file: bool = option(False, "The document is a file of text or HTML.")
+    minimum: float = option(0.1, "Least share of either that the other holds.")
+    limit: int | None = option(None, "Most copies to tell.")
+    printing: Printing = group(Printing, "as_json")
+
+
+def copies(options: CopiesOptions) -> None:
     """List whole and partial copies of a document, with their urls and both containments."""
     from roughly.index import Index
     from roughly.index.sweeps.copies import copies as find
 
-    asked: Any = _read_file(document) if file else document
-    with Index.open(where, key_file=key_file) as index:
-        answer = find(index, asked, minimum=minimum, limit=limit)
+    asked: Any = _read_file(options.document) if options.file else options.document
+    with Index.open(options.index.where, key_file=options.index.key_file) as index:
+        answer = find(index, asked, minimum=options.minimum, limit=options.limit)
     if not answer.complete:
         print(
             "note: this index finds documents that are alike as wholes; for passages make one with --method shingles "
             "or --measure containment",
             file=sys.stderr,
         )
-    if as_json:
+    if options.printing.as_json:
         _print_json(answer.to_dict())
     else:
         _print_copies(answer)
@@ -162,37 +174,40 @@ def _print_copies(answer: Copies) -> None:
         print("\t".join(columns))
 
 
-def changes(
-    where: Where,
-    plot: Annotated[Path | None, typer.Option("--plot", help="SVG file to draw.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the plot where it exists.")] = False,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ChangesOptions:
+    """Options of the command `changes`."""
+
+    index: IndexPlace = group(IndexPlace)
+    plot: Path | None = option(None, "SVG file to draw.")
+    printing: Printing = group(Printing, "overwrite", "as_json")
+
+
+def changes(options: ChangesOptions) -> None:
     """Tell, for each interval between sweeps, how many pages changed and how much, moved, were born, died."""
     from roughly.index import Index
     from roughly.index.sweeps.changes import changes as find
     from roughly.signing.signature_file import check_output
 
-    if plot is not None:
-        check_output(plot, overwrite)
-    with Index.open(where, key_file=key_file) as index:
+    if options.plot is not None:
+        check_output(options.plot, options.printing.overwrite)
+    with Index.open(options.index.where, key_file=options.index.key_file) as index:
         answer = find(index)
     for date in answer.unfinished:
         print(f"note: the sweep of {date} is not finished, and left out; run it again", file=sys.stderr)
-    if plot is not None:
-        from roughly.lexicon.writer import room
+    if options.plot is not None:
+        from roughly.lexicon.lexicon_writer import room
         from roughly.report.change_plot import draw_changes
         from roughly.sources.streams import replacing
 
-        with room(plot), replacing(plot) as target:
+        with room(options.plot), replacing(options.plot) as target:
             target.write(draw_changes([interval.to_dict() for interval in answer.intervals]).encode())
-    if as_json:
+    if options.printing.as_json:
         _print_json(answer.to_dict())
     else:
         _print_changes(answer)
-    if plot is not None and not as_json:
-        print(f"plot        {plot}")
+    if options.plot is not None and not options.printing.as_json:
+        print(f"plot        {options.plot}")
 
 
 def _print_changes(answer: Changes) -> None:

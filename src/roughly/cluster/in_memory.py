@@ -33,6 +33,15 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
+class ClusterRules:
+    """How documents are clustered."""
+
+    common: int = 0  # keys that more documents share are left out, if that is not 0
+    linked: bool = False  # clusters are connected components instead of stars
+    every_pair: bool = False  # pairs are all that are found, not the 16 most alike of a document
+
+
+@dataclass(frozen=True)
 class DocumentFacts:
     """What a judge may want to know of documents beside their keys."""
 
@@ -120,27 +129,23 @@ def resolve_in_memory(
     rank: Ints,
     work: ResolveBudget,
     first: Ints | None = None,
-    common: int = 0,
-    linked: bool = False,
-    every_pair: bool = False,
+    rules: ClusterRules | None = None,
 ) -> ClusterVerdict:
-    """Who stays; with `linked`, clusters are the connected components, and stars otherwise.
-
-    `pairs` are the evidence, the 16 most alike of a document at most; with `every_pair`, all that are found.
-    """
+    """Decide which documents are kept. `first` names the document that each one is equal to."""
+    rules = rules or ClusterRules()
     numbers = np.arange(len(rank))
     first = numbers if first is None else first
     leaders = rank[first[rank] == rank]
     once = judge.on != "keys" or judge.threshold <= 1
-    docs, candidates, left_out = candidates_of(keys, leaders, common=common, once=once, work=work)
+    docs, candidates, left_out = candidates_of(keys, leaders, common=rules.common, once=once, work=work)
     sets, constraints = _sets(judge, facts, docs, candidates), constraints_of(judge, facts, docs)
     resolution = resolve(
-        candidates, sets, measure=judge.measure, threshold=judge.threshold, work=work, every_pair=every_pair,
+        candidates, sets, measure=judge.measure, threshold=judge.threshold, work=work, every_pair=rules.every_pair,
         constraints=constraints,
     )  # fmt: skip
     links, compared = NO_PAIRS, resolution.compared
     witness = np.arange(len(docs))
-    if linked:
+    if rules.linked:
         roots, links, more = components(
             resolution, sets, measure=judge.measure, threshold=judge.threshold, work=work, constraints=constraints
         )
@@ -152,7 +157,7 @@ def resolve_in_memory(
     kept, stands_for, root = first == numbers, numbers.copy(), numbers.copy()
     kept[docs[~resolution.kept]] = False
     stands_for[docs] = docs[witness]
-    root[docs] = docs[roots if linked else witness]
+    root[docs] = docs[roots if rules.linked else witness]
     named = pairs.astype(np.int64)
     named[:, :2] = docs[named[:, :2]]
     return ClusterVerdict(kept, stands_for[first], root[first], named, compared, left_out)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from roughly.errors import InputError
 from roughly.model import DOCUMENTS
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions
 
 AT_ONCE = 2_000
 """Documents that are signed and added in one transaction: enough to make the cost of a transaction small."""
@@ -112,7 +112,7 @@ def _from_arrow(data: pa.RecordBatch | pa.Table, markup: str, at_once: int) -> I
         return
     from roughly.sources.memory_table import MemoryTable
 
-    options = ReadOptions(markup=markup, batch_size=at_once)  # type: ignore[arg-type]
+    options = ReadOptions(markup=markup, batch_size=at_once)
     part = MemoryTable(table, options)
     for chunk in part.chunks():
         parsed = part.parse(chunk)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import roughly
 from roughly.engines.relational.summary import Summary
 from roughly.job.document_texts import texts_of
 from roughly.meter import Stage
@@ -13,6 +12,7 @@ from roughly.methods import METHODS, Method, contents, s_curve
 from roughly.methods.judgement import judgement
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
+from roughly.version import __version__
 
 if TYPE_CHECKING:
     from roughly.report.data import RunData
@@ -30,7 +30,7 @@ def account(
     asked = settings.to_dict()
     asked["options"].pop("key_file", None)  # neither the key nor where it lies; its digest is below
     return {
-        "roughly": roughly.__version__,
+        "roughly": __version__,
         "fingerprint": settings.fingerprint(held),
         "settings": asked,
         "contents": {"key" if name == "key_file" else name: digest for name, digest in held.items()},

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import roughly
 from roughly import methods
+from roughly.declarations import declarations, gather
 from roughly.engines.workspace import Workspace
 from roughly.errors import Interrupted, OutputError, RoughlyError, SettingsError
 from roughly.job.gathered_settings import settle
@@ -19,8 +19,10 @@ from roughly.job.rereading import told_of_reading
 from roughly.job.result import Result
 from roughly.job.session import Session
 from roughly.meter import Listener, Meter
-from roughly.settings import Resources, Settings, parse_size
-from roughly.sources.part import Part, ReadOptions
+from roughly.settings import ReadOptions, Resources, Settings
+from roughly.sources import data_or_paths
+from roughly.sources.part import Part
+from roughly.version import __version__
 
 if TYPE_CHECKING:
     from roughly.index import Index
@@ -36,17 +38,13 @@ def dedupe(
     paths: Sequence[str | os.PathLike[str]] | None = None,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    threads: int = 0,
-    memory: int | str = "4GB",
-    temp: str | os.PathLike[str] | None = None,
     index: str | os.PathLike[str] | None = None,
     against: str | os.PathLike[str] | None = None,
     engine: str = "local",
-    master: str | None = None,
     spark: Any = None,
     **options: Any,
 ) -> Result | SparkResult:
-    """Find the documents that are roughly the same, and who of them stays.
+    """Find the documents that are roughly the same, and which of them is kept.
 
     `data` is a path or glob (str or Path), a pyarrow, pandas or polars table, or an iterable of texts or of dicts with
     a text. Several files are given by `paths`. Without `output` the result lies in a temporary folder that goes with
@@ -54,7 +52,8 @@ def dedupe(
     documents are removed from the input, with whose settings the run is made. All other options are those of
     `roughly.Settings` (`threshold`, `recall`, `measure`, `method`, `keep`, …), those of the method (`lexicon`,
     `sketch`, …), a `preset` and a file of `settings`, over which the others have precedence, and, for reading, the
-    columns and the format (`text_column`, `date_column`, `format`, …).
+    columns and the format (`text_column`, `date_column`, `format`, …). `threads`, `memory` and `temp` say what the
+    run may use.
 
     Returns a `Result`. With `spark=session`, or with `engine="spark"` and a `master`, the run is one of Apache Spark:
     `data` may be a Spark DataFrame, and a `SparkResult` is returned, whose tables are Spark's.
@@ -63,16 +62,12 @@ def dedupe(
     >>> result.kept
     ['0', '2']
     """
-    if (data is None) == (paths is None):
-        raise SettingsError("give either data or paths")
-    if isinstance(data, str | os.PathLike):
-        data, paths = None, [data]
-    elif isinstance(paths, str | os.PathLike):
-        paths = [paths]
-    size = parse_size(memory) if isinstance(memory, str) else memory
-    for_reading = {f.name for f in dataclasses.fields(ReadOptions)}
-    reading = {name: value for name, value in options.items() if name in for_reading}
-    asked = {name: value for name, value in options.items() if name not in for_reading or name == "markup"}
+    data, paths = data_or_paths(data, paths)
+    master = options.pop("master", None)
+    resources = gather(Resources, _of(Resources, options))
+    reading = gather(ReadOptions, _of(ReadOptions, options))
+    others = {"markup"} | options.keys() - {one.name for kind in (Resources, ReadOptions) for one in declarations(kind)}
+    asked = {name: value for name, value in options.items() if name in others}
     preset, file = asked.pop("preset", None), asked.pop("settings", None)
     check_engine(engine, master, spark)
     layers = {"preset": preset, "file": None if file is None else Path(file)}
@@ -83,8 +78,8 @@ def dedupe(
         settings = settle(asked, **layers)
     request = DedupeRequest(
         settings=settings,
-        resources=Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
-        reading=ReadOptions(**reading),
+        resources=resources,
+        reading=reading,
         output=None if output is None else Path(output),
         overwrite=overwrite,
         index=index,
@@ -92,6 +87,11 @@ def dedupe(
     )
     result: Result | SparkResult = run(data, paths, request, launcher_of(engine, master, spark))
     return result
+
+
+def _of(kind: type, options: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options that a class declares."""
+    return {one.name: options[one.name] for one in declarations(kind) if one.name in options}
 
 
 def launcher_of(engine: str, master: str | None = None, spark: Any = None) -> Launcher:
@@ -227,7 +227,7 @@ def _make_index(index: str | os.PathLike[str], session: Session, place: OutputFo
 def _identity(parts: Sequence[Part], request: DedupeRequest) -> dict[str, Any]:
     """What must be the same for an unfinished run to go on."""
     return {
-        "version": roughly.__version__,
+        "version": __version__,
         "settings": _named(request.settings),
         "contents": methods.contents(request.settings),
         "reading": dataclasses.asdict(request.reading),

@@ -15,9 +15,9 @@ from roughly.engines.workspace import Workspace
 from roughly.job.result import Result
 from roughly.job.session import Session, check_memory
 from roughly.meter import Meter
-from roughly.settings import Resources, Settings
+from roughly.settings import ReadOptions, Resources, Settings
 from roughly.sources import open_parts, parts_from_objects
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
 
 if TYPE_CHECKING:
     from roughly.index import Index

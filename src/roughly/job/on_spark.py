@@ -21,9 +21,9 @@ from roughly.errors import InputError, SettingsError
 from roughly.job.launcher import DedupeRequest, Paths
 from roughly.job.session import Session
 from roughly.meter import Meter
-from roughly.settings import Resources, Settings
+from roughly.settings import ReadOptions, Resources, Settings
 from roughly.sources import open_parts
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
 
 
 class SparkResult:

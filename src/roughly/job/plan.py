@@ -28,9 +28,9 @@ from roughly.job.account import promise
 from roughly.job.output_folder import OutputFolder
 from roughly.job.session import Session, check_memory
 from roughly.meter import Meter
-from roughly.settings import Resources, Settings
+from roughly.settings import ReadOptions, Resources, Settings
 from roughly.sources import open_parts
-from roughly.sources.part import Chunk, Mask, Parsed, Part, ReadOptions, Rows
+from roughly.sources.part import Chunk, Mask, Parsed, Part, Rows
 
 SAMPLE_BYTES = 64 << 20
 SAMPLE_PARTS = 16

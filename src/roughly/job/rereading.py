@@ -17,9 +17,10 @@ from typing import Any
 
 from roughly.errors import InputMissing
 from roughly.job.document_texts import Place, SourceRecord, records_of
+from roughly.settings import ReadOptions
 from roughly.sources import open_parts
 from roughly.sources.landmarks import Landmark
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
 
 LANDMARKS = "landmarks.json"
 

@@ -20,18 +20,20 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from roughly.errors import InputError, InputMissing, Interrupted, MemoryTooSmall, SettingsError
+from roughly.declarations import gather
+from roughly.errors import InputError, InputMissing, Interrupted, MemoryTooSmall
 from roughly.lexicon.counter import Counter, Runs
 from roughly.lexicon.format import LexiconFacts
 from roughly.lexicon.lexicon import Lexicon
+from roughly.lexicon.lexicon_writer import check_output, write_lexicon
+from roughly.lexicon.request import BuildRequest
 from roughly.lexicon.term_table import TermTable, add_documents, choose, merged
 from roughly.lexicon.thresholds import Thresholds
-from roughly.lexicon.writer import check_output, write_lexicon
 from roughly.meter import Listener, Meter
 from roughly.model import Reject
-from roughly.settings import Resources, parse_size
-from roughly.sources import open_parts, parts_from_objects
-from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.settings import Resources
+from roughly.sources import data_or_paths, open_data
+from roughly.sources.part import Chunk, Part
 from roughly.text.filters import Filters
 from roughly.threads import map_in_order
 
@@ -62,33 +64,17 @@ def build(
     paths: Sequence[str | os.PathLike[str]] | None = None,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    filters: str | Filters = "",
-    main_text: bool = False,
-    threads: int = 0,
-    memory: int | str = "1GB",
-    temp: str | os.PathLike[str] | None = None,
-    **reading: Any,
+    **options: Any,
 ) -> Lexicon:
     """Count the documents that each term stands in.
 
-    `data` and `paths` are those of `roughly.dedupe`; `reading` are the columns and the format. Without `output`
+    `data` and `paths` are those of `roughly.dedupe`; `options` those of `BuildRequest`: `filters`, `main_text`,
+    `threads`, `memory`, `temp`, the columns and the format. Without `output`
     the lexicon is kept in memory. Records that cannot be read are left out, with a warning that says how many.
     """
-    if (data is None) == (paths is None):
-        raise SettingsError("give either data or paths")
-    if isinstance(data, str | os.PathLike):
-        data, paths = None, [data]
-    size = parse_size(memory) if isinstance(memory, str) else memory
-    built = run_build(
-        data,
-        paths,
-        output=None if output is None else Path(output),
-        overwrite=overwrite,
-        filters=Filters.parse(filters) if isinstance(filters, str) else filters,
-        main_text=main_text,
-        resources=Resources(threads=threads, memory=size, temp=None if temp is None else Path(temp)),
-        reading=ReadOptions(**reading),
-    )
+    data, paths = data_or_paths(data, paths)
+    target = None if output is None else Path(output)
+    built = run_build(data, paths, gather(BuildRequest, options), output=target, overwrite=overwrite)
     if built.rejects:
         first = built.rejects[0]
         warnings.warn(
@@ -101,26 +87,22 @@ def build(
 def run_build(
     data: Any,
     paths: Iterable[str | os.PathLike[str]] | None,
+    request: BuildRequest,
     *,
     output: Path | None,
     overwrite: bool = False,
-    filters: Filters,
-    main_text: bool = False,
-    resources: Resources,
-    reading: ReadOptions,
     listener: Listener | None = None,
 ) -> Built:
-    """The same with settings as objects, and an account of it."""
+    """The same with the request as an object, and an account of it."""
+    resources, filters = request.resources, request.filters
+    filters = Filters.parse(filters) if isinstance(filters, str) else filters
     if resources.memory < LEAST_MEMORY:
         raise MemoryTooSmall(
             f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the least that would do"
         )
     with _scratch(output, overwrite, resources.temp) as scratch:
-        if paths is None:
-            parts = parts_from_objects(data, reading, scratch / "spool")
-        else:
-            parts = open_parts([os.fspath(path) for path in paths], reading, scratch / "spool")
-        return _build(parts, filters, main_text, resources, Meter(listener), output, scratch)
+        parts = open_data(data, paths, request.reading, scratch / "spool")
+        return _build(parts, filters, request.main_text, resources, Meter(listener), output, scratch)
 
 
 def count_parts(

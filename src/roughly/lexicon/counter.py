@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from roughly.lexicon.format import LexiconFacts
 from roughly.lexicon.lexicon import Lexicon
+from roughly.lexicon.lexicon_writer import write_lexicon
 from roughly.lexicon.term_table import MOST_DOCUMENTS, TermTable, add_documents, counted, merged
-from roughly.lexicon.writer import write_lexicon
 from roughly.text.canonical import buffers
 from roughly.text.filters import FilteredVocabulary, Filters
 

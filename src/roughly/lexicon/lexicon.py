@@ -136,12 +136,6 @@ class Lexicon:
             table=self.table._replace(counts=counts),
         )
 
-    def merge(self, *others: Lexicon, **options: Any) -> Lexicon:
-        """This and other lexicons as one, as if built from all their documents; options are those of `merge`."""
-        from roughly.lexicon.builder import merge
-
-        return merge([self, *others], **options)
-
     def compare(self, other: Lexicon) -> LexiconComparison:
         """How far the order of the terms in common agrees, and which terms were added and lost."""
         from roughly.lexicon.lexicon_comparison import compare

@@ -10,14 +10,30 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from roughly.lexicon.lexicon import Lexicon
+from roughly.lexicon.term_table import TermTable
 
 _EXAMPLES = 10
+
+
+class ComparedLexicon(Protocol):
+    """What is compared of a lexicon."""
+
+    name: str
+    table: TermTable
+
+    @property
+    def documents(self) -> int:
+        """How many documents were counted."""
+        ...
+
+    def word(self, place: int) -> str:
+        """The term at a place of the table."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -42,7 +58,7 @@ class LexiconComparison:
         return dataclasses.asdict(self)
 
 
-def compare(left: Lexicon, right: Lexicon) -> LexiconComparison:
+def compare(left: ComparedLexicon, right: ComparedLexicon) -> LexiconComparison:
     """Compare the terms that count in each."""
     in_left, in_right = np.flatnonzero(left.table.counts), np.flatnonzero(right.table.counts)
     hashes, others = left.table.hashes[in_left], right.table.hashes[in_right]
@@ -73,7 +89,7 @@ def spearman(left: npt.NDArray[np.uint32], right: npt.NDArray[np.uint32]) -> flo
     return float(spearmanr(left, right).statistic)
 
 
-def _commonest(lexicon: Lexicon, places: npt.NDArray[np.intp]) -> tuple[tuple[str, int], ...]:
+def _commonest(lexicon: ComparedLexicon, places: npt.NDArray[np.intp]) -> tuple[tuple[str, int], ...]:
     counts = lexicon.table.counts[places]
     if len(counts) > _EXAMPLES:
         least = np.partition(counts, len(counts) - _EXAMPLES)[len(counts) - _EXAMPLES]

@@ -17,9 +17,9 @@ import zstandard
 
 from roughly.lexicon.format import LexiconFacts
 from roughly.lexicon.lexicon import Lexicon
+from roughly.lexicon.lexicon_writer import write_lexicon
 from roughly.lexicon.term_table import counted
 from roughly.lexicon.thresholds import Thresholds
-from roughly.lexicon.writer import write_lexicon
 from roughly.text.vocabulary import Vocabulary
 
 TARGET = Path(__file__).with_name("english.lexicon")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
+
+from roughly.console.commands import register
+from roughly.console.common_options import Printing
+from roughly.declarations import REQUIRED, argument, group, option
+from roughly.settings import ReadOptions
 
 app = typer.Typer(
     help="The papers' experiments on any corpus.",
@@ -16,14 +21,19 @@ app = typer.Typer(
 )
 
 
-@app.command("list")
-def list_experiments(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ListExperimentsOptions:
+    """Options of the command `list-experiments`."""
+
+    printing: Printing = group(Printing, "as_json")
+
+
+@register(app, ListExperimentsOptions, name="list")
+def list_experiments(options: ListExperimentsOptions) -> None:
     """List the experiments."""
     from roughly.papers.experiments import every
 
-    if as_json:
+    if options.printing.as_json:
         listed = [{"name": e.name, "paper": e.paper, "about": e.about, "protocol": e.protocol.name} for e in every()]
         json.dump(listed, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
@@ -32,55 +42,63 @@ def list_experiments(
         print(f"{experiment.name:<16} {experiment.paper}: {experiment.about}")
 
 
-@app.command()
-def show(
-    name: Annotated[str, typer.Argument(help="An experiment; `roughly lab list` names them.")],
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions:
+    """Options of the command `show`."""
+
+    name: str = argument(help="An experiment; `roughly lab list` names them.")
+
+
+@register(app, ShowOptions)
+def show(options: ShowOptions) -> None:
     """Show what an experiment does: its protocol, parameters, collections, methods and what is expected."""
     from roughly.papers.experiments import named
     from roughly.papers.showing import lines_of
 
-    for line in lines_of(named(name)):
+    for line in lines_of(named(options.name)):
         print(line)
 
 
-@app.command()
-def run(
-    name: Annotated[str, typer.Argument(help="An experiment; `roughly lab list` names them. `all`: every one.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder to write to; `all`: one folder in it for each.")
-    ],
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option("--corpus", help="File of documents; where an experiment has several collections, one for each."),
-    ] = None,
-    corpora: Annotated[
-        Path | None, typer.Option("--corpora", help="Folder that holds the collections which the experiments name.")
-    ] = None,
-    lexicon: Annotated[
-        Path | None, typer.Option("--lexicon", help="Of another collection; if not given, see the experiment.")
-    ] = None,
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", help="NAME=VALUE: a parameter that `roughly lab show` lists.")
-    ] = None,
-    sample: Annotated[int, typer.Option("--sample", help="At most so many documents of each collection; 0: all.")] = 0,
-    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw figures as PNG.")] = True,
-    text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
-    label_column: Annotated[str | None, typer.Option("--label-column", help="Column that says spam or ham.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output where it exists.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """Options of the command `run`."""
+
+    name: str = argument(help="An experiment; `roughly lab list` names them. `all`: every one.")
+    output: Path = option(REQUIRED, "Folder to write to; `all`: one folder in it for each.", "-o", "--output")
+    corpus: list[str] | None = option(
+        None, "File of documents; where an experiment has several collections, one for each."
+    )
+    corpora: Path | None = option(None, "Folder that holds the collections which the experiments name.")
+    lexicon: Path | None = option(None, "Of another collection; if not given, see the experiment.")
+    changes: list[str] | None = option(None, "NAME=VALUE: a parameter that `roughly lab show` lists.", "--set")
+    sample: int = option(0, "At most so many documents of each collection; 0: all.")
+    figures: bool = option(True, "Draw figures as PNG.", "--figures/--no-figures")
+    reading: ReadOptions = group(ReadOptions, "text_column")
+    label_column: str | None = option(None, "Column that says spam or ham.")
+    printing: Printing = group(Printing, "overwrite", "as_json")
+
+
+@register(app, RunOptions)
+def run(options: RunOptions) -> None:
     """Run an experiment: its tables beside the paper's, and which of the expected shapes held."""
     from roughly.lexicon import Lexicon
-    from roughly.papers.request import ExperimentRequest, run_asked
+    from roughly.papers.request import ExperimentFiles, ExperimentRequest, run_experiments
 
-    asked = ExperimentRequest(name, tuple(changes or ()))  # refused before anything is compiled or read
-    done = run_asked(
-        asked, output, files=corpus or (), folder=corpora, lexicon=None if lexicon is None else Lexicon.open(lexicon),
-        sample=sample, figures=figures, text_column=text_column, label_column=label_column, overwrite=overwrite,
-    )  # fmt: skip
+    asked = ExperimentRequest(options.name, tuple(options.changes or ()))  # refused before anything is compiled or read
+    use = ExperimentFiles(
+        output=options.output,
+        files=options.corpus or (),
+        folder=options.corpora,
+        lexicon=None if options.lexicon is None else Lexicon.open(options.lexicon),
+        sample=options.sample,
+        figures=options.figures,
+        text_column=options.reading.text_column,
+        label_column=options.label_column,
+        overwrite=options.printing.overwrite,
+    )
+    done = run_experiments(asked, use)
     for result, text in done:
-        if as_json:
+        if options.printing.as_json:
             json.dump(result.document(), sys.stdout, indent=1, ensure_ascii=False)
             sys.stdout.write("\n")
         else:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.cluster.in_memory import (
+    ClusterRules,
     ClusterVerdict,
     DocumentFacts,
     first_of,
@@ -75,8 +76,7 @@ def judged(method: Method, texts: TextBatch, resources: Resources) -> tuple[Keys
         DocumentFacts(sets, lengths),
         rank=longest_first(lengths),
         work=work_of(resources),
-        common=method.common,
-        linked=True,
+        rules=ClusterRules(common=method.common, linked=True),
     )
     return keys, found
 

@@ -61,19 +61,30 @@ class ExperimentRequest:
         return {name: value for name, value in self.changed.items() if name in experiment.protocol.parameters}
 
 
-def run_asked(
-    asked: ExperimentRequest, output: Path, *, files: Sequence[str] = (), folder: Path | None = None,
-    lexicon: Lexicon | None = None, sample: int = 0, figures: bool = True, text_column: str | None = None,
-    label_column: str | None = None, overwrite: bool = False,
-) -> Iterator[tuple[ExperimentResult, str]]:  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class ExperimentFiles:
+    """What experiments read and write."""
+
+    output: Path
+    files: Sequence[str] = ()
+    folder: Path | None = None
+    lexicon: Lexicon | None = None
+    sample: int = 0
+    figures: bool = True
+    text_column: str | None = None
+    label_column: str | None = None
+    overwrite: bool = False
+
+
+def run_experiments(asked: ExperimentRequest, use: ExperimentFiles) -> Iterator[tuple[ExperimentResult, str]]:
     """Run, write, and give each result with its Markdown; of all, those that fail are told of at the end."""
     runner = ExperimentRunner(
-        files, folder, None, {}, sample=sample, text_column=text_column, label_column=label_column
-    )  # fmt: skip
+        use.files, use.folder, None, {}, sample=use.sample, text_column=use.text_column, label_column=use.label_column
+    )
     failed = []
     for experiment in asked.experiments:
         runner.changed = asked.for_one(experiment)
-        runner.lexicon = lexicon if asked.name != ALL or experiment.protocol.takes_lexicon else None
+        runner.lexicon = use.lexicon if asked.name != ALL or experiment.protocol.takes_lexicon else None
         try:
             result = runner.run(experiment)
         except RoughlyError as problem:
@@ -81,7 +92,8 @@ def run_asked(
                 raise
             failed.append(f"{experiment.name}: {problem}")
             continue
-        write(result, output / experiment.name if asked.name == ALL else output, figures=figures, overwrite=overwrite)
+        folder = use.output / experiment.name if asked.name == ALL else use.output
+        write(result, folder, figures=use.figures, overwrite=use.overwrite)
         yield result, markdown(result, [])
     if failed:
         raise SettingsError(f"{len(failed)} of {len(asked.experiments)} experiments could not be run", *failed)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import checks, methods
-from roughly.cluster.in_memory import first_of, resolve_in_memory
+from roughly.cluster.in_memory import ClusterRules, first_of, resolve_in_memory
 from roughly.cluster.scoring import ResolveBudget
 from roughly.dates import NO_DAY, Days, days_of
 from roughly.errors import SettingsError
@@ -133,7 +133,7 @@ def _resolved(judged: JudgedResults, rank: Ints) -> tuple[Ints, list[list[float 
         rank = np.lexsort((place, -judged.tokens))
     found = resolve_in_memory(
         judged.keys, judged.judge, judged.facts, rank=rank, first=first_of(judged.equal, rank),
-        work=ResolveBudget(_BUDGET), common=judged.hot_key_limit,
+        work=ResolveBudget(_BUDGET), rules=ClusterRules(common=judged.hot_key_limit),
     )  # fmt: skip
     return found.witness, _scores(judged, found.witness)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 from typing import Any
 
 import anyio.to_thread
@@ -47,6 +46,7 @@ from roughly.service.security import Authenticator
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
 from roughly.service.service_metrics import Metrics
+from roughly.version import __version__
 
 ROUTERS: tuple[APIRouter, ...] = tuple(
     module.router
@@ -63,7 +63,7 @@ _THREADS = 12
 def create_app(served: ServedData, config: ServiceConfig | None = None) -> FastAPI:
     """The application over this data; the caller closes the data."""
     config = config or ServiceConfig()
-    app = FastAPI(title="Roughly", version=version("roughly"), docs_url=None, redoc_url=None, lifespan=_lifespan)
+    app = FastAPI(title="Roughly", version=__version__, docs_url=None, redoc_url=None, lifespan=_lifespan)
     app.state.served = served
     app.state.collections = ServedCollections(served)
     app.state.config = config

@@ -17,11 +17,12 @@ import pyarrow.parquet as pq
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.lexicon.builder import count_parts
-from roughly.lexicon.writer import room
+from roughly.lexicon.lexicon_writer import room
 from roughly.meter import Listener, Meter
 from roughly.methods import METHODS, Method, check, counted_with, make, needs_count
 from roughly.model import Reject
-from roughly.settings import Resources, Settings
+from roughly.settings import ReadOptions, Resources, Settings
+from roughly.signing.request import SignRequest
 from roughly.signing.signature_file import (
     METADATA,
     SignatureOrigin,
@@ -30,8 +31,8 @@ from roughly.signing.signature_file import (
     signature_columns,
 )
 from roughly.signing.text_batch import TextBatch
-from roughly.sources import open_parts, parts_from_objects
-from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.sources import data_or_paths, open_data
+from roughly.sources.part import Chunk, Part
 from roughly.sources.streams import replacing
 from roughly.threads import map_in_order
 
@@ -61,17 +62,18 @@ def sign(
     **options: Any,
 ) -> SigningResult:
     """Write the signatures of documents to a Parquet file; `options` are those of the method and of `Settings`."""
-    if (data is None) == (paths is None):
-        raise SettingsError("give either data or paths")
-    if isinstance(data, str | os.PathLike):
-        data, paths = None, [data]
+    data, paths = data_or_paths(data, paths)
     if not isinstance(method, str) and options:
         raise SettingsError(f"options go with the name of a method, not with a made one: {', '.join(options)}")
     made = Settings.gather({"method": method, **options}) if isinstance(method, str) else method
-    signed = run_sign(
-        data, paths, output=Path(output), method=made, overwrite=overwrite, main_text=main_text,
-        resources=Resources(threads=threads), reading=reading or ReadOptions(),
-    )  # fmt: skip
+    request = SignRequest(
+        output=Path(output),
+        overwrite=overwrite,
+        main_text=main_text,
+        resources=Resources(threads=threads),
+        reading=reading or ReadOptions(),
+    )
+    signed = run_sign(data, paths, made, request)
     if signed.rejects:
         first = signed.rejects[0]
         warnings.warn(
@@ -84,33 +86,26 @@ def sign(
 def run_sign(
     data: Any,
     paths: Iterable[str | os.PathLike[str]] | None,
-    *,
-    output: Path,
     method: Method | Settings,
-    overwrite: bool = False,
-    main_text: bool = False,
-    resources: Resources,
-    reading: ReadOptions,
+    request: SignRequest,
     listener: Listener | None = None,
 ) -> SigningResult:
     """The same with settings as objects, and an account of it."""
     _check(method)
-    check_output(output, overwrite)
+    output, resources, reading = request.output, request.resources, request.reading
+    check_output(output, request.overwrite)
     meter = Meter(listener)
     with tempfile.TemporaryDirectory(prefix="roughly-sign-", dir=resources.temp) as spool:
-        if paths is None:
-            parts = parts_from_objects(data, reading, Path(spool))
-        else:
-            parts = open_parts([os.fspath(path) for path in paths], reading, Path(spool))
+        parts = open_data(data, paths, reading, Path(spool))
         if isinstance(method, Settings):
-            method = _make(method, parts, Path(spool), main_text, resources, meter)
+            method = _make(method, parts, Path(spool), request.main_text, resources, meter)
         made = method
         signed = SigningResult(SignatureOrigin.by(made), notes=sorted({note for part in parts for note in part.notes}))
         size = sum(part.size or 0 for part in parts)
         with meter.stage("read", size, "bytes") as stage, room(output), replacing(output) as target:
             writer = _Writer(target, signed)
             items = ((part, chunk) for part in parts for chunk in part.chunks())
-            work = map_in_order(lambda item: _sign(*item, made, main_text), items, resources.threads)
+            work = map_in_order(lambda item: _sign(*item, made, request.main_text), items, resources.threads)
             for nbytes, batch, most, rejects in work:
                 writer.add(batch, most)
                 signed.rejects += rejects

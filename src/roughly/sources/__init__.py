@@ -13,8 +13,20 @@ To add a format: write its reader, either a `RecordFile` (records in one file), 
 record) or a class of its own, and enter it in `formats` and `open`.
 """
 
-from roughly.sources.objects import open_data, parts_from_objects
+from roughly.settings import ReadOptions
+from roughly.sources.objects import data_or_paths, open_data, parts_from_objects
 from roughly.sources.open import open_parts
-from roughly.sources.part import Chunk, Mask, Parsed, Part, ReadOptions, Rows
+from roughly.sources.part import Chunk, Mask, Parsed, Part, Rows
 
-__all__ = ["Chunk", "Mask", "Parsed", "Part", "ReadOptions", "Rows", "open_data", "open_parts", "parts_from_objects"]
+__all__ = [
+    "Chunk",
+    "Mask",
+    "Parsed",
+    "Part",
+    "ReadOptions",
+    "Rows",
+    "data_or_paths",
+    "open_data",
+    "open_parts",
+    "parts_from_objects",
+]

@@ -17,9 +17,10 @@ import pyarrow.types as pt
 
 from roughly.errors import InputError
 from roughly.model import Reject
+from roughly.settings import ReadOptions
 from roughly.sources.collector import excerpt, from_columns
 from roughly.sources.columns import choose_columns
-from roughly.sources.part import Parsed, ReadOptions, Rows
+from roughly.sources.part import Parsed, Rows
 
 _LETTERS = (
     pt.is_string,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from roughly.errors import InputError
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions
 
 GUESSES: dict[str, tuple[str, ...]] = {
     "text": (

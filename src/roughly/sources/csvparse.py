@@ -17,9 +17,10 @@ import pyarrow.csv
 
 from roughly.errors import InputError
 from roughly.model import Reject
+from roughly.settings import ReadOptions
 from roughly.sources.collector import excerpt, from_columns, is_utf8, numbered, one_array, to_strings
 from roughly.sources.columns import Columns
-from roughly.sources.part import Parsed, ReadOptions, Rows
+from roughly.sources.part import Parsed, Rows
 from roughly.sources.quoted import Offsets, is_left_open
 
 _LINE_ENDS = b"\r\n"

@@ -16,9 +16,10 @@ import numpy as np
 
 from roughly.errors import InputError
 from roughly.model import Reject
+from roughly.settings import ReadOptions
 from roughly.sources.collector import Collector, excerpt
 from roughly.sources.files import File
-from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
+from roughly.sources.part import Chunk, Mask, Parsed, Rows
 from roughly.sources.streams import Reader, replacing
 
 _BYTES = 4 << 20

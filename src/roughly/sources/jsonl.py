@@ -12,6 +12,7 @@ import json
 import numpy as np
 
 from roughly.errors import InputError
+from roughly.settings import ReadOptions
 from roughly.sources.collector import nothing
 from roughly.sources.columns import choose_columns
 from roughly.sources.encoding import is_utf16_or_32
@@ -19,7 +20,7 @@ from roughly.sources.files import File
 from roughly.sources.formats import suffix_of
 from roughly.sources.jsonparse import LineParser
 from roughly.sources.landmarks import Located
-from roughly.sources.part import Chunk, Parsed, ReadOptions
+from roughly.sources.part import Chunk, Parsed
 from roughly.sources.records import Offsets, RecordFile, Records, row_numbers
 
 _SAMPLE = 1000  # lines that are looked at to guess columns

@@ -26,10 +26,11 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from roughly.model import Reject
+from roughly.settings import ReadOptions
 from roughly.sources.collector import Collector, excerpt, from_columns, is_utf8, numbered, one_array, to_strings
 from roughly.sources.columns import Columns
 from roughly.sources.jsonvalues import ValueFinder
-from roughly.sources.part import Mask, Parsed, ReadOptions, Rows
+from roughly.sources.part import Mask, Parsed, Rows
 from roughly.sources.records import Offsets
 
 _STRAY_NULL = re.compile(rb"\}[ \t\r]*null")

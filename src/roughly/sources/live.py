@@ -28,13 +28,13 @@ import numpy as np
 
 from roughly.errors import InputError, InputMissing
 from roughly.model import Reject
+from roughly.settings import ReadOptions
 from roughly.sources.collector import excerpt
 from roughly.sources.columns import choose_columns
 from roughly.sources.encoding import charset_in_html, decode_text
 from roughly.sources.jsonparse import LineParser
 from roughly.sources.mail import read_mail
 from roughly.sources.mbox import DATED, ESCAPED
-from roughly.sources.part import ReadOptions
 
 FORMATS = ("jsonl", "mbox", "eml", "text", "html")
 LONGEST = 256 << 20

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from roughly.errors import InputError
+from roughly.settings import ReadOptions
 from roughly.sources.collector import Collector
 from roughly.sources.files import File, local_file
 from roughly.sources.folder import FolderPart
 from roughly.sources.mail import read_mail
-from roughly.sources.part import Mask, ReadOptions
+from roughly.sources.part import Mask
 
 
 class MailFolder(FolderPart):

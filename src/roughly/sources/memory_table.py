@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from roughly.settings import ReadOptions
 from roughly.sources.arrowcolumns import ColumnReader, pick
 from roughly.sources.files import local_file
 from roughly.sources.parquet import SLICE, Parquet, Slice, write_kept
-from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
+from roughly.sources.part import Chunk, Mask, Parsed, Rows
 
 NAME = "table"
 _KEPT_NAME = "table.parquet"

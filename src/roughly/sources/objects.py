@@ -13,13 +13,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from roughly.errors import InputError
+from roughly.errors import InputError, SettingsError
+from roughly.settings import ReadOptions
 from roughly.sources.memory_table import MemoryTable, SpooledTable
 from roughly.sources.open import open_parts
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
 from roughly.sources.spool import spool_batches, spool_records
 
 _FILE = "table.parquet"
+
+
+def data_or_paths(data: Any, paths: Any) -> tuple[Any, Any]:
+    """What a caller gave as (data, paths), one of them None; a single path may be given as either."""
+    if (data is None) == (paths is None):
+        raise SettingsError("give either data or paths")
+    if isinstance(data, str | os.PathLike):
+        return None, [data]
+    return data, [paths] if isinstance(paths, str | os.PathLike) else paths
 
 
 def open_data(

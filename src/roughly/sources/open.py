@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from roughly.errors import InputError, InputMissing
+from roughly.settings import ReadOptions
 from roughly.sources.files import File, MatchedFiles, find, local_file
 from roughly.sources.formats import FORMATS, GATHERED, check_format, format_of, suffix_of, unknown_kind
 from roughly.sources.names import common_folder, split_last, unique_names
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
 from roughly.sources.spool import spool_stream, spooled
 
 _READERS = {  # imported when a file of the format is met: some bring large packages along

@@ -18,10 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError
+from roughly.settings import ReadOptions
 from roughly.sources.arrowcolumns import ColumnReader, filtered, pick
 from roughly.sources.collector import numbered
 from roughly.sources.files import File
-from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
+from roughly.sources.part import Chunk, Mask, Parsed, Rows
 from roughly.sources.streams import replacing
 
 LARGEST_GROUP = 32 << 20  # bytes of the wanted columns; larger row groups are read in slices

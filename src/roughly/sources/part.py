@@ -16,36 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.errors import SettingsError
 from roughly.model import Reject
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReadOptions:
-    """How to read. Every column that is not named is guessed, and the guess is reported."""
-
-    text_column: str | None = None
-    id_column: str | None = None
-    title_column: str | None = None
-    url_column: str | None = None
-    date_column: str | None = None
-    source_column: str | None = None
-    markup: Literal["auto", "html", "none"] = "auto"  # auto: .html files, WARC pages and HTML mail are markup
-    format: str | None = None  # overrules the guess from the name; needed for standard input that is not JSONL
-    batch_size: int | None = None  # documents a batch; None: by bytes (about 4 MB of text)
-
-    def __post_init__(self) -> None:
-        if self.batch_size is not None and self.batch_size < 1:
-            raise SettingsError(f"batch_size must be a whole number from 1, not {self.batch_size!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.model import Reject
+from roughly.settings import ReadOptions
 from roughly.sources.collector import excerpt
 from roughly.sources.files import File
 from roughly.sources.landmarks import Landmark, Located, locate_rows
-from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
+from roughly.sources.part import Chunk, Mask, Parsed, Rows
 from roughly.sources.streams import Reader, replacing
 from roughly.threads import map_in_order
 

@@ -15,13 +15,14 @@ from urllib.parse import urlsplit
 
 from roughly.errors import InputError
 from roughly.model import Reject
+from roughly.settings import ReadOptions
 from roughly.sources.archive import Archive, ArchiveRecord
 from roughly.sources.collector import Collector, excerpt
 from roughly.sources.encoding import charset_in_html, decode_text
 from roughly.sources.files import File
 from roughly.sources.http import is_http, media_type, read_payload
 from roughly.sources.pages import DOCUMENTS, HTML, Plan, copy_bytes, document_type
-from roughly.sources.part import Chunk, Mask, Parsed, ReadOptions, Rows
+from roughly.sources.part import Chunk, Mask, Parsed, Rows
 from roughly.sources.streams import Reader, replacing
 
 _BYTES = 4 << 20

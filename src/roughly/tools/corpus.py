@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from roughly.errors import InputError, InputMissing
+from roughly.settings import ReadOptions
 from roughly.sources import open_parts
-from roughly.sources.part import ReadOptions
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from roughly import model
 from roughly.job.dedupe_api import run
 from roughly.job.launcher import DedupeRequest
 from roughly.job.on_spark import SparkLauncher, SparkResult
-from roughly.settings import Resources, Settings
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions, Resources, Settings
 
 TABLES = {name: table.schema for name, table in model.WRITTEN.items()}
 FIRST = {"documents": ["doc_id"], "pairs": ["left_id", "right_id"], "clusters": ["cluster_id"], "known": ["doc_id"]}

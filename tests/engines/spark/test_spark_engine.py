@@ -31,8 +31,7 @@ from roughly.job.launcher import DedupeRequest
 from roughly.job.on_spark import SparkLauncher
 from roughly.keep_rules import KeepRule, SortKey
 from roughly.kernels import grouping
-from roughly.settings import Resources, Settings
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions, Resources, Settings
 
 Both = Callable[..., Any]
 
@@ -125,8 +124,8 @@ def reading_parts(path: Path) -> list[Any]:
 
 
 def part_of(path: Path) -> Any:
+    from roughly.settings import ReadOptions
     from roughly.sources import open_parts
-    from roughly.sources.part import ReadOptions
 
     return open_parts([str(path)], ReadOptions(text_column="text", id_column="id"), path.parent)[0]
 

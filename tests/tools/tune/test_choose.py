@@ -19,8 +19,7 @@ from roughly.errors import InputError, InputMissing, SettingsError, TooManyPairs
 from roughly.job.settings_file import read_settings
 from roughly.methods.presets import PRESETS
 from roughly.options import METHODS
-from roughly.settings import Resources
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions, Resources
 from roughly.tools.tune.choose import TuneRequest, TuneResult, choose
 from roughly.tools.tune.draw import Draw, DrawnSample, draw
 from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest, recommend

@@ -18,8 +18,7 @@ from roughly.errors import InputError, InputMissing, OutputExists, SettingsError
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch
 from roughly.job.settings_file import read_sampling, read_settings, write_settings
-from roughly.settings import Resources
-from roughly.sources.part import ReadOptions
+from roughly.settings import ReadOptions, Resources
 from roughly.tools.tune.adaptive import LEAST, StudySample, check, default_bounds, study
 from roughly.tools.tune.curves import chart, draw
 from roughly.tools.tune.sampling_ratios import SamplingChoice, SamplingRequest, tune

@@ -21,8 +21,8 @@ from roughly.errors import InputMissing
 from roughly.lexicon.counter import Counter, Runs
 from roughly.lexicon.format import LexiconFacts
 from roughly.lexicon.lexicon import Lexicon
+from roughly.lexicon.lexicon_writer import write_lexicon
 from roughly.lexicon.term_table import RANGE, TermTable, add_documents
-from roughly.lexicon.writer import write_lexicon
 from roughly.sources.part import Part
 from roughly.text.filters import Filters
 

@@ -21,8 +21,9 @@ from roughly.index.sweeps.copies import MINIMUM, Copies, copies
 from roughly.index.sweeps.lost import Lost, lost
 from roughly.index.sweeps.sweep import Sweep, SweepWriter, SweptPage, drop, sweeps_of, versions_of
 from roughly.model import Reject
+from roughly.settings import ReadOptions
 from roughly.sources import open_data
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
 
 
 class Sweeps:

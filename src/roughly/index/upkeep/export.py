@@ -20,7 +20,7 @@ from roughly.index.storage.contents import read_bodies
 from roughly.index.storage.document_rows import select_documents
 from roughly.index.storage.schema import DOCUMENTS, REVOKED
 from roughly.index.storage.store import IndexStore
-from roughly.lexicon.writer import room
+from roughly.lexicon.lexicon_writer import room
 from roughly.signing.signature_file import check_output
 from roughly.sources.streams import replacing
 

@@ -19,9 +19,8 @@ from roughly.index.upkeep.bulk_load import load
 from roughly.lexicon.builder import count_parts
 from roughly.lexicon.lexicon import Lexicon
 from roughly.meter import Meter
-from roughly.settings import Resources, Settings
+from roughly.settings import ReadOptions, Resources, Settings
 from roughly.sources import open_parts
-from roughly.sources.part import ReadOptions
 
 
 def import_run(
@@ -40,7 +39,7 @@ def import_run(
     settings, named = read_run(folder, key_file)
     check_place(where, new=True)
     with tempfile.TemporaryDirectory(prefix="roughly-import-", dir=resources.temp) as spool:
-        options = reading or ReadOptions(markup=settings.markup)  # type: ignore[arg-type]
+        options = reading or ReadOptions(markup=settings.markup)
         parts = open_parts(list(inputs or named), options, Path(spool))
         counted: Lexicon | None = None
         if methods.needs_count(settings):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roughly.papers.protocols import contrived, lexicons, perturbation, phases, spam, work
-from roughly.papers.protocols import growing_lexicon as growing
+from roughly.papers.protocols import lexicon_growth as growing
 from roughly.papers.protocols import method_counts as count
 from roughly.papers.protocols import one_passage as passage
 from roughly.papers.protocols import result_lists as results

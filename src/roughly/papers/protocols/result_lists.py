@@ -24,7 +24,7 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 
-from roughly.cluster.in_memory import DocumentFacts, longest_first, resolve_in_memory, work_of
+from roughly.cluster.in_memory import ClusterRules, DocumentFacts, longest_first, resolve_in_memory, work_of
 from roughly.dates import days_of
 from roughly.errors import InputError
 from roughly.methods import lexicon_checks as checks
@@ -227,7 +227,7 @@ def _found(method: Method, corpus: Corpus, best: list[int]) -> Sets:
     facts = DocumentFacts(signature.sketch, lengths, days_of(own.dates))
     found = resolve_in_memory(
         signature.keys, method.judge(), facts, rank=longest_first(lengths), work=work_of(Resources(threads=1)),
-        linked=True,
+        rules=ClusterRules(linked=True),
     )  # fmt: skip
     groups: dict[int, list[int]] = {}
     for place, root in enumerate(found.root.tolist()):

@@ -52,7 +52,7 @@ class RunCollection:
         self.judged_on = judging_of(self.run_json).on
         self.threshold: float | None = None if quality.threshold is None else float(quality.threshold)
         self.shingle_size = int(self.run.settings["shingle_size"])
-        self.tables = Browsing(folder, date_format=self.told["settings"].get("date_format"))
+        self.tables = Browsing(folder, date_format=self.run_json["settings"].get("date_format"))
         self.inputs = None if inputs is None else list(inputs)
         self._input: Input | None = None
         self._why = ""

@@ -152,7 +152,7 @@ def _read_file(request: Request, file: UploadFile) -> list[dict[str, Any]]:
         path.write_bytes(file.file.read())
         spool = Path(folder) / "spool"
         spool.mkdir()
-        for part in open_parts([str(path)], ReadOptions(markup=require_index(request).settings.markup), spool):  # type: ignore[arg-type]
+        for part in open_parts([str(path)], ReadOptions(markup=require_index(request).settings.markup), spool):
             for chunk in part.chunks():
                 documents += part.parse(chunk).batch.to_pylist()
                 if len(documents) >= DOCUMENTS:

@@ -18,9 +18,10 @@ from roughly.service.collection.run_collection import RunCollection
 from roughly.service.collection.served_collections import collections_of
 from roughly.service.explorer.rendering import show
 from roughly.settings import Resources
-from roughly.tools.judge.api import PAIRS, draw_pairs, open_verdicts, texts_of_pairs
+from roughly.tools.judge.api import draw_pairs, open_verdicts, texts_of_pairs
 from roughly.tools.judge.judge_report import csv_of, make_report
 from roughly.tools.judge.judge_session import JudgeSession
+from roughly.tools.judge.request import PAIRS, DrawRequest
 from roughly.tools.judge.verdict_file import VERDICTS, VerdictFile, check_judge
 
 router = APIRouter(include_in_schema=False)
@@ -103,7 +104,13 @@ def begin(
     with _DRAWING:
         if _verdicts(run) is None:
             with suppress(OutputExists):  # another process has begun in the meantime: use the pairs that it drew
-                draw_pairs(run.run, run.run.verdicts, pairs=pairs, inputs=run.inputs, resources=Resources(threads=2))
+                draw_pairs(
+                    run.run,
+                    run.run.verdicts,
+                    DrawRequest(pairs=pairs),
+                    inputs=run.inputs,
+                    resources=Resources(threads=2),
+                )
     return _redirect(judge, "", scores)
 
 

@@ -5,52 +5,49 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roughly import checks
+from roughly.declarations import gather
 from roughly.errors import InputError
 from roughly.job.document_texts import texts_of
 from roughly.job.session import check_memory
 from roughly.meter import Listener, Meter
-from roughly.settings import Resources, parse_size
+from roughly.settings import Resources
 from roughly.sources import open_parts
-from roughly.sources.part import Part, ReadOptions
+from roughly.sources.part import Part
 from roughly.tools.audit import label_conflicts as label_audit
 from roughly.tools.audit import leaks as leak_audit
 from roughly.tools.audit import qrels as qrel_audit
 from roughly.tools.audit.findings import Audit
+from roughly.tools.audit.request import LEAK_THRESHOLD, AuditRequest
 from roughly.tools.labels import unknown_ids
 from roughly.tools.truth.find import FoundPairs, find_pairs
-from roughly.tools.truth.request import PAIRS_LIMIT, TruthRequest
+from roughly.tools.truth.request import TruthRequest
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-PASSAGES = 1000
 COLUMNED = ("parquet", "jsonl", "csv", "table")
 
 
-def audit_qrels(
-    qrels: str | os.PathLike[str],
-    documents: Paths,
-    *,
-    threshold: float = 0.9,
-    shingle_size: int = 5,
-    main_text: bool = False,
-    pairs_limit: int = PAIRS_LIMIT,
-    threads: int = 0,
-    memory: str | int = "4GB",
-    listener: Listener | None = None,
-    **reading: Any,
-) -> Audit:
-    """Relevance judgments that disagree on documents whose resemblance reaches the threshold."""
-    held = qrel_audit.read_qrels(Path(qrels))
-    asked = _asked("resemblance", threshold, shingle_size, main_text, pairs_limit)
+def audit_qrels(qrels: str | os.PathLike[str], documents: Paths, **options: Any) -> Audit:
+    """Relevance judgments that disagree on documents whose resemblance reaches the threshold.
+
+    `options` are those of `AuditRequest`: `threshold`, `shingle_size`, the columns and the format, `threads`, ….
+    """
+    return run_audit_qrels(Path(qrels), documents, gather(AuditRequest, options))
+
+
+def run_audit_qrels(qrels: Path, documents: Paths, request: AuditRequest, listener: Listener | None = None) -> Audit:
+    """The same with the request as an object."""
+    held = qrel_audit.read_qrels(qrels)
+    asked = _truth("resemblance", request)
     with tempfile.TemporaryDirectory(prefix="roughly-audit-") as folder:
-        parts = open_parts(_listed(documents), ReadOptions(**reading), Path(folder))
-        found, pairs = _joined(parts, asked, _resources(threads, memory), Path(folder), listener)
+        parts = open_parts(_listed(documents), request.reading, Path(folder))
+        found, pairs = _joined(parts, asked, request.resources, Path(folder), listener)
     findings = qrel_audit.disagreements(held, pairs)
     strange = unknown_ids(pc.unique(pa.array(held.documents)), found.ids).to_pylist()
     if len(strange) == len(set(held.documents)):
@@ -63,29 +60,25 @@ def audit_qrels(
     return Audit("qrels", findings, counts, _told(asked), strange, found.rejects)
 
 
-def audit_labels(
-    documents: Paths,
-    label: str,
-    *,
-    threshold: float = 0.9,
-    shingle_size: int = 5,
-    main_text: bool = False,
-    pairs_limit: int = PAIRS_LIMIT,
-    threads: int = 0,
-    memory: str | int = "4GB",
-    listener: Listener | None = None,
-    **reading: Any,
-) -> Audit:
-    """Documents whose resemblance reaches the threshold and whose labels, in the column `label`, differ."""
-    asked = _asked("resemblance", threshold, shingle_size, main_text, pairs_limit)
+def audit_labels(documents: Paths, label: str, **options: Any) -> Audit:
+    """Documents whose resemblance reaches the threshold and whose labels, in the column `label`, differ.
+
+    `options` are those of `AuditRequest`.
+    """
+    return run_audit_labels(documents, label, gather(AuditRequest, options))
+
+
+def run_audit_labels(documents: Paths, label: str, request: AuditRequest, listener: Listener | None = None) -> Audit:
+    """The same with the request as an object."""
+    asked = _truth("resemblance", request)
     with tempfile.TemporaryDirectory(prefix="roughly-audit-") as folder:
         # the label is read as a title, which may be missing; a source would be filled in
-        parts = open_parts(_listed(documents), ReadOptions(title_column=label, **reading), Path(folder))
+        parts = open_parts(_listed(documents), replace(request.reading, title_column=label), Path(folder))
         for part in parts:
             if part.format not in COLUMNED:
                 known = ", ".join(COLUMNED)
                 raise InputError(f"{part.name} is {part.format}, which has no columns; labels need {known}")
-        found, pairs = _joined(parts, asked, _resources(threads, memory), Path(folder), listener)
+        found, pairs = _joined(parts, asked, request.resources, Path(folder), listener)
     if found.titles.null_count == len(found.titles):
         raise InputError(f"no document has anything in the column {label!r}; name the column that holds the label")
     findings = label_audit.disagreements(found.ids, found.titles, pairs)
@@ -98,38 +91,31 @@ def audit_labels(
     return Audit("labels", findings, counts, _told(asked) | {"label": label}, [], found.rejects)
 
 
-def audit_leaks(
-    train: Paths,
-    test: Paths,
-    *,
-    threshold: float = 0.5,
-    shingle_size: int = 5,
-    passages: int = PASSAGES,
-    main_text: bool = False,
-    pairs_limit: int = PAIRS_LIMIT,
-    threads: int = 0,
-    memory: str | int = "4GB",
-    listener: Listener | None = None,
-    **reading: Any,
-) -> Audit:
+def audit_leaks(train: Paths, test: Paths, **options: Any) -> Audit:
     """Test documents that a training document holds, or that hold one, by a containment that reaches the threshold.
 
-    Of the first `passages` findings the shared passages are looked up.
+    `options` are those of `AuditRequest`; the threshold is 0.5 if not given. The shared passages of the first
+    `passages` findings are looked up.
     """
-    checks.refuse(checks.whole("passages", passages, 0, 10**9))
-    asked = _asked("containment", threshold, shingle_size, main_text, pairs_limit)
+    return run_audit_leaks(train, test, gather(AuditRequest, {"threshold": LEAK_THRESHOLD, **options}))
+
+
+def run_audit_leaks(train: Paths, test: Paths, request: AuditRequest, listener: Listener | None = None) -> Audit:
+    """The same with the request as an object."""
+    asked = _truth("containment", request)
     with tempfile.TemporaryDirectory(prefix="roughly-audit-") as folder:
-        options = ReadOptions(**reading)
+        options = request.reading
         (Path(folder) / "test").mkdir()
         learnt = open_parts(_listed(train), options, Path(folder))
         tried = open_parts(_listed(test), options, Path(folder) / "test")
         sides = [False] * len(learnt) + [True] * len(tried)
-        resources = _resources(threads, memory)
+        resources = request.resources
         found, pairs = _joined([*learnt, *tried], asked, resources, Path(folder), listener, sides)
-        findings = leak_audit.leaks(pairs, threshold)
-        if passages:
-            texts = _texts([*learnt, *tried], found, pairs.slice(0, passages), main_text, resources.threads)
-            findings = leak_audit.with_passages(findings, *texts, shingle_size)
+        findings = leak_audit.leaks(pairs, request.threshold)
+        if request.passages:
+            some = pairs.slice(0, request.passages)
+            texts = _texts([*learnt, *tried], found, some, request.main_text, resources.threads)
+            findings = leak_audit.with_passages(findings, *texts, request.shingle_size)
     whole = findings.filter(pc.field("kind") == "whole")
     in_test = int(sum(sides[part] for part in found.part.tolist()))
     counts = {
@@ -172,17 +158,16 @@ def _joined(
     return found, pa.concat_tables(tables).combine_chunks()
 
 
-def _asked(measure: str, threshold: float, shingle_size: int, main_text: bool, pairs_limit: int) -> TruthRequest:
+def _truth(measure: str, request: AuditRequest) -> TruthRequest:
+    check_memory(request.resources)
     return TruthRequest(
-        measure=measure, threshold=threshold, shingle_size=shingle_size, main_text=main_text, empty=False,
-        pairs_limit=pairs_limit,
-    )  # fmt: skip
-
-
-def _resources(threads: int, memory: str | int) -> Resources:
-    resources = Resources(threads=threads, memory=parse_size(memory) if isinstance(memory, str) else memory)
-    check_memory(resources)
-    return resources
+        measure=measure,
+        threshold=request.threshold,
+        shingle_size=request.shingle_size,
+        main_text=request.main_text,
+        empty=False,
+        pairs_limit=request.pairs_limit,
+    )
 
 
 def _told(asked: TruthRequest) -> dict[str, Any]:

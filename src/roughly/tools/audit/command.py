@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
+
+from roughly.console.commands import register
+from roughly.console.common_options import Printing
+from roughly.declarations import REQUIRED, argument, group, option
+from roughly.tools.audit.request import LEAK_THRESHOLD, AuditRequest
 
 if TYPE_CHECKING:
     from roughly.tools.audit.findings import Audit
@@ -18,109 +24,79 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 _SHOWN = 10
-
-Output = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Folder to write findings.csv and findings.json to.")
-]
-Shingle = Annotated[int, typer.Option("--shingle-size", help="Words in a shingle.")]
-Text = Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")]
-Id = Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")]
-Main = Annotated[bool, typer.Option("--main-text", help="Of HTML, the main text only.")]
-Memory = Annotated[str, typer.Option("--memory", help="For the whole process, as in 4GB or 512MB.")]
-Threads = Annotated[int, typer.Option("--threads", help="0: one a core.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace findings that are there.")]
-Fail = Annotated[bool, typer.Option("--fail", help="End with 3 where anything was found.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
-Alike = Annotated[float, typer.Option("--threshold", help="Resemblance of duplicates.")]
-Held = Annotated[float, typer.Option("--threshold", help="Share of one document that the other holds.")]
+_OFFERED = ("threshold", "shingle_size", "text_column", "id_column", "main_text", "memory", "threads")
 
 
-@app.command()
-def qrels(
-    judgments: Annotated[Path, typer.Argument(help="TREC relevance judgments.", metavar="QRELS")],
-    documents: Annotated[list[str], typer.Option("--documents", help="The documents; several are read as one.")],
-    output: Output = None,
-    threshold: Alike = 0.9,
-    shingle_size: Shingle = 5,
-    text_column: Text = None,
-    id_column: Id = None,
-    main_text: Main = False,
-    memory: Memory = "4GB",
-    threads: Threads = 0,
-    overwrite: Overwrite = False,
-    fail: Fail = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class QrelsOptions:
+    """Options of the command `qrels`."""
+
+    judgments: Path = argument(help="TREC relevance judgments.", metavar="QRELS")
+    documents: list[str] = option(REQUIRED, "The documents; several are read as one.")
+    output: Path | None = option(None, "Folder to write findings.csv and findings.json to.", "-o", "--output")
+    request: AuditRequest = group(AuditRequest, *_OFFERED)
+    printing: Printing = group(Printing, "overwrite", "as_json")
+    fail: bool = option(False, "End with 3 where anything was found.")
+
+
+@register(app, QrelsOptions)
+def qrels(options: QrelsOptions) -> None:
     """Find relevance judgments that disagree on duplicates."""
     from roughly.console.progress import Progress
-    from roughly.tools.audit.api import audit_qrels
+    from roughly.tools.audit.api import run_audit_qrels
 
     with Progress() as progress:
-        found = audit_qrels(
-            judgments, documents, threshold=threshold, shingle_size=shingle_size, main_text=main_text, memory=memory,
-            threads=threads, listener=progress, text_column=text_column, id_column=id_column,
-        )  # fmt: skip
-    _tell(found, output, overwrite, as_json)
-    _end(found, fail)
+        found = run_audit_qrels(options.judgments, options.documents, options.request, progress)
+    _tell(found, options.output, options.printing.overwrite, options.printing.as_json)
+    _end(found, options.fail)
 
 
-@app.command()
-def labels(
-    inputs: Annotated[list[str], typer.Argument(help="Files, folders or globs of labelled documents.")],
-    label: Annotated[str, typer.Option("--label", help="Column that holds the label.")],
-    output: Output = None,
-    threshold: Alike = 0.9,
-    shingle_size: Shingle = 5,
-    text_column: Text = None,
-    id_column: Id = None,
-    main_text: Main = False,
-    memory: Memory = "4GB",
-    threads: Threads = 0,
-    overwrite: Overwrite = False,
-    fail: Fail = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class LabelsOptions:
+    """Options of the command `labels`."""
+
+    inputs: list[str] = argument(help="Files, folders or globs of labelled documents.")
+    label: str = option(REQUIRED, "Column that holds the label.")
+    output: Path | None = option(None, "Folder to write findings.csv and findings.json to.", "-o", "--output")
+    request: AuditRequest = group(AuditRequest, *_OFFERED)
+    printing: Printing = group(Printing, "overwrite", "as_json")
+    fail: bool = option(False, "End with 3 where anything was found.")
+
+
+@register(app, LabelsOptions)
+def labels(options: LabelsOptions) -> None:
     """Find duplicates that carry different labels."""
     from roughly.console.progress import Progress
-    from roughly.tools.audit.api import audit_labels
+    from roughly.tools.audit.api import run_audit_labels
 
     with Progress() as progress:
-        found = audit_labels(
-            inputs, label, threshold=threshold, shingle_size=shingle_size, main_text=main_text, memory=memory,
-            threads=threads, listener=progress, text_column=text_column, id_column=id_column,
-        )  # fmt: skip
-    _tell(found, output, overwrite, as_json)
-    _end(found, fail)
+        found = run_audit_labels(options.inputs, options.label, options.request, progress)
+    _tell(found, options.output, options.printing.overwrite, options.printing.as_json)
+    _end(found, options.fail)
 
 
-@app.command()
-def leaks(
-    train: Annotated[list[str], typer.Option("--train", help="Training documents; several are read as one.")],
-    test: Annotated[list[str], typer.Option("--test", help="Test documents; several are read as one.")],
-    output: Output = None,
-    threshold: Held = 0.5,
-    shingle_size: Shingle = 5,
-    passages: Annotated[int, typer.Option("--passages", help="Findings whose passages are looked up.")] = 1000,
-    text_column: Text = None,
-    id_column: Id = None,
-    main_text: Main = False,
-    memory: Memory = "4GB",
-    threads: Threads = 0,
-    overwrite: Overwrite = False,
-    fail: Fail = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class LeaksOptions:
+    """Options of the command `leaks`."""
+
+    train: list[str] = option(REQUIRED, "Training documents; several are read as one.")
+    test: list[str] = option(REQUIRED, "Test documents; several are read as one.")
+    output: Path | None = option(None, "Folder to write findings.csv and findings.json to.", "-o", "--output")
+    request: AuditRequest = group(AuditRequest, *_OFFERED, "passages", threshold=LEAK_THRESHOLD)
+    printing: Printing = group(Printing, "overwrite", "as_json")
+    fail: bool = option(False, "End with 3 where anything was found.")
+
+
+@register(app, LeaksOptions)
+def leaks(options: LeaksOptions) -> None:
     """Find test documents that stand in the training set, whole or in part."""
     from roughly.console.progress import Progress
-    from roughly.tools.audit.api import audit_leaks
+    from roughly.tools.audit.api import run_audit_leaks
 
     with Progress() as progress:
-        found = audit_leaks(
-            train, test, threshold=threshold, shingle_size=shingle_size, passages=passages, main_text=main_text,
-            memory=memory, threads=threads, listener=progress, text_column=text_column, id_column=id_column,
-        )  # fmt: skip
-    _tell(found, output, overwrite, as_json)
-    _end(found, fail)
+        found = run_audit_leaks(options.train, options.test, options.request, progress)
+    _tell(found, options.output, options.printing.overwrite, options.printing.as_json)
+    _end(found, options.fail)
 
 
 def _tell(found: Audit, output: Path | None, overwrite: bool, as_json: bool) -> None:

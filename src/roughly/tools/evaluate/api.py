@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,19 +19,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roughly import checks
+from roughly.declarations import gather
 from roughly.errors import InputError, InputMissing
+from roughly.tools.evaluate.request import EvaluateRequest
 from roughly.tools.labels import LabelClusters, LabelPairs, read_labels, read_table, refuse_unknown, unknown_ids
 from roughly.tools.metrics.cluster_scores import score_clusters
-from roughly.tools.metrics.intervals import DRAWS, LEVEL
 from roughly.tools.metrics.measure import EvaluationFigures, intervals_of
 from roughly.tools.metrics.overlap import Ints, Overlap, components_of, pair_numbers
 from roughly.tools.metrics.pair_scores import recall_by_bin, score_documents, score_pairs
-from roughly.tools.metrics.query_scores import COST
 from roughly.tools.metrics.utility import Removal, score_removal
-
-BY = ("clusters", "pairs")
-UNLISTED = ("different", "ignore")
 
 
 @dataclass(frozen=True)
@@ -68,49 +63,38 @@ class Evaluation:
         }  # fmt: skip
 
 
-def evaluate(
-    run: str | os.PathLike[str],
-    labels: str | os.PathLike[str],
-    *,
-    by: str = "clusters",
-    unlisted: str | None = None,
-    label_columns: Sequence[str] = (),
-    same_column: str | None = None,
-    resemblance_column: str | None = None,
-    ignore_unknown: bool = False,
-    cost: float = COST,
-    draws: int = DRAWS,
-    level: float = LEVEL,
-    seed: int = 0,
-) -> Evaluation:
-    """Measure a run (its output folder, or a file of pairs or clusters) against labels (CSV or Parquet)."""
-    checks.refuse(
-        [
-            *checks.one_of("by", by, BY),
-            *([] if unlisted is None else checks.one_of("unlisted", unlisted, UNLISTED)),
-            *checks.share("cost", cost, most=1e12),
-        ]
-    )
+def evaluate(run: str | os.PathLike[str], labels: str | os.PathLike[str], **options: Any) -> Evaluation:
+    """Measure a run (its output folder, or a file of pairs or clusters) against labels (CSV or Parquet).
+
+    `options` are those of `EvaluateRequest`: `by`, `unlisted`, `label_columns`, `same_column`, `ignore_unknown`, ….
+    """
+    return measure_run(Path(run), Path(labels), gather(EvaluateRequest, options))
+
+
+def measure_run(run: Path, labels: Path, request: EvaluateRequest) -> Evaluation:
+    """The same with the request as an object."""
     given = read_labels(
-        Path(labels), columns=label_columns, same_column=same_column, resemblance_column=resemblance_column
+        labels,
+        columns=request.label_columns,
+        same_column=request.same_column,
+        resemblance_column=request.resemblance_column,
     )
-    found = read_run(Path(run), by, given)
+    found = read_run(run, request.by, given)
     strange = unknown_ids(given.ids, found.ids)
-    if not ignore_unknown:
-        refuse_unknown(Path(labels), strange, found.name)
+    if not request.ignore_unknown:
+        refuse_unknown(labels, strange, found.name)
     known = pc.is_in(given.ids, found.ids)
     if not pc.any(known).as_py():
         raise InputError(f"{labels} names no document of {found.name}; the ids of the two do not go together")
-    asked = {"cost": cost, "draws": draws, "level": level, "seed": seed}
     if isinstance(given, LabelPairs):
         judged = given.same is not None and not given.same.all()
-        unlisted = unlisted or ("ignore" if judged else "different")
-        figures = _by_pairs(found, given, unlisted, asked)
+        unlisted = request.unlisted or ("ignore" if judged else "different")
+        figures = _by_pairs(found, given, unlisted, request)
     else:
-        unlisted = unlisted or "different"
-        figures = _by_clusters(found, given, unlisted, asked)
+        unlisted = request.unlisted or "different"
+        figures = _by_clusters(found, given, unlisted, request)
     return Evaluation(
-        replace(figures, ignored=found.ignored), str(run), str(labels), by, unlisted,
+        replace(figures, ignored=found.ignored), str(run), str(labels), request.by, unlisted,
         int(pc.sum(known).as_py() or 0), strange.to_pylist(),
     )  # fmt: skip
 
@@ -145,7 +129,7 @@ def _ignored(path: Path) -> int | None:
     return counts["empty"] + counts["unsigned"] if {"empty", "unsigned"} <= set(counts) else None
 
 
-def _by_pairs(found: EvaluatedRun, labels: LabelPairs, unlisted: str, asked: dict[str, Any]) -> EvaluationFigures:
+def _by_pairs(found: EvaluatedRun, labels: LabelPairs, unlisted: str, request: EvaluateRequest) -> EvaluationFigures:
     documents = len(found.ids)
     left, right = (_place_of(side, found.ids) for side in (labels.left, labels.right))
     use = (left >= 0) & (right >= 0) & (left != right)
@@ -167,11 +151,13 @@ def _by_pairs(found: EvaluatedRun, labels: LabelPairs, unlisted: str, asked: dic
     clusters = score_clusters(found.groups, components_of(documents, true)) if complete else None  # type: ignore[arg-type]
     removal = None
     if unlisted == "different" and found.kept is not None and found.witness is not None:
-        removal = score_removal(found.kept, found.witness, pairs=true, cost=asked["cost"])
-    return _figures(overlap, clusters, bins, removal, asked, with_sets=False)
+        removal = score_removal(found.kept, found.witness, pairs=true, cost=request.cost)
+    return _figures(overlap, clusters, bins, removal, request, with_sets=False)
 
 
-def _by_clusters(found: EvaluatedRun, labels: LabelClusters, unlisted: str, asked: dict[str, Any]) -> EvaluationFigures:
+def _by_clusters(
+    found: EvaluatedRun, labels: LabelClusters, unlisted: str, request: EvaluateRequest
+) -> EvaluationFigures:
     documents = len(found.ids)
     place = _place_of(labels.ids, found.ids)
     sets = -1 - np.arange(documents)  # each on its own
@@ -185,7 +171,7 @@ def _by_clusters(found: EvaluatedRun, labels: LabelClusters, unlisted: str, aske
         number = np.cumsum(use) - 1
         inside = found.pairs[use[found.pairs].all(axis=1)]
         overlap = Overlap.of_pairs_and_groups(number[inside], sets[use])
-        return _figures(overlap, None, [], None, asked, with_sets=False)
+        return _figures(overlap, None, [], None, request, with_sets=False)
     if found.pairs is not None:
         number = np.cumsum(use) - 1
         inside = found.pairs[use[found.pairs].all(axis=1)]
@@ -194,16 +180,22 @@ def _by_clusters(found: EvaluatedRun, labels: LabelClusters, unlisted: str, aske
         overlap = Overlap.of_groups(found.groups[use], sets[use])
     removal = None
     if unlisted == "different" and found.kept is not None and found.witness is not None:
-        removal = score_removal(found.kept, found.witness, sets=sets, cost=asked["cost"])
+        removal = score_removal(found.kept, found.witness, sets=sets, cost=request.cost)
     clusters = score_clusters(found.groups[use], sets[use])
-    return _figures(overlap, clusters, [], removal, asked, with_sets=found.pairs is None)
+    return _figures(overlap, clusters, [], removal, request, with_sets=found.pairs is None)
 
 
 def _figures(
-    overlap: Overlap, clusters: Any, bins: list[Any], removal: Removal | None, asked: dict[str, Any], *, with_sets: bool
+    overlap: Overlap,
+    clusters: Any,
+    bins: list[Any],
+    removal: Removal | None,
+    request: EvaluateRequest,
+    *,
+    with_sets: bool,
 ) -> EvaluationFigures:
     intervals = intervals_of(
-        overlap, clusters=with_sets, draws=asked["draws"], level=asked["level"], seed=asked["seed"]
+        overlap, clusters=with_sets, draws=request.draws, level=request.level, seed=request.seed
     )  # fmt: skip
     return EvaluationFigures(
         len(overlap), score_pairs(overlap), score_documents(overlap), clusters, bins, removal, intervals=intervals

@@ -4,54 +4,40 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
+
+from roughly.console.common_options import Printing
+from roughly.declarations import REQUIRED, argument, group, option
+from roughly.tools.evaluate.request import EvaluateRequest
 
 if TYPE_CHECKING:
     from roughly.tools.evaluate.api import Evaluation
 
 
-def evaluate(
-    run: Annotated[Path, typer.Argument(help="Output of roughly dedupe, or a file of pairs or clusters.")],
-    labels: Annotated[Path, typer.Option("--labels", help="CSV or Parquet: pairs of ids, or id and cluster.")],
-    by: Annotated[str, typer.Option("--by", help="What was found: clusters, or the pairs listed.")] = "clusters",
-    unlisted: Annotated[
-        str | None, typer.Option("--unlisted", help="What labels do not list: different or ignore.")
-    ] = None,
-    label_columns: Annotated[
-        str, typer.Option("--label-columns", help="The two columns that matter, as in id_a,id_b or id,cluster.")
-    ] = "",
-    same_column: Annotated[
-        str | None, typer.Option("--same-column", help="Column of pairs that says same or different.")
-    ] = None,
-    resemblance_column: Annotated[
-        str | None, typer.Option("--resemblance-column", help="Column of pairs for recall by resemblance.")
-    ] = None,
-    ignore_unknown: Annotated[
-        bool, typer.Option("--ignore-unknown", help="Leave out labels of documents that the run does not have.")
-    ] = False,
-    cost: Annotated[float, typer.Option("--cost", help="Of a document removed wrongly.")] = 100.0,
-    draws: Annotated[int, typer.Option("--draws", help="Of the bootstrap.")] = 1000,
-    level: Annotated[float, typer.Option("--level", help="Of the confidence intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-) -> None:
-    """Measure a run against labels: precision, recall, F1, cluster measures, utility, with intervals."""
-    from roughly.tools.evaluate.api import evaluate as measure
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """Options of the command `evaluate`."""
 
-    found = measure(
-        run, labels, by=by, unlisted=unlisted,
-        label_columns=[name.strip() for name in label_columns.split(",") if name.strip()],
-        same_column=same_column, resemblance_column=resemblance_column, ignore_unknown=ignore_unknown, cost=cost,
-        draws=draws, level=level, seed=seed,
-    )  # fmt: skip
-    if as_json:
+    run: Path = argument(help="Output of roughly dedupe, or a file of pairs or clusters.")
+    labels: Path = option(REQUIRED, "CSV or Parquet: pairs of ids, or id and cluster.")
+    request: EvaluateRequest = group(EvaluateRequest)
+    printing: Printing = group(Printing, "as_json")
+
+
+def evaluate(options: EvaluateOptions) -> None:
+    """Measure a run against labels: precision, recall, F1, cluster measures, utility, with intervals."""
+    from roughly.tools.evaluate.api import measure_run
+
+    found = measure_run(options.run, options.labels, options.request)
+    if options.printing.as_json:
         json.dump(found.to_dict(), sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:
-        _tell(found, level)
+        _tell(found, options.request.level)
     if found.unknown:
         print(f"left out: {len(found.unknown):,} documents that the labels name and the run lacks", file=sys.stderr)
         raise typer.Exit(3)

@@ -21,23 +21,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roughly import checks
 from roughly.errors import InputError, InputMissing
 from roughly.job.document_texts import Place, texts_of
 from roughly.job.rereading import Input, open_again
 from roughly.meter import Listener, Meter
-from roughly.settings import MEASURES, Resources
+from roughly.settings import MEASURES, ReadOptions, Resources
 from roughly.signing.text_batch import TextBatch
-from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order
 from roughly.tools.judge.near_misses import MOST, near_misses
+from roughly.tools.judge.request import DrawRequest
 from roughly.tools.judge.strata import Candidate, Drawing
 from roughly.tools.judge.verdict_file import Drawn, DrawnPair, VerdictFile
 from roughly.tools.tune.draw import place_of
 from roughly.verify.scores import score_texts
-
-PAIRS = 100
 
 
 @dataclass(frozen=True)
@@ -87,25 +85,22 @@ def open_verdicts(run: JudgedRun, path: Path) -> VerdictFile:
 def draw_pairs(
     run: JudgedRun,
     path: Path,
+    request: DrawRequest,
     *,
-    pairs: int = PAIRS,
-    seed: int = 0,
-    near: bool = True,
     inputs: Sequence[str] | None = None,
     reading: ReadOptions | None = None,
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> VerdictFile:
     """Draw pairs around the run's threshold and begin a file of verdicts."""
-    checks.refuse([*checks.whole("pairs", pairs, 1, 100_000), *checks.whole("seed", seed, 0, 2**63 - 1)])
     resources, meter = resources or Resources(), Meter(listener)
     threshold, main_text = float(run.settings["threshold"]), bool(run.settings["main_text"])
     source = Input(run.folder, run.told, inputs, reading)
-    drawing = Drawing(threshold, pairs, seed)
+    drawing = Drawing(threshold, request.pairs, request.seed)
     for candidate in _found(run):
         drawing.add(candidate)
     wanted = {name for one in drawing.held() for name in (one.left_id, one.right_id)}
-    stay, share = _staying(run, seed) if near else ([], 1.0)
+    stay, share = _staying(run, request.seed) if not request.found_only else ([], 1.0)
     with closing(source):
         parts, names = source.parts, source.names
         places, tokens = _read(parts, run, wanted, set(stay), main_text, resources, meter)
@@ -144,7 +139,7 @@ def draw_pairs(
         path,
         Drawn(
             run=run.fingerprint, measure=run.measure, threshold=threshold, shingle_size=size, main_text=main_text,
-            seed=seed, inputs=names, reading=told, strata=strata, pairs=listed,
+            seed=request.seed, inputs=names, reading=told, strata=strata, pairs=listed,
         ),
     )  # fmt: skip
 

@@ -11,13 +11,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from roughly.settings import Resources
+from roughly.console.common_options import Printing
+from roughly.declarations import argument, group, option
+from roughly.settings import ReadOptions, Resources
+from roughly.tools.judge.request import DrawRequest
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,68 +33,69 @@ _MARKS = {"span": ("", "", ""), "del": ("[-", "-]", "red"), "ins": ("{+", "+}", 
 _MORE = 20_000  # characters shown with m
 
 
-def judge(
-    run: Annotated[Path, typer.Argument(help="Folder of a run of `roughly dedupe`.")],
-    name: Annotated[str, typer.Option("--judge", help="Who judges.")] = "judge",
-    pairs: Annotated[int, typer.Option("--pairs", help="Pairs to draw, when the first judge begins.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draw.")] = 0,
-    found_only: Annotated[bool, typer.Option("--found-only", help="Draw no pairs below the threshold.")] = False,
-    disputed: Annotated[bool, typer.Option("--disputed", help="Only pairs that other judges disagree on.")] = False,
-    scores: Annotated[bool, typer.Option("--scores", help="Show scores, which may sway a judge.")] = False,
-    verdicts: Annotated[
-        Path | None, typer.Option("--verdicts", help="File of verdicts; beside the run if not given.")
-    ] = None,
-    report: Annotated[
-        bool, typer.Option("--report", help="Say what the verdicts so far come to, and ask none.")
-    ] = False,
-    precision: Annotated[
-        float, typer.Option("--precision", help="In the report: a precision to find the threshold for.")
-    ] = 0.95,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", help="Write the decided pairs, as labels for `roughly tune`.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file of --csv.")] = False,
-    inputs: Annotated[
-        list[str] | None, typer.Option("--input", help="Where the documents lie, if not where dedupe found them.")
-    ] = None,
-    text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
-    id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Instead of guessing it from the name.")] = None,
-    threads: Annotated[int, typer.Option("--threads", help="0: one a core.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-) -> None:
+_OFFERED = ("text_column", "id_column", "format")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions:
+    """Options of the command `judge`."""
+
+    run: Path = argument(help="Folder of a run of `roughly dedupe`.")
+    name: str = option("judge", "Who judges.", "--judge")
+    draw: DrawRequest = group(DrawRequest)
+    disputed: bool = option(False, "Only pairs that other judges disagree on.")
+    scores: bool = option(False, "Show scores, which may sway a judge.")
+    verdicts: Path | None = option(None, "File of verdicts; beside the run if not given.")
+    report: bool = option(False, "Say what the verdicts so far come to, and ask none.")
+    precision: float = option(0.95, "In the report: a precision to find the threshold for.")
+    csv: Path | None = option(None, "Write the decided pairs, as labels for `roughly tune`.")
+    printing: Printing = group(Printing, "overwrite", "as_json")
+    inputs: list[str] | None = option(None, "Where the documents lie, if not where dedupe found them.", "--input")
+    reading: ReadOptions = group(ReadOptions, *_OFFERED)
+    resources: Resources = group(Resources, "threads")
+
+
+def judge(options: JudgeOptions) -> None:
     """Judge pairs around the threshold of a run, and learn its precision and a better threshold."""
     from roughly import checks
     from roughly.job.rereading import options_of
     from roughly.tools.judge.api import JudgedRun, draw_pairs, open_verdicts
     from roughly.tools.judge.judge_report import make_report, write_csv
 
-    checks.refuse(checks.above_zero("precision", precision))
-    opened = JudgedRun.open(run)
-    path = verdicts or opened.verdicts
-    if report or as_json or csv is not None or path.exists():
+    checks.refuse(checks.above_zero("precision", options.precision))
+    opened = JudgedRun.open(options.run)
+    path = options.verdicts or opened.verdicts
+    if options.report or options.printing.as_json or options.csv is not None or path.exists():
         found = open_verdicts(opened, path)
     else:
         from roughly.console.progress import Progress
 
-        given: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "format": format}
+        given = {name: getattr(options.reading, name) for name in _OFFERED}
         reading = replace(options_of(opened.told), **{name: value for name, value in given.items() if value})
         with Progress() as progress:
             found = draw_pairs(
-                opened, path, pairs=pairs, seed=seed, near=not found_only, inputs=inputs, reading=reading,
-                resources=Resources(threads=threads), listener=progress,
-            )  # fmt: skip
+                opened,
+                path,
+                options.draw,
+                inputs=options.inputs,
+                reading=reading,
+                resources=options.resources,
+                listener=progress,
+            )
         print(f"{len(found.drawn.pairs)} pairs drawn; verdicts go to {path}", file=sys.stderr)
-    if not (report or as_json or csv is not None):
-        _ask(found, name, disputed, scores, inputs, threads)
+    if not (options.report or options.printing.as_json or options.csv is not None):
+        _ask(found, options.name, options.disputed, options.scores, options.inputs, options.resources.threads)
         return
-    if csv is not None:
-        print(f"{write_csv(found, csv, overwrite)} decided pairs in {csv}", file=sys.stderr)
-    if as_json:
-        json.dump(make_report(found, precision).to_dict(), sys.stdout, indent=1, ensure_ascii=False)
+    if options.csv is not None:
+        print(
+            f"{write_csv(found, options.csv, options.printing.overwrite)} decided pairs in {options.csv}",
+            file=sys.stderr,
+        )
+    if options.printing.as_json:
+        json.dump(make_report(found, options.precision).to_dict(), sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
-    elif report:
-        print("\n".join(_report_lines(make_report(found, precision))))
+    elif options.report:
+        print("\n".join(_report_lines(make_report(found, options.precision))))
 
 
 def _ask(found: VerdictFile, name: str, disputed: bool, scores: bool, inputs: list[str] | None, threads: int) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.in_memory import DocumentFacts, equivalent, longest_first, resolve_in_memory, work_of
+from roughly.cluster.in_memory import ClusterRules, DocumentFacts, equivalent, longest_first, resolve_in_memory, work_of
 from roughly.features.shingles import shingle_sets
 from roughly.methods import make
 from roughly.settings import Resources, Settings
@@ -51,7 +51,7 @@ def near_misses(
         rank=rank,
         work=work_of(resources),
         first=equivalent(sets, rank),
-        every_pair=True,
+        rules=ClusterRules(every_pair=True),
     )
     scores = _scores(verdict.pairs, measure)
     use = np.flatnonzero(scores < threshold)

@@ -18,14 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import checks
+from roughly.tools.metrics.defaults import DRAWS, LEVEL
 from roughly.tools.metrics.overlap import Ints
 
 Floats = npt.NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 """From sums (draws, columns) to a value for each draw; NaN where it is not defined."""
 
-DRAWS = 1000
-LEVEL = 0.95
 _CELLS = 4_000_000
 
 

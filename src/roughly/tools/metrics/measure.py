@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.tools.metrics.cluster_scores import ClusterScores, score_clusters
-from roughly.tools.metrics.intervals import DRAWS, LEVEL, Interval, Statistic, bootstrap, f1_of, ratio
+from roughly.tools.metrics.defaults import DRAWS, LEVEL
+from roughly.tools.metrics.intervals import Interval, Statistic, bootstrap, f1_of, ratio
 from roughly.tools.metrics.overlap import Flags, Ints, Overlap, components_of, pair_numbers
 from roughly.tools.metrics.pair_scores import (
     EDGES,
@@ -83,10 +83,7 @@ def measure_pairs(
     resemblance: Floats | None = None,
     groups: Ints | None = None,
     removal: Removal | None = None,
-    edges: Sequence[float] = EDGES,
     draws: int = DRAWS,
-    level: float = LEVEL,
-    seed: int = 0,
 ) -> EvaluationFigures:
     """Everything about two lists of pairs. Cluster measures need the found `groups`; true sets are then the components
     of the true pairs. With the `resemblance` of each true pair, recall by resemblance."""
@@ -96,11 +93,11 @@ def measure_pairs(
     if resemblance is not None:
         true = np.asarray(true, np.int64).reshape(-1, 2)
         listed = true.min(axis=1) * documents + true.max(axis=1)
-        bins = recall_by_bin(resemblance, np.isin(listed, pair_numbers(found, documents)), edges)
+        bins = recall_by_bin(resemblance, np.isin(listed, pair_numbers(found, documents)), EDGES)
     return EvaluationFigures(
         documents, score_pairs(overlap), score_documents(overlap),
         None if groups is None else score_clusters(groups, sets), bins, removal,
-        intervals=intervals_of(overlap, clusters=False, draws=draws, level=level, seed=seed),
+        intervals=intervals_of(overlap, clusters=False, draws=draws),
     )  # fmt: skip
 
 

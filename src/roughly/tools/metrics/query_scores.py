@@ -15,10 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from roughly.tools.metrics.defaults import COST
 from roughly.tools.metrics.overlap import Flags, Ints
-
-COST = 100.0
-"""Of a legitimate message taken for spam, in messages of spam found (§6.4)."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from roughly.tools.metrics.defaults import COST
 from roughly.tools.metrics.overlap import Flags, Ints, pair_numbers
-from roughly.tools.metrics.query_scores import COST
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,13 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roughly import checks
+from roughly.declarations import gather
 from roughly.job.output_folder import OutputFolder
 from roughly.tools.corpus import Corpus, read_corpus
-from roughly.tools.perturb.copy_kinds import KINDS
-from roughly.tools.perturb.make import LabelledCopy, PerturbRequest
+from roughly.tools.perturb.make import LabelledCopy
 from roughly.tools.perturb.make import perturb as copies_of
+from roughly.tools.perturb.request import PerturbedFolder, PerturbRequest
 
-FORMATS = ("parquet", "jsonl")
 COLUMNS = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -66,39 +65,40 @@ def perturb(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     output: str | os.PathLike[str],
-    kinds: str | Sequence[str] = "words",
-    alpha: float = 9.0,
-    every: int = 10,
-    added: str = "terms",
-    versions: int = 3,
-    copies: int = 1,
-    documents: int = 0,
-    originals: bool = True,
-    shingle_size: int = 5,
-    format: str = "parquet",
-    seed: int = 0,
     overwrite: bool = False,
-    text_column: str | None = None,
+    **options: Any,
 ) -> Perturbed:
-    """Write edited copies of documents with their labels to a folder. `kinds` are names, or `all`."""
-    named = tuple(KINDS) if kinds == "all" else (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    asked = PerturbRequest(
-        kinds=named, alpha=alpha, every=every, added=added, versions=versions, copies=copies, documents=documents,
-        seed=seed,
-    )  # fmt: skip
-    checks.refuse([*checks.one_of("format", format, FORMATS), *checks.shingle_size(shingle_size)])
+    """Write edited copies of documents with their labels to a folder.
+
+    `options` are those of `PerturbRequest` (`kinds`, `alpha`, `copies`, `seed`, …), `originals`, `shingle_size`,
+    `format` and `text_column`.
+    """
+    return write_copies(paths, gather(PerturbedFolder, options), Path(output), overwrite)
+
+
+def write_copies(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    wanted: PerturbedFolder,
+    output: Path,
+    overwrite: bool,
+) -> Perturbed:
+    """The same with the request as an object."""
+    asked, originals = wanted.request, wanted.originals
     with OutputFolder(Path(output), overwrite=overwrite) as place:
         listed = [paths] if isinstance(paths, str | os.PathLike) else paths
-        corpus = read_corpus([os.fspath(path) for path in listed], text_column=text_column)
+        corpus = read_corpus([os.fspath(path) for path in listed], text_column=wanted.text_column)
         done = Perturbed(Path(output), asked, len(corpus) if originals else 0)
-        with _Documents(place.result / f"documents.{format}") as out, _Labels(place.result / "pairs.csv") as labels:
+        with (
+            _Documents(place.result / f"documents.{wanted.format}") as out,
+            _Labels(place.result / "pairs.csv") as labels,
+        ):
             if originals:
                 for first in range(0, len(corpus), _AT_ONCE):
                     out.write(_originals(corpus, first, min(len(corpus), first + _AT_ONCE)))
             made = copies_of(corpus, asked)
             while some := list(islice(made, _AT_ONCE)):
                 out.write(_copies(corpus, some))
-                labels.write(corpus, some, shingle_size)
+                labels.write(corpus, some, wanted.shingle_size)
                 done.copies += len(some)
         done.kinds = labels.means()
         text = json.dumps(done.summary(), indent=1, ensure_ascii=False)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from roughly.tools.perturb import edits
 from roughly.tools.perturb import spam_edits as spam
 from roughly.tools.perturb.recipe import Ground, New, Own, Piece, Recipe, Spliced
+from roughly.tools.perturb.spot import Spot
 from roughly.tools.perturb.unit_edits import filled, unit_edits
 from roughly.tools.perturb.word_edits import word_edits
-
-if TYPE_CHECKING:
-    from roughly.tools.perturb.make import Spot
 
 
 @dataclass(frozen=True)

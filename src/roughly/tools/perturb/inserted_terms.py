@@ -12,8 +12,8 @@ import random
 from roughly import checks
 from roughly.text.canonical import words
 from roughly.tools.corpus import Corpus
+from roughly.tools.perturb.request import ADDED
 
-ADDED = ("terms", "text", "document")
 _SAMPLE = 200
 """Documents whose words stand for the running text of a collection."""
 

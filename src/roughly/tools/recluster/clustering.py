@@ -18,13 +18,14 @@ import pyarrow.compute as pc
 
 from roughly import checks
 from roughly.cluster import in_memory as resolution
-from roughly.cluster.in_memory import ClusterVerdict, DocumentFacts, resolve_in_memory
+from roughly.cluster.in_memory import ClusterRules, ClusterVerdict, DocumentFacts, resolve_in_memory
 from roughly.errors import DuplicateIds
 from roughly.features.sketch import Ints, Sketch, estimate
 from roughly.methods.method import Judge, Keys
 from roughly.model import ESTIMATED_DOCUMENTS, ESTIMATED_PAIRS
 from roughly.settings import CLUSTERINGS, MEASURES, Resources
 from roughly.settings import PAIRS as PAIRS_KEPT
+from roughly.tools.recluster.request import FeatureRequest
 
 
 @dataclass(frozen=True)
@@ -68,23 +69,14 @@ class InMemoryCollection:
     days: npt.NDArray[np.int32] | None = None  # of publication
 
 
-def cluster_sketches(
-    ids: pa.Array,
-    tokens: Ints,
-    sketch: Sketch,
-    *,
-    threshold: float,
-    measure: str,
-    common: int,
-    cluster: str,
-    pairs: str = "evidence",
-    resources: Resources | None = None,
-) -> Clustering:
-    """Cluster documents by their sketches."""
-    check_asked(threshold, measure, common, cluster, pairs)
+def cluster_sketches(ids: pa.Array, tokens: Ints, sketch: Sketch, request: FeatureRequest) -> Clustering:
+    """Cluster objects by their sketches."""
+    check_asked(request.threshold, request.measure, request.common, request.cluster, request.pairs)
     held = InMemoryCollection(ids, tokens, Keys(sketch.values, sketch.offsets), sketch)
-    judge = Judge("sketch", measure, threshold)  # type: ignore[arg-type]
-    return cluster_held(held, judge, common=common, cluster=cluster, pairs=pairs, resources=resources or Resources())
+    judge = Judge("sketch", request.measure, request.threshold)  # type: ignore[arg-type]
+    return cluster_held(
+        held, judge, common=request.common, cluster=request.cluster, pairs=request.pairs, resources=Resources()
+    )
 
 
 def cluster_held(
@@ -108,8 +100,8 @@ def cluster_held(
         first = np.arange(len(held.ids)) if alike is None else resolution.equivalent(alike, rank)
     found = resolve_in_memory(
         held.keys, judge, DocumentFacts(scored, held.tokens, held.days), rank=rank, first=first,
-        work=resolution.work_of(resources), common=common, linked=cluster == "components",
-        every_pair=pairs == "all",
+        work=resolution.work_of(resources),
+        rules=ClusterRules(common=common, linked=cluster == "components", every_pair=pairs == "all"),
     )  # fmt: skip
     empty = int(held.keys.missing().sum())
     return as_tables(held.ids, by_id, found, first, scored, exact=judge.on == "text", empty=empty)

@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from roughly import checks
-from roughly.errors import SettingsError
+from roughly.declarations import gather
 from roughly.features.sampling import Sampling
 from roughly.features.sketch_store import FILE, SketchFacts, SketchWriter
 from roughly.job.output_folder import OutputFolder
 from roughly.meter import Listener, Meter
-from roughly.settings import Resources
 from roughly.signing.sketching import Sketched, sketch_parts
-from roughly.sources import open_data
-from roughly.sources.part import ReadOptions
+from roughly.sources import data_or_paths, open_data
+from roughly.tools.recluster.request import SketchRequest
 
 
 def sketch(
@@ -30,43 +29,34 @@ def sketch(
     paths: Sequence[str | os.PathLike[str]] | None = None,
     output: str | os.PathLike[str],
     overwrite: bool = False,
-    sketch: str = "mod:25",
-    groups: Sequence[Sequence[float]] = (),
-    shingle_size: int = 10,
-    main_text: bool = False,
-    threads: int = 0,
-    **reading: Any,
+    **options: Any,
 ) -> Sketched:
     """Write the sketches of documents to a folder.
 
-    `data` and `paths` are those of `roughly.dedupe`; `reading` are the columns and the format. `sketch` says which
-    shingles are kept: `mod:25`, `min:400`, `adaptive` (with or without `groups`) or `all`.
+    `data` and `paths` are those of `roughly.dedupe`; `options` those of `SketchRequest`: `sketch` says which shingles
+    are kept, `mod:25`, `min:400`, `adaptive` (with or without `groups`) or `all`; then `shingle_size`, `main_text`,
+    `threads`, the columns and the format.
     """
-    if (data is None) == (paths is None):
-        raise SettingsError("give either data or paths")
-    if isinstance(data, str | os.PathLike):
-        data, paths = None, [data]
-    facts = SketchFacts(Sampling.parse(sketch, groups), shingle_size, main_text)
-    resources = Resources(threads=threads)
-    return run_sketch(
-        data, paths, facts=facts, resources=resources, reading=ReadOptions(**reading), output=Path(output),
-        overwrite=overwrite,
-    )  # fmt: skip
+    data, paths = data_or_paths(data, paths)
+    request = gather(SketchRequest, options)
+    return run_sketch(data, paths, request, output=Path(output), overwrite=overwrite)
 
 
 def run_sketch(
     data: Any,
     paths: Sequence[str | os.PathLike[str]] | None,
+    request: SketchRequest,
     *,
-    facts: SketchFacts,
-    resources: Resources,
-    reading: ReadOptions,
     output: Path,
     overwrite: bool = False,
     listener: Listener | None = None,
 ) -> Sketched:
     """The same with settings as objects. The folder appears whole or not at all."""
+    given = request.sketch
+    sampling = given if isinstance(given, Sampling) else Sampling.parse(given, request.groups)
+    facts = SketchFacts(sampling, request.shingle_size, request.main_text)
     checks.refuse(checks.shingle_size(facts.shingle_size))
+    resources, reading = request.resources, request.reading
     started = time.perf_counter()
     with OutputFolder(output, overwrite=overwrite, temp=resources.temp) as place:
         parts = open_data(data, paths, reading, place.spool)

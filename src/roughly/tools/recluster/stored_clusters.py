@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from roughly import checks
 from roughly.dates import days_of
+from roughly.declarations import gather
 from roughly.errors import InputError, InputMissing, SettingsError
 from roughly.features import sketch_store
 from roughly.features.metadata import read_metadata
@@ -29,13 +30,13 @@ from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.meter import Meter
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import COMMON
-from roughly.settings import MEASURES, Resources, Settings, parse_size
+from roughly.settings import MEASURES, ReadOptions, Resources, Settings
 from roughly.signing import signature_file
 from roughly.signing.signature_file import read_signatures
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
-from roughly.sources.part import ReadOptions
 from roughly.tools.recluster.clustering import Clustering, InMemoryCollection, check_asked, cluster_held
+from roughly.tools.recluster.request import ReclusterRequest, ReclusterRun
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -53,52 +54,20 @@ class StoredDocuments:
     fingerprint: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReclusterRequest:
-    """How to cluster; what is None is as the files say."""
-
-    threshold: float | None = None
-    measure: str | None = None
-    common: int | None = None
-    cluster: str = "star"
-    pairs: str = "evidence"
-    shingle_size: int | None = None  # for exact scores, where the signatures do not name it
-    main_text: bool | None = None
-
-
-def recluster(
-    stored: Paths,
-    *,
-    threshold: float | None = None,
-    measure: str | None = None,
-    common: int | None = None,
-    cluster: str = "star",
-    pairs: str = "evidence",
-    texts: Any = None,
-    shingle_size: int | None = None,
-    main_text: bool | None = None,
-    threads: int = 0,
-    memory: int | str = "4GB",
-    **reading: Any,
-) -> Clustering:
+def recluster(stored: Paths, *, texts: Any = None, **options: Any) -> Clustering:
     """Cluster stored sketches or signatures, without the documents.
 
     Scores are estimates, or none where signatures are judged by the keys that they share. With `texts`, the documents
     as `roughly.dedupe` takes them, what shares a key is scored exactly on all shingles. Everything is held in memory.
+    `options` are those of `ReclusterRequest` (`threshold`, `measure`, `common`, `cluster`, `pairs`, …), `threads`,
+    `memory`, the columns and the format.
     """
-    asked = ReclusterRequest(
-        threshold=threshold, measure=measure, common=common, cluster=cluster, pairs=pairs,
-        shingle_size=shingle_size, main_text=main_text,
-    )  # fmt: skip
-    size = parse_size(memory) if isinstance(memory, str) else memory
-    resources = Resources(threads=threads, memory=size)
-    return cluster_stored(read_stored(stored), asked, texts=texts, resources=resources, reading=ReadOptions(**reading))
+    return cluster_stored(read_stored(stored), gather(ReclusterRun, options), texts=texts)
 
 
-def cluster_stored(
-    stored: StoredDocuments, asked: ReclusterRequest, *, texts: Any = None, resources: Resources, reading: ReadOptions
-) -> Clustering:
-    """The same with settings as objects."""
+def cluster_stored(stored: StoredDocuments, run: ReclusterRun, *, texts: Any = None) -> Clustering:
+    """The same with the request as an object."""
+    asked, resources = run.request, run.resources
     common = stored.common if asked.common is None else asked.common
     check_asked(
         1.0 if asked.threshold is None else asked.threshold, asked.measure or MEASURES[0], common or COMMON,
@@ -113,7 +82,7 @@ def cluster_stored(
             stored.main_text if asked.main_text is None else asked.main_text,
         )
         checks.refuse(checks.shingle_size(facts.shingle_size))
-        full = full_sets(texts, stored.held.ids, facts, resources, reading)
+        full = full_sets(texts, stored.held.ids, facts, resources, run.reading)
     return cluster_held(
         stored.held, judge, common=common, cluster=asked.cluster, pairs=asked.pairs, resources=resources, full=full
     )

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -15,16 +16,15 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from roughly.declarations import gather
 from roughly.errors import OutputExists, SettingsError
 from roughly.job.session import check_memory
 from roughly.lexicon import Lexicon
 from roughly.meter import Listener, Meter
 from roughly.model import Reject
-from roughly.settings import Resources, parse_size
-from roughly.sources import open_data
-from roughly.sources.part import ReadOptions
+from roughly.sources import data_or_paths, open_data
 from roughly.tools.truth.find import FoundPairs, find_pairs
-from roughly.tools.truth.request import PAIRS_LIMIT, TruthRequest
+from roughly.tools.truth.request import TruthRun
 
 ENDINGS = (".parquet", ".csv")
 
@@ -35,65 +35,42 @@ def truth(
     paths: Sequence[str | os.PathLike[str]] | None = None,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    measure: str = "resemblance",
-    threshold: float = 0.8,
-    shingle_size: int = 5,
-    weights: str = "tf",
-    lexicon: str | os.PathLike[str] | Lexicon | None = None,
-    main_text: bool = False,
-    empty: bool = True,
-    pairs_limit: int = PAIRS_LIMIT,
-    threads: int = 0,
-    memory: str | int = "4GB",
-    temp: str | os.PathLike[str] | None = None,
-    **reading: Any,
+    **options: Any,
 ) -> TruthResult:
     """Every pair of documents whose resemblance, containment or cosine reaches the threshold.
 
-    `data` and `paths` are those of `roughly.dedupe`; `reading` are the columns and the format. The pairs are in
-    `table`, and in `output` (.parquet or .csv) where that is named.
+    `data` and `paths` are those of `roughly.dedupe`; `options` those of `TruthRequest` (`measure`, `threshold`,
+    `shingle_size`, …), the columns and the format, `threads`, `memory` and `temp`. The pairs are in `table`, and in
+    `output` (.parquet or .csv) where that is named.
     """
-    if (data is None) == (paths is None):
-        raise SettingsError("give either data or paths")
-    if isinstance(data, str | os.PathLike):
-        data, paths = None, [data]
-    held = Lexicon.open(lexicon) if isinstance(lexicon, str | os.PathLike) else lexicon
-    asked = TruthRequest(
-        measure=measure, threshold=threshold, shingle_size=shingle_size, weights=weights, lexicon=held,
-        main_text=main_text, empty=empty, pairs_limit=pairs_limit,
-    )  # fmt: skip
-    resources = Resources(
-        threads=threads, memory=parse_size(memory) if isinstance(memory, str) else memory,
-        temp=None if temp is None else Path(temp),
-    )  # fmt: skip
-    return run_truth(
-        data, paths, asked, resources=resources, reading=ReadOptions(**reading),
-        output=None if output is None else Path(output), overwrite=overwrite,
-    )  # fmt: skip
+    data, paths = data_or_paths(data, paths)
+    run = gather(TruthRun, options)
+    return run_truth(data, paths, run, output=None if output is None else Path(output), overwrite=overwrite)
 
 
 def run_truth(
     data: Any,
     paths: Sequence[str | os.PathLike[str]] | None,
-    asked: TruthRequest,
+    run: TruthRun,
     *,
-    resources: Resources,
-    reading: ReadOptions,
     output: Path | None = None,
     overwrite: bool = False,
     listener: Listener | None = None,
 ) -> TruthResult:
     """The same with settings as objects. The file appears whole or not at all."""
+    resources, request = run.resources, run.request
+    if isinstance(request.lexicon, str | os.PathLike):
+        request = replace(request, lexicon=Lexicon.open(request.lexicon))
     check_memory(resources)
     if output is not None:
         check_output(output, overwrite)
     folder = Path(tempfile.mkdtemp(prefix="roughly-truth-", dir=resources.temp))
     try:
-        parts = open_data(data, paths, reading, folder)
+        parts = open_data(data, paths, run.reading, folder)
         written = folder / "pairs.parquet"
         with PairWriter(written if output is None else output) as writer:
             found = find_pairs(
-                parts, asked, resources=resources, scratch=folder, meter=Meter(listener), take=writer.take
+                parts, request, resources=resources, scratch=folder, meter=Meter(listener), take=writer.take
             )
         done = TruthResult(found, written if output is None else output)
         if output is None:

@@ -4,91 +4,69 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from roughly.errors import Interrupted, SettingsError
-from roughly.measures import FOR_TRUTH, listed
-from roughly.settings import MARKUP, Resources, parse_size
+from roughly.console.common_options import Printing
+from roughly.declarations import argument, group, option
+from roughly.errors import Interrupted
+from roughly.tools.truth.request import TruthRun
 
 _TOLD = 5  # rejects named one by one
 
 
-def truth(
-    inputs: Annotated[list[str], typer.Argument(help="Files, folders, globs, URLs, or - for standard input.")],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write, .parquet or .csv; else CSV is printed.")
-    ] = None,
-    measure: Annotated[str, typer.Option("--measure", help=listed(FOR_TRUTH) + ".")] = "resemblance",
-    threshold: Annotated[float, typer.Option("--threshold", help="Least score of a pair.")] = 0.8,
-    shingle_size: Annotated[int, typer.Option("--shingle-size", "--shingle", help="Words in a shingle.")] = 5,
-    weights: Annotated[str, typer.Option("--weights", help="Of terms, for cosine: tf or binary.")] = "tf",
-    lexicon: Annotated[
-        Path | None, typer.Option("--lexicon", help="For cosine: multiply weights by the idf of this lexicon.")
-    ] = None,
-    empty: Annotated[
-        bool, typer.Option("--empty/--no-empty", help="Whether documents without a word are equal to each other.")
-    ] = True,
-    pairs_limit: Annotated[int, typer.Option("--pairs-limit", help="Refuse to find more pairs.")] = 20_000_000,
-    text_column: Annotated[str | None, typer.Option("--text-column", help="Column that holds the text.")] = None,
-    id_column: Annotated[str | None, typer.Option("--id-column", help="Column that holds the id.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Instead of guessing it from the name.")] = None,
-    markup: Annotated[str, typer.Option("--markup", help="Strip HTML: " + ", ".join(MARKUP) + ".")] = "auto",
-    main_text: Annotated[bool, typer.Option("--main-text", help="Of HTML, the main text only.")] = False,
-    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Documents read at a time.")] = None,
-    memory: Annotated[str, typer.Option("--memory", help="For the whole process, as in 4GB or 512MB.")] = "4GB",
-    threads: Annotated[int, typer.Option("--threads", help="0: one a core.")] = 0,
-    temp: Annotated[Path | None, typer.Option("--temp", help="Folder to spill to.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class TruthOptions:
+    """Options of the command `truth`."""
+
+    inputs: list[str] = argument(help="Files, folders, globs, URLs, or - for standard input.")
+    output: Path | None = option(None, "File to write, .parquet or .csv; else CSV is printed.", "-o", "--output")
+    run: TruthRun = group(
+        TruthRun, "measure", "threshold", "shingle_size", "weights", "lexicon", "main_text", "empty", "pairs_limit",
+        "text_column", "id_column", "format", "markup", "batch_size", "memory", "threads", "temp",
+    )  # fmt: skip
+    printing: Printing = group(Printing)
+
+
+def truth(options: TruthOptions) -> None:
     """Find every pair of documents at or above a threshold, exactly."""
-    if markup not in MARKUP:
-        raise SettingsError(f"markup must be one of {', '.join(MARKUP)}, not {markup!r}")
     from roughly.console.progress import Progress
-    from roughly.sources.part import ReadOptions
     from roughly.tools.truth.api import run_truth
-    from roughly.tools.truth.request import TruthRequest
 
-    held = None
-    if lexicon is not None:
-        from roughly.lexicon import Lexicon
-
-        held = Lexicon.open(lexicon)
-    asked = TruthRequest(
-        measure=measure, threshold=threshold, shingle_size=shingle_size, weights=weights, lexicon=held,
-        main_text=main_text, empty=empty, pairs_limit=pairs_limit,
-    )  # fmt: skip
-    reading = ReadOptions(
-        text_column=text_column, id_column=id_column, markup=markup, format=format, batch_size=batch_size,  # type: ignore[arg-type]
-    )  # fmt: skip
-    resources = Resources(threads=threads, memory=parse_size(memory), temp=temp)
     try:
-        with Progress(quiet) as progress:
+        with Progress(options.printing.quiet) as progress:
             found = run_truth(
-                None, inputs, asked, resources=resources, reading=reading, output=output, overwrite=overwrite,
+                None,
+                options.inputs,
+                options.run,
+                output=options.output,
+                overwrite=options.printing.overwrite,
                 listener=progress,
-            )  # fmt: skip
+            )
     except Interrupted as stop:
         print(f"\n{stop}", file=sys.stderr)
         raise typer.Exit(130) from None
     facts = found.summary()
     for reject in found.rejects[:_TOLD]:
         print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
-    if as_json:
-        json.dump({"output": str(output) if output else None} | facts, sys.stdout, indent=1, ensure_ascii=False)
+    if options.printing.as_json:
+        json.dump(
+            {"output": str(options.output) if options.output else None} | facts,
+            sys.stdout,
+            indent=1,
+            ensure_ascii=False,
+        )
         sys.stdout.write("\n")
     else:
-        if output is None:
+        if options.output is None:
             import pyarrow.csv as pa_csv
 
             sys.stdout.flush()
             pa_csv.write_csv(found.table, sys.stdout.buffer)
-        if not quiet:
-            _tell(facts, output, sys.stdout if output else sys.stderr)
+        if not options.printing.quiet:
+            _tell(facts, options.output, sys.stdout if options.output else sys.stderr)
     if found.rejects:
         raise typer.Exit(3)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from roughly import checks
+from roughly.declarations import group, option
 from roughly.measures import FOR_TRUTH
-
-if TYPE_CHECKING:
-    from roughly.lexicon import Lexicon
+from roughly.settings import ReadOptions, Resources
 
 WEIGHTS = ("tf", "binary")
 PAIRS_LIMIT = 20_000_000
@@ -17,16 +16,16 @@ PAIRS_LIMIT = 20_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class TruthRequest:
-    """The measure and from where on two documents count."""
+    """The measure, and the score from which two documents are a pair."""
 
-    measure: str = "resemblance"
-    threshold: float = 0.8
-    shingle_size: int = 5  # resemblance and containment
-    weights: str = "tf"  # cosine: how often a term occurs, or 1 (`binary`: Kołcz 2008, eq. 2)
-    lexicon: Lexicon | None = None  # cosine: weights are multiplied by its idf
-    main_text: bool = False
-    empty: bool = True  # documents without a word are equal to each other; False: they make no pairs
-    pairs_limit: int = PAIRS_LIMIT
+    measure: str = option("resemblance", f"{', '.join(FOR_TRUTH)}.")
+    threshold: float = option(0.8, "Least score of a pair.")
+    shingle_size: int = option(5, "Words per shingle, for resemblance and containment.", "--shingle-size", "--shingle")
+    weights: str = option("tf", f"Weights of terms, for cosine: {' or '.join(WEIGHTS)} (binary: Kołcz 2008, eq. 2).")
+    lexicon: Any = option(None, "For cosine: multiply weights by the idf of this lexicon.", read=str)
+    main_text: bool = option(False, "Take only the main text of HTML: no navigation, header or footer.")
+    empty: bool = option(True, "Whether documents without a word are equal to each other.", "--empty/--no-empty")
+    pairs_limit: int = option(PAIRS_LIMIT, "Refuse to find more pairs than this.")
 
     def __post_init__(self) -> None:
         checks.refuse(
@@ -43,6 +42,15 @@ class TruthRequest:
                 ),
             ]
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruthRun:
+    """A request with what is read and what may be used."""
+
+    request: TruthRequest = group(TruthRequest)
+    reading: ReadOptions = group(ReadOptions)
+    resources: Resources = group(Resources)
 
 
 @dataclass

@@ -13,11 +13,10 @@ import numpy as np
 from roughly import checks
 from roughly.errors import InputError
 from roughly.meter import Listener, Meter
-from roughly.settings import Resources
-from roughly.sources.part import ReadOptions
-from roughly.tools.evaluate.api import UNLISTED
+from roughly.settings import ReadOptions, Resources
+from roughly.tools.evaluate.request import UNLISTED
 from roughly.tools.metrics.intervals import Interval
-from roughly.tools.tune.draw import DrawnSample, draw
+from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
 from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest, recommend
 from roughly.tools.tune.grid import Trial
 from roughly.tools.tune.labelled_sample import SampleLabels
@@ -145,9 +144,14 @@ def choose(
     )
     meter = Meter(listener)
     sample = draw(
-        data, paths, size=asked.sample, seed=asked.seed, set_of=_itself if labels is None else labels.set_of,
-        resources=resources, reading=reading, main_text=asked.main_text, meter=meter,
-    )  # fmt: skip
+        data,
+        paths,
+        wanted=DrawSize(asked.sample, asked.seed, asked.main_text),
+        set_of=_itself if labels is None else labels.set_of,
+        resources=resources,
+        reading=reading,
+        meter=meter,
+    )
     unknown = 0 if labels is None else labels.check_seen(asked.ignore_unknown)
     if len(sample) < 2:
         raise InputError("a sample of fewer than two documents has no pairs to learn from; give more documents")

@@ -25,9 +25,9 @@ import pyarrow.compute as pc
 from roughly.errors import InputError, InputMissing
 from roughly.meter import Meter
 from roughly.model import Reject
-from roughly.settings import Resources
+from roughly.settings import ReadOptions, Resources
 from roughly.sources import open_data
-from roughly.sources.part import Chunk, Part, ReadOptions
+from roughly.sources.part import Chunk, Part
 from roughly.threads import map_in_order
 
 Ints = npt.NDArray[np.int64]
@@ -105,24 +105,31 @@ class Draw:
             self.rows = [row for row in self.rows if row[0] <= self._limit]
 
 
+@dataclass(frozen=True)
+class DrawSize:
+    """How many documents are drawn, by which seed, and what is read of them."""
+
+    size: int
+    seed: int = 0
+    main_text: bool = False
+
+
 def draw(
     data: Any,
     paths: Sequence[Any] | None,
     *,
-    size: int,
-    seed: int,
+    wanted: DrawSize,
     set_of: Callable[[str], str | None],
     resources: Resources,
     reading: ReadOptions,
-    main_text: bool = False,
     meter: Meter | None = None,
 ) -> DrawnSample:
     """Read an input once and draw from it. `set_of` names the set of a document; None leaves it out."""
-    drawn, documents, rejects = Draw(size, seed), 0, []
+    drawn, documents, rejects = Draw(wanted.size, wanted.seed), 0, []
     meter = meter or Meter()
     with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
         parts = open_data(data, paths, reading, Path(name))
-        for batch, refused in _read(parts, main_text, resources.threads, meter):
+        for batch, refused in _read(parts, wanted.main_text, resources.threads, meter):
             rejects += refused
             documents += len(batch["doc_id"])
             for n, doc_id in enumerate(batch["doc_id"].to_pylist()):

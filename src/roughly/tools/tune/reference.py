@@ -26,9 +26,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.meter import Meter
-from roughly.settings import Resources
+from roughly.settings import ReadOptions, Resources
 from roughly.sources import open_data
-from roughly.sources.part import ReadOptions
 from roughly.tools.metrics.intervals import Interval, bootstrap, f1_of, ratio
 from roughly.tools.metrics.overlap import Flags, Overlap, components_of, numbered
 from roughly.tools.metrics.pair_scores import harmonic

@@ -19,10 +19,9 @@ from roughly.features.sketch_store import SketchFacts
 from roughly.meter import Listener, Meter
 from roughly.methods.shingles import COMMON
 from roughly.model import Reject
-from roughly.settings import Resources
+from roughly.settings import ReadOptions, Resources
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
-from roughly.sources.part import ReadOptions
 from roughly.tools.tune.adaptive import (
     LEAST,
     THRESHOLDS,

@@ -18,7 +18,15 @@ import numpy as np
 import pyarrow as pa
 
 from roughly import methods
-from roughly.cluster.in_memory import ClusterVerdict, DocumentFacts, candidates_of, first_of, resolve_in_memory, work_of
+from roughly.cluster.in_memory import (
+    ClusterRules,
+    ClusterVerdict,
+    DocumentFacts,
+    candidates_of,
+    first_of,
+    resolve_in_memory,
+    work_of,
+)
 from roughly.dates import days_of
 from roughly.features.shingles import Sets, shingle_sets
 from roughly.lexicon import Lexicon, build
@@ -83,9 +91,7 @@ class TrialBench:
             rank=rank,
             work=self._work,
             first=equal,
-            common=method.common,
-            linked=settings.cluster == "components",
-            every_pair=every_pair,
+            rules=ClusterRules(common=method.common, linked=settings.cluster == "components", every_pair=every_pair),
         )
         cpu += time.process_time() - start
         held = self._bytes(keys, sets, lengths, rank, equal, on_text=judge.on == "text")

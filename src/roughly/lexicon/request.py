@@ -1,0 +1,19 @@
+"""What a lexicon is counted from, and with which filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from roughly.declarations import group, option
+from roughly.settings import ReadOptions, Resources
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildRequest:
+    """What is counted. `filters` are names with commas, or a `Filters`."""
+
+    filters: Any = option("", "Filters: sw, tg5, tl25, nosc, stem; several with commas.", "--filter", read=str)
+    main_text: bool = option(False, "Take only the main text of HTML: no navigation, header or footer.")
+    reading: ReadOptions = group(ReadOptions)
+    resources: Resources = group(Resources, "threads", "temp", memory="1GB")

@@ -1,0 +1,29 @@
+"""How documents are joined for an audit, and what is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roughly import checks
+from roughly.declarations import group, option
+from roughly.settings import ReadOptions, Resources
+from roughly.tools.truth.request import PAIRS_LIMIT
+
+PASSAGES = 1000
+LEAK_THRESHOLD = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditRequest:
+    """From which score on two documents count as duplicates."""
+
+    threshold: float = option(0.9, "Similarity of duplicates.")
+    shingle_size: int = option(5, "Words per shingle.")
+    main_text: bool = option(False, "Take only the main text of HTML: no navigation, header or footer.")
+    pairs_limit: int = option(PAIRS_LIMIT, "Refuse to find more pairs than this.")
+    passages: int = option(PASSAGES, "Number of findings whose passages are looked up.")
+    reading: ReadOptions = group(ReadOptions)
+    resources: Resources = group(Resources)
+
+    def __post_init__(self) -> None:
+        checks.refuse(checks.whole("passages", self.passages, 0, 10**9))

@@ -1,0 +1,45 @@
+"""How a run is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roughly import checks
+from roughly.declarations import option
+from roughly.tools.metrics.defaults import COST, DRAWS, LEVEL
+
+BY = ("clusters", "pairs")
+UNLISTED = ("different", "ignore")
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateRequest:
+    """What counts as found and as true, and how intervals are drawn."""
+
+    by: str = option("clusters", "What was found: clusters, or the pairs listed.")
+    unlisted: str | None = option(None, "What labels do not list: different or ignore.")
+    label_columns: Sequence[str] = option(
+        (), "The two columns that matter, as in id_a,id_b or id,cluster.", read=split_names, shown=""
+    )
+    same_column: str | None = option(None, "Column of pairs that says same or different.")
+    resemblance_column: str | None = option(None, "Column of pairs for recall by resemblance.")
+    ignore_unknown: bool = option(False, "Leave out labels of documents that the run does not have.")
+    cost: float = option(COST, "Cost of a document removed wrongly.")
+    draws: int = option(DRAWS, "Draws of the bootstrap.")
+    level: float = option(LEVEL, "Level of the confidence intervals.")
+    seed: int = option(0, "Seed of the bootstrap.")
+
+    def __post_init__(self) -> None:
+        checks.refuse(
+            [
+                *checks.one_of("by", self.by, BY),
+                *([] if self.unlisted is None else checks.one_of("unlisted", self.unlisted, UNLISTED)),
+                *checks.share("cost", self.cost, most=1e12),
+            ]
+        )

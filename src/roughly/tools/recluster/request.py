@@ -1,0 +1,63 @@
+"""Which sketches are made, and how stored ones are clustered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from roughly.declarations import group, option
+from roughly.methods.shingles import COMMON
+from roughly.settings import CLUSTERINGS, MEASURES, ReadOptions, Resources
+
+MAIN_TEXT = "Take only the main text of HTML: no navigation, header or footer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SketchRequest:
+    """Which shingles are kept."""
+
+    sketch: Any = option("mod:25", "Which shingles are kept: all, mod:25, min:400 or adaptive.", read=str)
+    groups: Sequence[Sequence[float]] = option((), "Groups of the sketch adaptive: most tokens and ratio of each.")
+    shingle_size: int = option(10, "Words per shingle.")
+    main_text: bool = option(False, f"{MAIN_TEXT}.")
+    reading: ReadOptions = group(ReadOptions)
+    resources: Resources = group(Resources)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReclusterRequest:
+    """How to cluster; what is None is as the files say."""
+
+    threshold: float | None = option(None, "Similarity of duplicates; 0.5 for sketches if not given.")
+    measure: str | None = option(None, f"{' or '.join(MEASURES)}; the first if not given.")
+    cluster: str = option("star", f"{' or '.join(CLUSTERINGS)}.")
+    common: int | None = option(None, f"A key of more documents forms no pairs; {COMMON} for sketches if not given.")
+    pairs: str = option("evidence", "Pairs to give: evidence or all.")
+    shingle_size: int | None = option(None, "Words per shingle of --text; as stored if not given.")
+    main_text: bool | None = option(None, f"{MAIN_TEXT}; as stored for sketches.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReclusterRun:
+    """A request with what is read and what may be used."""
+
+    request: ReclusterRequest = group(ReclusterRequest)
+    reading: ReadOptions = group(ReadOptions)
+    resources: Resources = group(Resources)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureRequest:
+    """How objects are clustered by features of the caller's own."""
+
+    threshold: float = option(0.5, "Similarity of duplicates.")
+    measure: str = option("resemblance", f"{' or '.join(MEASURES)}.")
+    shingle_size: int = option(1, "Features per shingle; above 1 their order counts.")
+    sketch: str = option("all", "Which shingles are kept: all, mod:25, min:400 or adaptive.")
+    groups: Sequence[Sequence[float]] = option((), "Groups of the sketch adaptive.")
+    common: int = option(COMMON, "A feature of more objects forms no pairs.")
+    cluster: str = option("star", f"{' or '.join(CLUSTERINGS)}.")
+    pairs: str = option("evidence", "Pairs to give: evidence or all.")
+    id_column: str = option("id", "Column that holds the id.")
+    features_column: str = option("features", "Column that holds the features.")
