@@ -108,8 +108,8 @@ def test_arrow_and_python_read_the_same_iso(moments: list[dt.datetime], precisio
     ids=str,
 )  # fmt: skip
 def test_typed_columns(kind: pa.DataType, tmp_path: Path) -> None:
+    from roughly.settings import ReadOptions
     from roughly.sources import parts_from_objects
-    from roughly.sources.part import ReadOptions
 
     when = dt.datetime(2020, 3, 5, 0 if pa.types.is_date(kind) else 10, tzinfo=dt.UTC)
     values = pa.array([when.replace(tzinfo=None), None] * 40, pa.timestamp("us"))

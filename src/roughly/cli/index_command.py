@@ -390,8 +390,10 @@ def _opened(where: str, key_file: Path | None, compile: bool = True) -> Index:
     return index
 
 
-def _batches(inputs: list[str], reading: Any, markup: str, rejects: list[Any]) -> Iterator[Any]:
-    """Documents of files, a batch at a time; what could not be read is put aside."""
+def _batches(
+    inputs: list[str], reading: Any, settings: Settings, rejects: list[Any], unread: list[str] | None = None
+) -> Iterator[Any]:
+    """Documents of files, a batch at a time; records and dates that could not be read are put aside."""
     from dataclasses import replace
 
     from roughly import dates

@@ -23,8 +23,15 @@ _EXAMPLES = 10
 class ComparedLexicon(Protocol):
     """What is compared of a lexicon."""
 
-    name: str
-    table: TermTable
+    @property
+    def name(self) -> str:
+        """For messages."""
+        ...
+
+    @property
+    def table(self) -> TermTable:
+        """Its terms."""
+        ...
 
     @property
     def documents(self) -> int:
