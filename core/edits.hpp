@@ -44,8 +44,8 @@ private:
     static i64 start_of(i64 d) { return d * (d + 5) / 2; }
     i32* cell(i64 d, i64 k) const { return reached_ + start_of(d) + (k + d) / 2 + 1; }
 
-    // The script of the beginning of a gap, its runs into snakes_ from last to first. The last run ends where the script
-    // does, and so may be empty.
+    // The script of the beginning of a gap, its runs into snakes_ from last to first. The last run ends where the
+    // script does, and so may be empty.
     void find_script(Tokens a, Tokens b, const Gap& gap) {
         const i64 low = gap.j - gap.j_end, high = gap.i_end - gap.i;
         const u64* left = a.data() + gap.i;
@@ -55,7 +55,7 @@ private:
         for (i64 d = 0; d <= EDITS && furthest < high - low; d++) {
             const i64 first = std::max(-d, low + ((low + d) & 1)), last = std::min(d, high - ((high + d) & 1));
             i32* row = cell(d, first);
-            const i32* before = d == 0 ? nullptr : cell(d - 1, first - 1);  // before[0] is k − 1, before[1] is k + 1
+            const i32* before = d == 0 ? row : cell(d - 1, first - 1);  // before[0] is k − 1, before[1] is k + 1
             row[-1] = NOWHERE;
             for (i64 k = first; k <= last; k += 2, row++, before++) {
                 i64 x = d == 0 ? 0 : std::max(before[0] + 1, before[1]);

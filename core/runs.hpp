@@ -1,8 +1,8 @@
 // The runs of tokens that two sequences share, in whatever order they stand.
 //
-// The left sequence a is walked from its start. Wherever `size` tokens of it (a gram) occur in the right sequence b, the
-// longest run of equal tokens from there is taken, is lengthened backwards, and the walk goes on behind it. Grams of b
-// are listed by slot of a hash table,
+// The left sequence a is walked from its start. Wherever `size` tokens of it (a gram) occur in the right sequence b,
+// the longest run of equal tokens from there is taken, is lengthened backwards, and the walk goes on behind it. Grams
+// of b are listed by slot of a hash table,
 //
 //     gram(x)  h = t_x;  h ← (h ⊕ h ≫ 29)·M + t_{x+y}  for y = 1 … size − 1
 //     slot(h)  (h·M ≫ 32) mod slots,  slots = the least power of two ≥ 2·grams, at least 4
@@ -74,7 +74,7 @@ class SharedRuns {
 public:
     static constexpr i64 TRIED = 16;
 
-    // Runs of `size` ≥ 1 equal tokens or more, rising and disjoint on the left. The result is valid until the next call.
+    // Runs of `size` ≥ 1 equal tokens or more, rising and disjoint on the left; valid until the next call.
     const std::vector<Block>& find(Tokens a, Tokens b, i64 size) {
         runs_.clear();
         refuse_long(a);
@@ -125,7 +125,7 @@ private:
 
     std::size_t slot(u64 gram) const { return static_cast<std::size_t>((gram * MULTIPLIER) >> 32) & mask_; }
 
-    // Counting sort of b's gram positions by slot: slot s has places_[starts_[s]] … places_[starts_[s + 1] − 1], rising.
+    // Counting sort of b's gram positions: slot s has places_[starts_[s]] … places_[starts_[s + 1] − 1], rising.
     void list_by_slot(Tokens b, i64 size) {
         const i64 grams = std::ssize(b) - size + 1;
         const std::size_t slots = std::max<std::size_t>(4, std::bit_ceil(2 * static_cast<std::size_t>(grams)));
