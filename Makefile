@@ -32,6 +32,7 @@ core:  ## build the compiled core anew into src/roughly, after an edit in core/
 
 stub: core  ## write the types of the core, after a change of its functions
 	PYTHONPATH=src $(BIN)/python core/tools/make_stub.py
+	$(BIN)/ruff check --quiet --fix src/roughly/_core.pyi
 	$(BIN)/ruff format --quiet src/roughly/_core.pyi
 
 wheel: $(VENV)/.roughly-dev  ## a wheel for this machine's kind, in dist/

@@ -46,9 +46,18 @@ public:
         while (tail < least - start && a.end()[-tail - 1] == b.end()[-tail - 1]) ++tail;
         add(blocks_, na - tail, nb - tail, tail);
         const double p = equal_chance(a, b);
-        for (int turn = 0; turn < 2; ++turn) {
-            fill_gaps(na, nb, [&](const Gap& gap) { tile(a, b, gap, p); });
-        }
+        barren_.clear();
+        fill_gaps(na, nb, [&](const Gap& gap) {
+            if (!tile(a, b, gap, p)) barren_.push_back(gap);
+        });
+        auto same = barren_.begin();  // what gave nothing the first time would give nothing again
+        fill_gaps(na, nb, [&](const Gap& gap) {
+            if (same != barren_.end() && *same == gap) {
+                ++same;
+            } else {
+                tile(a, b, gap, p);
+            }
+        });
         fill_gaps(na, nb, [&](const Gap& gap) {
             scripts_.fill(a, b, gap, [&](const Block& block) { add(found_, block.left, block.right, block.length); });
         });
@@ -85,9 +94,19 @@ private:
 
     // The chance that a token of a equals one of b, guessed from pairs spread over both.
     static double equal_chance(Tokens a, Tokens b) {
+        const std::size_t na = a.size(), nb = b.size(), step_a = 7919 % na, step_b = 104729 % nb;
+        std::size_t i = 0, j = 0;  // i = 7919·s mod |a|, j = 104729·s + ⌊s/7⌋ mod |b|, s = 0, 1, …
         int hits = 0;
-        for (std::size_t s = 0; s < SAMPLE; ++s) {
-            hits += a[(s * 7919) % a.size()] == b[(s * 104729 + s / 7) % b.size()];
+        for (int s = 0, seventh = 0; s < SAMPLE; ++s) {
+            hits += a[i] == b[j];
+            i += step_a;
+            i -= i >= na ? na : 0;
+            j += step_b;
+            if (++seventh == 7) {
+                seventh = 0;
+                ++j;
+            }
+            j -= j >= nb ? nb : 0;
         }
         return static_cast<double>(hits + 1) / (SAMPLE + 2);
     }
@@ -107,12 +126,12 @@ private:
         std::swap(blocks_, found_);
     }
 
-    // Adds the blocks of one gap: the heaviest rising chain of runs that are too long for chance.
-    void tile(Tokens a, Tokens b, const Gap& gap, double p) {
+    // Adds the blocks of one gap: the heaviest rising chain of runs that are too long for chance. Whether there are any.
+    bool tile(Tokens a, Tokens b, const Gap& gap, double p) {
         const i64 na = gap.i_end - gap.i, nb = gap.j_end - gap.j;
         const double cells = static_cast<double>(na) * static_cast<double>(nb);
         const auto size = 2 + static_cast<i64>(std::ceil(1.5 * std::log(cells) / -std::log(p)));
-        if (std::min(na, nb) < size) return;
+        if (std::min(na, nb) < size) return false;
         const auto at = [](i64 n) { return static_cast<std::size_t>(n); };
         const std::vector<Block>& runs = runs_.find(a.subspan(at(gap.i), at(na)), b.subspan(at(gap.j), at(nb)), size);
         i64 end = 0;
@@ -123,10 +142,11 @@ private:
         };
         if (is_chain(runs, size)) {
             for (const Block& run : runs) take(run);
-            return;
+        } else {
+            find_chain(runs, size, nb);
+            for (auto c = chain_.rbegin(); c != chain_.rend(); ++c) take(runs[*c]);
         }
-        find_chain(runs, size, nb);
-        for (auto c = chain_.rbegin(); c != chain_.rend(); ++c) take(runs[*c]);
+        return !runs.empty();
     }
 
     // A run may start up to size − 1 tokens before the end of the one it follows; `tile` trims it.
@@ -249,6 +269,7 @@ private:
     SharedRuns runs_;
     EditScripts scripts_;
     std::vector<Block> blocks_, found_;
+    std::vector<Gap> barren_;
     std::vector<Best> tree_;
     std::vector<std::size_t> before_, chain_;
 };

@@ -39,7 +39,9 @@ void bind_align(nb::module_& m) {
     });
     m.def("outlines", [](In<u64> hashes, In<i64> offsets, In<i64> lefts, In<i64> rights) {
         return to_numpy(without_gil([&] {
-            const auto document = [&](i64 d) { return slice(span(hashes), span(offsets), static_cast<std::size_t>(d)); };
+            const auto document = [&](i64 d) {
+                return slice(span(hashes), span(offsets), static_cast<std::size_t>(d));
+            };
             alignment::Aligner aligner;
             Buffer<i64> rows(5 * lefts.size());
             for (std::size_t p = 0; p < lefts.size(); p++) {

@@ -36,8 +36,9 @@ void bind_terms(nb::module_& m) {
              u64 rounding, bool outer, i64 min_terms, double min_share, bool secondary, In<u64> seeds, u64 lexicons,
              u64 cut) {
               return to_numpy(without_gil([&] {
-                  ImatchSigner signer({by_document, lowest, highest, rounding, outer}, {min_terms, min_share, secondary},
-                                      span(seeds), lexicons, cut, longest(span(offsets)));
+                  ImatchSigner signer({by_document, lowest, highest, rounding, outer},
+                                      {min_terms, min_share, secondary}, span(seeds), lexicons, cut,
+                                      longest(span(offsets)));
                   const std::size_t documents = offsets.size() - 1, width = lexicons + 1;
                   Buffer<u64> out(documents * width);
                   std::fill_n(out.data(), out.size(), u64{0});

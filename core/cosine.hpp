@@ -2,8 +2,8 @@
 //
 //     cosine(x, y) = Σ x_i·y_i / √(Σ x_i² · Σ y_i²)
 //
-// Terms are numbered from common to rare, and a vector lists its terms in that order. With x, y scaled to length one and
-// x_{≤j} the part of x up to term j, Cauchy and Schwarz say that of a pair whose rarest shared term is j
+// Terms are numbered from common to rare, and a vector lists its terms in that order. With x, y scaled to length one
+// and x_{≤j} the part of x up to term j, Cauchy and Schwarz say that of a pair whose rarest shared term is j
 //
 //     cosine(x, y) ≤ ‖x_{≤j}‖ · ‖y_{≤j}‖
 //
@@ -15,9 +15,9 @@
 //
 //     x_j·y_j + ‖x_{H≤i<j}‖ · ‖y_{H≤i<j}‖ + Σ_{i<H} x_i·y_i
 //
-// What is left is merged from term j towards the common ones, and dropped as soon as the same bound, with what was found
-// in place of x_j·y_j, falls below t. Only the few that reach the end are computed in full. Bounds have a margin of 10⁻⁶
-// and rows are rounded up, so that rounding costs no pair.
+// What is left is merged from term j towards the common ones, and dropped as soon as the same bound, with what was
+// found in place of x_j·y_j, falls below t. Only the few that reach the end are computed in full. Bounds have a margin
+// of 10⁻⁶ and rows are rounded up, so that rounding costs no pair.
 //
 // Sums are double, added in the order of the terms, so the bits are the same however vectors are cut into blocks. What
 // only bounds a cosine is kept as float.
@@ -36,10 +36,9 @@
 namespace roughly::cosine {
 
 inline constexpr double MARGIN = 1e-6;
-inline constexpr i64 HEAD = 64;  // how many of the commonest terms are held as a row for each vector
+inline constexpr i64 HEAD = 64;    // how many of the commonest terms are held as a row for each vector
 inline constexpr i32 ONE = 32767;  // a weight of 1 in such a row
 
-using Doubles = std::span<const double>;
 using Places = std::span<const i64>;
 
 // Vectors scaled to length one: vector d has the places from offsets[d] to offsets[d + 1] − 1.
@@ -188,10 +187,9 @@ inline bool may_reach(const Units& asking, i64 x, i64 place, const Units& held, 
 
 // Pairs (x, y) that may reach the threshold, x from start to stop − 1 of those asking, y of those held; and how many
 // were met. Vector x is number first + x among those held or after them, and meets only those below it.
-inline std::pair<std::vector<Pair>, i64> find_candidates(i64 start, i64 stop,
-                                                                    i64 first, const Units& asking,
-                                                                    const Units& held, const Postings& postings,
-                                                                    double threshold) {
+inline std::pair<std::vector<Pair>, i64> find_candidates(i64 start, i64 stop, i64 first, const Units& asking,
+                                                         const Units& held, const Postings& postings,
+                                                         double threshold) {
     const double least = threshold - MARGIN;
     std::vector<Pair> pairs;
     std::vector<i32> seen(held.offsets.size() - 1, -1);  // the last vector that met y, counted from `start`

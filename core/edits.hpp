@@ -44,35 +44,52 @@ private:
     static i64 start_of(i64 d) { return d * (d + 5) / 2; }
     i32* cell(i64 d, i64 k) const { return reached_ + start_of(d) + (k + d) / 2 + 1; }
 
-    // The script of the beginning of a gap, its runs into snakes_ from last to first. The last run ends where the script
-    // does, and so may be empty.
+    // The script of the beginning of a gap, its runs into snakes_ from last to first. The last run ends where the
+    // script does, and so may be empty.
     void find_script(Tokens a, Tokens b, const Gap& gap) {
         const i64 low = gap.j - gap.j_end, high = gap.i_end - gap.i;
         const u64* left = a.data() + gap.i;
         const u64* right = b.data() + gap.j;
         reached_ = room_.of(static_cast<std::size_t>(start_of(std::min(EDITS, high - low) + 1)));
-        i64 best_d = 0, best_k = 0, furthest = -1;
-        for (i64 d = 0; d <= EDITS && furthest < high - low; d++) {
-            const i64 first = std::max(-d, low + ((low + d) & 1)), last = std::min(d, high - ((high + d) & 1));
-            i32* row = cell(d, first);
-            const i32* before = d == 0 ? nullptr : cell(d - 1, first - 1);  // before[0] is k − 1, before[1] is k + 1
-            row[-1] = NOWHERE;
-            for (i64 k = first; k <= last; k += 2, row++, before++) {
-                i64 x = d == 0 ? 0 : std::max(before[0] + 1, before[1]);
-                const i64 most = std::min(high - x, k - low - x);
-                if (most >= 0) {
-                    x += equal_tokens(left + x, right + (x - k), most);
-                    if (2 * x - k > furthest) {
-                        furthest = 2 * x - k;
-                        best_d = d;
-                        best_k = k;
-                    }
-                }
-                *row = static_cast<i32>(x);
+        Reached best{-1, 0, 0};
+        const i64 shorter = std::min(high, -low);
+        for (i64 d = 0; d <= EDITS && best.sum < high - low; d++) {
+            // Positions of this row add up to best.sum + 1 at most: far from the ends, no bounds have to be checked.
+            if (d > 0 && best.sum + 1 + d < 2 * shorter) {
+                reach<true>(left, right, low, high, d, best);
+            } else {
+                reach<false>(left, right, low, high, d, best);
             }
-            *row = NOWHERE;
         }
-        trace_back(gap, best_d, best_k);
+        trace_back(gap, best.d, best.k);
+    }
+
+    struct Reached {
+        i64 sum, d, k;  // x + y, and where
+    };
+
+    // Fills row d.
+    template <bool inside>
+    void reach(const u64* left, const u64* right, i64 low, i64 high, i64 d, Reached& best) {
+        const i64 first = std::max(-d, low + ((low + d) & 1)), last = std::min(d, high - ((high + d) & 1));
+        i32* row = cell(d, first);
+        const i32* before = d == 0 ? row : cell(d - 1, first - 1);  // before[0] is k − 1, before[1] is k + 1
+        row[-1] = NOWHERE;
+        i64 furthest = best.sum;
+        for (i64 k = first; k <= last; k += 2, row++, before++) {
+            i64 x = d == 0 ? 0 : std::max(before[0] + 1, before[1]);
+            if (inside || (x <= high && x - k <= -low)) {
+                if (!inside || left[x] == right[x - k]) {
+                    x += equal_tokens(left + x, right + (x - k), std::min(high - x, k - low - x));
+                }
+                if (2 * x - k > furthest) {
+                    furthest = 2 * x - k;
+                    best = {furthest, d, k};
+                }
+            }
+            *row = static_cast<i32>(x);
+        }
+        *row = NOWHERE;
     }
 
     void trace_back(const Gap& gap, i64 d, i64 k) {

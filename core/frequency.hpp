@@ -1,7 +1,8 @@
 // Terms counted by number, replaced, classified, and looked up in a lexicon.
 //
 // A lexicon on disk is looked up by `look_up`: hashes in order, and a directory with the place of the first hash for
-// each value of their highest bits, so that a bucket holds one or none. Hashes are uniform, so only malice makes it slow.
+// each value of their highest bits, so that a bucket holds one or none. Hashes are uniform, so only malice makes it
+// slow.
 //
 // Hashes are uint64, numbers of terms uint32, positions int64; a count is last document << 32 | document frequency.
 #pragma once
@@ -19,7 +20,8 @@ namespace roughly {
 inline constexpr u32 DROPPED = 0xFFFFFFFF;
 
 // counts[t] += 1 for each document that holds term t; documents are numbered from `first_document`, 1 or more.
-inline void count_documents(std::span<const u32> numbers, std::span<const i64> offsets, u64 first_document, u64* counts) {
+inline void count_documents(std::span<const u32> numbers, std::span<const i64> offsets, u64 first_document,
+                            u64* counts) {
     constexpr u64 LOW = 0xFFFFFFFF;
     for (std::size_t d = 0; d + 1 < offsets.size(); d++) {
         const u64 document = (first_document + d) << 32;
@@ -36,8 +38,9 @@ inline void put_targets(std::span<const u32> numbers, std::span<const i64> offse
                         std::span<i64> out_offsets) {
     u64 n = 0;
     for (std::size_t d = 0; d + 1 < offsets.size(); d++) {
-        for (i64 i = offsets[d]; i < offsets[d + 1]; i++) {
-            const u32 target = targets[numbers[static_cast<std::size_t>(i)]];
+        const u32* end = numbers.data() + offsets[d + 1];
+        for (const u32* number = numbers.data() + offsets[d]; number < end; number++) {
+            const u32 target = targets[*number];
             out[n] = target;
             n += target != DROPPED;
         }

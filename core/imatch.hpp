@@ -10,8 +10,8 @@
 //     signature_k = mix(Σ m(t) ⊕ mix(⊕ m(t) + |S_k|·A + k·B))  over the t in S_k
 //
 // Sum and exclusive or do not depend on the order of the terms, so nothing has to be sorted. s₀, s₁, … come from the
-// secret key. All arithmetic is on uint64 and wraps around. A signature of fewer than `min_terms` terms, or of less than
-// a share `min_share` of the document's distinct terms, is rejected: it is 0, and no signature that counts is.
+// secret key. All arithmetic is on uint64 and wraps around. A signature of fewer than `min_terms` terms, or of less
+// than a share `min_share` of the document's distinct terms, is rejected: it is 0, and no signature that counts is.
 //
 // With `secondary`, terms rarer than the range are added, commonest first, while there are too few (Kołcz 2008, §3);
 // each lexicon adds those that it has not dropped.
@@ -126,19 +126,23 @@ private:
     }
 
     u64 select(std::span<const u64> terms, std::span<const u32> frequencies, u64 low, u64 high) {
+        u64* kept = kept_.data();
+        const bool outer = selection_.outer;
         u64 n = 0;
         for (std::size_t i = 0; i < terms.size(); i++) {
             const u64 r = rarity(terms[i], frequencies[i]);
             const bool inside = (r >= low) & (r < high);
-            kept_[n] = terms[i];
-            n += (inside != selection_.outer) & (frequencies[i] != 0);
+            kept[n] = terms[i];
+            n += (inside != outer) & (frequencies[i] != 0);
         }
         return n;
     }
 
     // The document's terms rarer than the range into more_, commonest first.
     u64 select_rarer(std::span<const u64> terms, std::span<const u32> frequencies, u64 high) {
-        const auto is_rarer = [&](std::size_t i) { return frequencies[i] != 0 && rarity(terms[i], frequencies[i]) >= high; };
+        const auto is_rarer = [&](std::size_t i) {
+            return frequencies[i] != 0 && rarity(terms[i], frequencies[i]) >= high;
+        };
         u64 n = 0;
         for (std::size_t i = 0; i < terms.size(); i++) {
             if (is_rarer(i)) ranks_[n++] = rarity(terms[i], frequencies[i]);
@@ -163,24 +167,27 @@ private:
 
     // What each of n terms adds to a signature, and its random bits, from place `first` on.
     void draw(const u64* terms, u64 n, u64 first) {
+        const u64 *seeds = seeds_.data(), words = words_, room = room_;
+        u64 *added = added_.data() + first, *draws = draws_.data() + first;
         for (u64 i = 0; i < n; i++) {
-            const u64 x = mix(terms[i] ^ seeds_[0]);
-            added_[first + i] = mix(x + seeds_[1]);
-            for (u64 j = 0; j < words_; j++) draws_[j * room_ + first + i] = mix(x + seeds_[SEEDS + j]);
+            const u64 x = mix(terms[i] ^ seeds[0]);
+            added[i] = mix(x + seeds[1]);
+            for (u64 j = 0; j < words; j++) draws[j * room + i] = mix(x + seeds[SEEDS + j]);
         }
     }
 
     // Sums over the first n terms: of all of them for lexicon 0, of those kept for the others, FIELDS in one pass.
     void add_up(u64 n) {
-        const u64* added = added_.data();
-        sums_[0] = {};
-        for (u64 i = 0; i < n; i++) sums_[0].add(added[i]);
+        const u64 *added = added_.data(), cut = cut_;
+        LexiconSums whole;
+        for (u64 i = 0; i < n; i++) whole.add(added[i]);
+        sums_[0] = whole;
         for (u64 j = 0; j < words_; j++) {
             const u64* draws = draws_.data() + j * room_;
             u64 total[FIELDS] = {}, parity[FIELDS] = {}, size[FIELDS] = {};
             for (u64 i = 0; i < n; i++) {
                 for (u64 k = 0; k < FIELDS; k++) {
-                    const u64 mask = 0 - static_cast<u64>((draws[i] >> (16 * k) & FIELD) >= cut_);
+                    const u64 mask = 0 - static_cast<u64>((draws[i] >> (16 * k) & FIELD) >= cut);
                     total[k] += added[i] & mask;
                     parity[k] ^= added[i] & mask;
                     size[k] -= mask;

@@ -94,9 +94,9 @@ void find_ends(const u32* x, u64 n, const u32* multipliers, const u32* increment
 }
 
 // Computes the samples of one document after another; holds the scratch memory for documents of up to `longest` tokens.
-class Sampler {
+class MinhashSampler {
 public:
-    Sampler(u64 size, Orderings orderings, u64 samples, u64 longest_document)
+    MinhashSampler(u64 size, Orderings orderings, u64 samples, u64 longest_document)
         : size_(size),
           orderings_(orderings),
           samples_(samples),
@@ -171,7 +171,7 @@ inline Buffer<u32> signatures(std::span<const u64> tokens, std::span<const i64> 
                               Orderings orderings, u64 samples) {
     const std::size_t n = offsets.size() - 1;
     Buffer<u32> out(n * samples);
-    Sampler sampler(size, orderings, samples, longest(offsets));
+    MinhashSampler sampler(size, orderings, samples, longest(offsets));
     for (std::size_t d = 0; d < n; d++) sampler.sample(slice(tokens, offsets, d), out.data() + d * samples);
     return out;
 }
@@ -191,7 +191,7 @@ inline Buffer<u64> band_keys(std::span<const u64> tokens, std::span<const i64> o
     const std::size_t n = offsets.size() - 1;
     Buffer<u64> out(n * bands);
     Buffer<u32> samples(bands * rows);
-    Sampler sampler(size, orderings, bands * rows, longest(offsets));
+    MinhashSampler sampler(size, orderings, bands * rows, longest(offsets));
     for (std::size_t d = 0; d < n; d++) {
         sampler.sample(slice(tokens, offsets, d), samples.data());
         hash_bands(samples.data(), bands, rows, out.data() + d * bands);

@@ -1,8 +1,8 @@
 // The runs of tokens that two sequences share, in whatever order they stand.
 //
-// The left sequence a is walked from its start. Wherever `size` tokens of it (a gram) occur in the right sequence b, the
-// longest run of equal tokens from there is taken, is lengthened backwards, and the walk goes on behind it. Grams of b
-// are listed by slot of a hash table,
+// The left sequence a is walked from its start. Wherever `size` tokens of it (a gram) occur in the right sequence b,
+// the longest run of equal tokens from there is taken, is lengthened backwards, and the walk goes on behind it. Grams
+// of b are listed by slot of a hash table,
 //
 //     gram(x)  h = t_x;  h ← (h ⊕ h ≫ 29)·M + t_{x+y}  for y = 1 … size − 1
 //     slot(h)  (h·M ≫ 32) mod slots,  slots = the least power of two ≥ 2·grams, at least 4
@@ -38,6 +38,8 @@ struct Block {
 // Part of both sequences: a[i : i_end] and b[j : j_end].
 struct Gap {
     i64 i, i_end, j, j_end;
+
+    bool operator==(const Gap&) const = default;
 };
 
 // Scratch memory that is kept from one use to the next; its contents are undefined.
@@ -74,7 +76,7 @@ class SharedRuns {
 public:
     static constexpr i64 TRIED = 16;
 
-    // Runs of `size` ≥ 1 equal tokens or more, rising and disjoint on the left. The result is valid until the next call.
+    // Runs of `size` ≥ 1 equal tokens or more, rising and disjoint on the left; valid until the next call.
     const std::vector<Block>& find(Tokens a, Tokens b, i64 size) {
         runs_.clear();
         refuse_long(a);
@@ -82,14 +84,11 @@ public:
         const i64 na = std::ssize(a), nb = std::ssize(b);
         if (na < size || nb < size) return runs_;
         list_by_slot(b, size);
-        const i64 grams = na - size + 1;
-        u64* grams_a = grams_a_.of(static_cast<std::size_t>(grams));
-        hash_grams(a, size, grams, grams_a);
         i64 i = 0, end_a = 0, end_b = 0;
-        while (i < grams) {
-            const std::size_t s = slot(grams_a[i]);
+        while (i <= na - size) {
+            const std::size_t s = slot(a.data() + i, size);
             const std::span<const u32> listed(places_ + starts_[s], places_ + starts_[s + 1]);
-            auto [j, length] = longest_run(a, b, i, grams_a[i], listed, end_b + i - end_a);
+            auto [j, length] = longest_run(a, b, i, listed, end_b + i - end_a);
             if (length < size) {
                 ++i;
                 continue;
@@ -114,36 +113,33 @@ private:
         i64 j, length;
     };
 
-    static void hash_grams(Tokens tokens, i64 size, i64 grams, u64* out) {
-        const u64* t = tokens.data();
-        for (i64 x = 0; x < grams; ++x) {
-            u64 h = t[x];
-            for (i64 y = 1; y < size; ++y) h = (h ^ (h >> 29)) * MULTIPLIER + t[x + y];
-            out[x] = h;
-        }
+    // The slot of the gram that starts at t. The grams of b are hashed one by one, those of a only where the walk stops.
+    u32 slot(const u64* t, i64 size) const {
+        u64 h = t[0];
+        for (i64 y = 1; y < size; ++y) h = (h ^ (h >> 29)) * MULTIPLIER + t[y];
+        return static_cast<u32>((h * MULTIPLIER) >> 32) & mask_;
     }
 
-    std::size_t slot(u64 gram) const { return static_cast<std::size_t>((gram * MULTIPLIER) >> 32) & mask_; }
-
-    // Counting sort of b's gram positions by slot: slot s has places_[starts_[s]] … places_[starts_[s + 1] − 1], rising.
+    // Counting sort of b's gram positions: slot s has places_[starts_[s]] … places_[starts_[s + 1] − 1], rising.
     void list_by_slot(Tokens b, i64 size) {
         const i64 grams = std::ssize(b) - size + 1;
         const std::size_t slots = std::max<std::size_t>(4, std::bit_ceil(2 * static_cast<std::size_t>(grams)));
-        mask_ = slots - 1;
-        grams_b_ = grams_b_room_.of(static_cast<std::size_t>(grams));
-        hash_grams(b, size, grams, grams_b_);
+        mask_ = static_cast<u32>(slots - 1);
         starts_ = starts_room_.of(slots + 2);
         places_ = places_room_.of(static_cast<std::size_t>(grams));
+        u32* slot_of = slots_room_.of(static_cast<std::size_t>(grams));
         std::fill_n(starts_, slots + 2, 0u);
         u32* ends = starts_ + 1;  // while listing, ends[s] runs from the start of slot s to its end
-        for (i64 y = 0; y < grams; ++y) ++ends[slot(grams_b_[y]) + 1];
+        for (i64 y = 0; y < grams; ++y) {
+            slot_of[y] = slot(b.data() + y, size);
+            ++ends[std::size_t{slot_of[y]} + 1];
+        }
         for (std::size_t s = 0; s < slots; ++s) ends[s + 1] += ends[s];
-        for (i64 y = 0; y < grams; ++y) places_[ends[slot(grams_b_[y])]++] = static_cast<u32>(y);
+        for (i64 y = 0; y < grams; ++y) places_[ends[slot_of[y]]++] = static_cast<u32>(y);
     }
 
     // Where in b, and how long, the longest run from a[i] on is; of equals the nearest to `expected`.
-    Run longest_run(Tokens a, Tokens b, i64 i, u64 gram, std::span<const u32> listed,
-                    i64 expected) const {
+    static Run longest_run(Tokens a, Tokens b, i64 i, std::span<const u32> listed, i64 expected) {
         if (std::ssize(listed) > TRIED) {
             const auto at = std::lower_bound(listed.begin(), listed.end(), expected,
                                              [](u32 place, i64 x) { return place < x; });
@@ -152,7 +148,6 @@ private:
         }
         Run best{0, 0};
         for (const i64 j : listed) {
-            if (grams_b_[j] != gram) continue;  // so the run is shorter than a gram and does not count
             const i64 most = std::min(std::ssize(a) - i, std::ssize(b) - j);
             if (most < best.length) continue;
             const i64 length = equal_tokens(a.data() + i, b.data() + j, most);
@@ -166,12 +161,10 @@ private:
 
     static i64 distance(i64 x, i64 y) { return x < y ? y - x : x - y; }
 
-    Room<u64> grams_a_, grams_b_room_;
-    Room<u32> starts_room_, places_room_;
-    u64* grams_b_ = nullptr;
+    Room<u32> starts_room_, places_room_, slots_room_;
     u32* starts_ = nullptr;
     u32* places_ = nullptr;
-    std::size_t mask_ = 0;
+    u32 mask_ = 0;
     std::vector<Block> runs_;
 };
 

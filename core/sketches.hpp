@@ -8,8 +8,8 @@
 //     smallest     MIN_s
 //     estimates    what pairs of sketches have in common, and up to which value that was counted
 //
-// Values below a limit have leading zeros in common, which would crowd the buckets that `sort_hashes` counts by. So they
-// are sorted with those bits shifted out, and shifted back. Hashes and limits are uint64, positions int64.
+// Values below a limit have leading zeros in common, which would crowd the buckets that `sort_hashes` counts by. So
+// they are sorted with those bits shifted out, and shifted back. Hashes and limits are uint64, positions int64.
 //
 // | symbol     | name     |
 // |------------|----------|
@@ -39,45 +39,56 @@ struct Sketches {
     Buffer<u64> limits;  // of MIN_s only
 };
 
-// Sorted samples of one document after another.
-class Sampler {
-public:
-    // For documents of up to so many tokens.
-    explicit Sampler(u64 most) : hashes_(most), picked_(most + 1), sorted_(most + 1), counts_(SORT_COUNTS) {}
+// How many zeros every value up to the limit begins with, at most 63.
+inline int leading_zeros(u64 limit) { return std::min(std::countl_zero(limit), 63); }
 
-    // Takes the shingles of a document; returns how many.
-    u64 read(std::span<const u64> tokens, u64 size) {
-        n_ = shingles(tokens, size, hashes_.data());
-        return n_;
+// The hashes up to the limit, without their leading zeros, into `out`, which has room for one more; returns how many.
+inline u64 pick(std::span<const u64> hashes, u64 limit, u64* out) {
+    const int lead = leading_zeros(limit);
+    u64 n = 0;
+    for (const u64 h : hashes) {
+        out[n] = h << lead;
+        n += h <= limit;
     }
+    return n;
+}
 
-    // The distinct shingles up to the limit, sorted, to out[at], …; returns the new end. Writes one ahead.
-    u64 put(u64 limit, u64* out, u64 at) {
-        const u64* hashes = hashes_.data();
-        if (limit == ALL_BITS) return put_sorted({hashes, n_}, 0, out, at);
-        const int lead = std::min(std::countl_zero(limit), 63);  // zeros that all values up to the limit begin with
-        u64* picked = picked_.data();
-        u64 n = 0;
-        for (u64 i = 0; i < n_; i++) {
-            picked[n] = hashes[i] << lead;
-            n += hashes[i] <= limit;
-        }
-        return put_sorted({picked, n}, lead, out, at);
+// The same of the shingles of a document, which are nowhere written down.
+inline u64 pick_shingles(std::span<const u64> tokens, u64 size, u64 limit, u64* out) {
+    if (tokens.empty()) return 0;
+    const int lead = leading_zeros(limit);
+    const u64 first = std::min<u64>(size, tokens.size());
+    u64 p = 0;
+    for (u64 i = 0; i < first; i++) p = rotate(p, 1) ^ tokens[i];
+    u64 h = spread(p);
+    out[0] = h << lead;
+    u64 n = h <= limit;
+    for (u64 i = first; i < tokens.size(); i++) {
+        p = rotate(p, 1) ^ rotate(tokens[i - size], size) ^ tokens[i];
+        h = spread(p);
+        out[n] = h << lead;
+        n += h <= limit;
     }
+    return n;
+}
 
-private:
-    u64 put_sorted(std::span<const u64> values, int lead, u64* out, u64 at) {
-        sort_hashes(values, sorted_.data(), counts_.data());
-        const u64 end = put_distinct({sorted_.data(), values.size()}, out, at);
-        if (lead > 0) {
+// Sorts what was picked. For documents of up to `most` tokens.
+struct Sampler {
+    explicit Sampler(u64 most) : picked(most + 1), sorted(most + 1), counts(SORT_COUNTS) {}
+
+    // The distinct values of picked[:n], in order and with their leading zeros again, to out[at], …; returns the new
+    // end. Writes one ahead.
+    u64 put_sorted(u64 n, u64 limit, u64* out, u64 at) {
+        sort_hashes({picked.data(), n}, sorted.data(), counts.data());
+        const u64 end = put_distinct({sorted.data(), n}, out, at);
+        if (const int lead = leading_zeros(limit)) {
             for (u64 i = at; i < end; i++) out[i] >>= lead;
         }
         return end;
     }
 
-    Buffer<u64> hashes_, picked_, sorted_;
-    Buffer<u32> counts_;
-    u64 n_ = 0;
+    Buffer<u64> picked, sorted;
+    Buffer<u32> counts;
 };
 
 // The distinct shingles of document d that are at most limits[d], sorted.
@@ -89,8 +100,8 @@ inline Sketches samples(std::span<const u64> tokens, std::span<const i64> offset
     out.offsets[0] = 0;
     u64 at = 0;
     for (std::size_t d = 0; d < documents; d++) {
-        sampler.read(slice(tokens, offsets, d), size);
-        at = sampler.put(limits[d], out.values.data(), at);
+        const u64 n = pick_shingles(slice(tokens, offsets, d), size, limits[d], sampler.picked.data());
+        at = sampler.put_sorted(n, limits[d], out.values.data(), at);
         out.offsets[d + 1] = static_cast<i64>(at);
     }
     out.values.resize(at);
@@ -104,17 +115,23 @@ inline Sketches smallest(std::span<const u64> tokens, std::span<const i64> offse
     const auto wanted = static_cast<u64>(most);
     const double slack = static_cast<double>(most) + 4.0 * std::sqrt(static_cast<double>(most)) + 8.0;
     Sampler sampler(longest(offsets));
+    Buffer<u64> hashes(longest(offsets));
     Sketches out{Buffer<u64>(static_cast<u64>(offsets[documents] - offsets[0]) + 1), Buffer<i64>(documents + 1),
                  Buffer<u64>(documents)};
     out.offsets[0] = 0;
     u64 at = 0;
     for (std::size_t d = 0; d < documents; d++) {
-        const auto count = static_cast<double>(sampler.read(slice(tokens, offsets, d), size));
+        const u64 n = shingles(slice(tokens, offsets, d), size, hashes.data());
+        const auto put = [&](u64 limit) {
+            const u64 picked = pick({hashes.data(), n}, limit, sampler.picked.data());
+            return sampler.put_sorted(picked, limit, out.values.data(), at);
+        };
+        const auto count = static_cast<double>(n);
         u64 limit = slack < count ? static_cast<u64>(slack / count * 0x1p64 * 0.999) : ALL_BITS;
-        u64 end = sampler.put(limit, out.values.data(), at);
+        u64 end = put(limit);
         while (end - at < wanted && limit != ALL_BITS) {
             limit = limit > ALL_BITS / 4 ? ALL_BITS : limit * 4;
-            end = sampler.put(limit, out.values.data(), at);
+            end = put(limit);
         }
         if (end - at > wanted || (end - at == wanted && limit != ALL_BITS)) {
             end = at + wanted;

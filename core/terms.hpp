@@ -8,9 +8,9 @@
 //
 //     rarity(t) = (2^32 − 1 − df(t)) · 2^32 + (h(t) >> 32)            uint64
 //
-// which rises as the document frequency df falls; terms of one frequency stand in the order of their hashes h. So an idf
-// of at least x, a share of the rarest terms of a document and the n rarest of them are all ranges of rarity. A term that
-// the lexicon does not hold, df = 0, has no rarity and is left out.
+// which rises as the document frequency df falls; terms of one frequency stand in the order of their hashes h. So an
+// idf of at least x, a share of the rarest terms of a document and the n rarest of them are all ranges of rarity. A
+// term that the lexicon does not hold, df = 0, has no rarity and is left out.
 #pragma once
 
 #include <algorithm>
@@ -38,14 +38,14 @@ public:
     // each token i that is new, and again(place) for each that stands at terms[place] already.
     template <typename First, typename Again>
     u32 fill(std::span<const u64> document, u64* terms, First&& first, Again&& again) {
-        const std::size_t size = std::size_t{2} << std::bit_width(document.size());
+        const std::size_t size = std::size_t{2} << std::bit_width(document.size()), mask = size - 1;
         u32* slots = slots_.data();
-        mask_ = size - 1;
+        mask_ = mask;
         std::fill_n(slots, size, 0);
         u32 found = 0;
         for (std::size_t i = 0; i < document.size(); i++) {
             const u64 t = document[i];
-            const std::size_t s = find(t, terms);
+            const std::size_t s = find(t, terms, slots, mask);
             const u32 entry = slots[s];
             if (entry != 0) {
                 again(entry - 1);
@@ -63,14 +63,13 @@ public:
     }
 
     // Where a term of the last document stands in `terms`.
-    u32 place_of(u64 term, const u64* terms) const { return slots_[find(term, terms)] - 1; }
+    u32 place_of(u64 term, const u64* terms) const { return slots_[find(term, terms, slots_.data(), mask_)] - 1; }
 
 private:
     // The slot of a token, or the empty one where it belongs. A slot holds a place in `terms` plus 1.
-    std::size_t find(u64 t, const u64* terms) const {
-        const u32* slots = slots_.data();
-        std::size_t s = (t ^ t >> 32) & mask_;
-        for (u32 entry = slots[s]; entry != 0 && terms[entry - 1] != t; entry = slots[s]) s = (s + 1) & mask_;
+    static std::size_t find(u64 t, const u64* terms, const u32* slots, std::size_t mask) {
+        std::size_t s = (t ^ t >> 32) & mask;
+        for (u32 entry = slots[s]; entry != 0 && terms[entry - 1] != t; entry = slots[s]) s = (s + 1) & mask;
         return s;
     }
 

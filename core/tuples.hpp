@@ -1,8 +1,8 @@
 // Keys made of several samples of a document: tuples of words, and pairs of super shingles.
 //
-// `word_keys` (Haveliwala 2000, as Kołcz 2008, §2 and §4 describe it): permutation p orders all words at random; the key
-// is a hash of the k words of the document that come first. Words are distinct tokens, ordered by a_p·x + b_p mod 2^32
-// of the high word x of their hash.
+// `word_keys` (Haveliwala 2000, as Kołcz 2008, §2 and §4 describe it): permutation p orders all words at random; the
+// key is a hash of the k words of the document that come first. Words are distinct tokens, ordered by a_p·x + b_p mod
+// 2^32 of the high word x of their hash.
 //
 // `pair_keys` (Fetterly 2003): a hash of every two of a document's super shingles and of which two they are.
 //

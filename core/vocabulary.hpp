@@ -1,8 +1,8 @@
 // Distinct tokens numbered: what lexicons and filters are made with.
 //
 // Text is read as by the tokeniser, but instead of a hash each token becomes the number of its term, 0, 1, 2, … in the
-// order of first sight. The bytes of a term are copied when it is first seen, which is the only moment they are at hand.
-// Frequent terms are seen early, so whatever is kept by number is dense where it is hot.
+// order of first sight. The bytes of a term are copied when it is first seen, which is the only moment they are at
+// hand. Frequent terms are seen early, so whatever is kept by number is dense where it is hot.
 //
 //     slots      open addressing, linear probing: (hash, number + 1) per slot, home slot = highest bits of the hash
 //     hashes     token hash of each term, by number

@@ -1,6 +1,6 @@
 """The compiled core; written by core/tools/make_stub.py."""
 
-from typing import Any, overload
+from typing import overload
 
 import numpy
 from numpy.typing import NDArray
@@ -10,6 +10,21 @@ def shared_runs(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint64], arg2: 
 def outlines(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: NDArray[numpy.int64], /
 ) -> NDArray[numpy.int64]: ...
+def gather_tokens(
+    arg0: int, arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: NDArray[numpy.int64], arg4: int, /
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
+def gather_shingle_sets(
+    arg0: int,
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: int,
+    arg5: int,
+    /,
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
+def parallel_shingle_sets(
+    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: int, arg3: int, /
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
 def squares(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.int64], /) -> NDArray[numpy.float64]: ...
 def scale(
     arg0: NDArray[numpy.float64],
@@ -137,11 +152,13 @@ def select_shared(
     arg5: int,
     arg6: int,
     /,
-) -> tuple[Any, ...]: ...
-def sort_rows(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint32], arg2: int, /) -> tuple[Any, ...]: ...
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.uint32]]: ...
+def sort_rows(
+    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint32], arg2: int, /
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.uint32]]: ...
 def find_buckets(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint32], arg2: bool, arg3: int, /
-) -> tuple[Any, ...]: ...
+) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32], NDArray[numpy.uint64], int]: ...
 def add_to_table(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint64], /) -> NDArray[numpy.bool_]: ...
 def members_of_used(
     arg0: NDArray[numpy.uint32], arg1: NDArray[numpy.uint32], arg2: NDArray[numpy.bool_], /
@@ -184,7 +201,7 @@ def find_candidates(
     arg8: float,
     arg9: int,
     /,
-) -> tuple[Any, ...]: ...
+) -> tuple[NDArray[numpy.int32], int, int]: ...
 def score_pairs(
     arg0: NDArray[numpy.int32],
     arg1: NDArray[numpy.int64],
@@ -207,7 +224,7 @@ def resolve_run(
     arg9: int,
     arg10: bool,
     /,
-) -> tuple[Any, ...]: ...
+) -> tuple[NDArray[numpy.int32], int]: ...
 def find_bridges(
     arg0: int,
     arg1: int,
@@ -216,7 +233,7 @@ def find_bridges(
     arg4: NDArray[numpy.int32],
     arg5: int,
     /,
-) -> tuple[Any, ...]: ...
+) -> tuple[NDArray[numpy.int32], int, int]: ...
 def find_sharing_pairs(
     arg0: int,
     arg1: NDArray[numpy.int64],
@@ -225,7 +242,7 @@ def find_sharing_pairs(
     arg4: NDArray[numpy.uint32],
     arg5: int,
     /,
-) -> tuple[Any, ...]: ...
+) -> tuple[NDArray[numpy.int64], int]: ...
 def find_smaller(
     arg0: int,
     arg1: int,
@@ -239,7 +256,7 @@ def find_smaller(
     arg9: float,
     arg10: NDArray[numpy.int64],
     /,
-) -> tuple[Any, ...]: ...
+) -> tuple[NDArray[numpy.int32], int]: ...
 def find_larger(
     arg0: int,
     arg1: int,
@@ -253,7 +270,7 @@ def find_larger(
     arg9: float,
     arg10: NDArray[numpy.int64],
     /,
-) -> tuple[Any, ...]: ...
+) -> tuple[NDArray[numpy.int32], int]: ...
 def intersections(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: NDArray[numpy.int64], /
 ) -> NDArray[numpy.int64]: ...
@@ -269,7 +286,7 @@ def count_hashed(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint8], /) -> 
 def count_hashed(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint32], /) -> None: ...
 def prefix_keys(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.uint32], arg3: int, arg4: float, /
-) -> tuple[Any, ...]: ...
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
 def prefix_flags(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.uint8], arg3: int, arg4: float, /
 ) -> NDArray[numpy.uint8]: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -69,3 +70,9 @@ def test_importing_roughly_does_not_load_the_core() -> None:
     code = "import sys, roughly; print('roughly._core' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_the_types_are_those_of_the_core() -> None:
+    stub = ast.parse((PACKAGE / "_core.pyi").read_text(encoding="utf-8"))
+    typed = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+    assert typed == {name for name in vars(_core) if not name.startswith("_")}, "run `make stub`"

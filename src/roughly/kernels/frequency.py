@@ -72,7 +72,21 @@ def number_tokens(
     offsets = frozen_offsets(offsets, len(data))
     if len(token_offsets) != len(offsets) or len(state) != 5 or len(terms.slots) < 4 * len(terms.hashes):
         raise ValueError("token_offsets, state or slots do not fit the documents and terms")
-    return _core.number_tokens(data, offsets, *table, scratch.hashes, *terms, numbers, token_offsets, state)
+    slots, hashes, ends, text = terms
+    return _core.number_tokens(
+        data,
+        offsets,
+        table.stage1,
+        table.stage2,
+        scratch.hashes,
+        slots,
+        hashes,
+        ends,
+        text,
+        numbers,
+        token_offsets,
+        state,
+    )
 
 
 def fill_slots(slots: Hashes, hashes: Hashes, count: int) -> None:
