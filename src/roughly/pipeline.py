@@ -26,7 +26,7 @@ from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs
 from roughly.cluster.star import Resolution, resolve
 from roughly.dates import moments
 from roughly.errors import MemoryTooSmall, TooManyPairs
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.keep_rules import order_by
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Keys, Method

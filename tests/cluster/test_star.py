@@ -12,7 +12,7 @@ from roughly.cluster.candidates import NO_ASKS, Candidates, PairConstraints
 from roughly.cluster.components import components
 from roughly.cluster.scoring import ResolveBudget
 from roughly.dates import NO_DAY
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 
 
 class Memory:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roughly.features.shingles import Sets
-from roughly.features.shingles import shingle_sets as sets_of
+from roughly.features.shingle_sets import Sets
+from roughly.features.shingle_sets import shingle_sets as sets_of
 from roughly.kernels import shingles, sorting
 from roughly.text.canonical import Tokens
 

@@ -10,7 +10,7 @@ import pytest
 
 from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling
-from roughly.features.shingles import shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.features.sketch import Sketch, estimate
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.method import Judge, Keys

@@ -34,7 +34,8 @@ from roughly.papers.setup import ExperimentCase, ExperimentOutcome, MethodRow, l
 from roughly.text.canonical import tokenise, words
 from roughly.text.filters import Filters
 from roughly.tools.corpus import Corpus, read_corpus
-from roughly.tools.metrics import score_family, score_queries
+from roughly.tools.metrics.families import score_family
+from roughly.tools.metrics.query_scores import score_queries
 from roughly.tools.perturb.word_edits import changed
 
 

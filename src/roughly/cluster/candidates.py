@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.dates import NO_DAY
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.methods import Judge
 
 Ints = npt.NDArray[np.int64]

@@ -19,7 +19,7 @@ from roughly.cluster.candidates import NO_ASKS, Candidates, Ints, SetLoader
 from roughly.cluster.grouping import group
 from roughly.cluster.row_spool import RowSpool
 from roughly.cluster.scoring import ResolveBudget, blocks
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 
 _MOST_SLOTS = 1 << 22
 

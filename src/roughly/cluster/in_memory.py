@@ -24,7 +24,7 @@ from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, slice_of
 from roughly.cluster.star import resolve
 from roughly.dates import NO_DAY
 from roughly.errors import InputError
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import limits_of
 from roughly.methods.method import Judge, Keys
 from roughly.settings import Resources

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints, SetLoader
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import joined
 from roughly.threads import map_in_order
 

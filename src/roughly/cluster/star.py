@@ -31,7 +31,7 @@ import numpy.typing as npt
 from roughly.cluster.candidates import NO_ASKS, Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.hot_buckets import split_hot_buckets
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs, Scorer, blocks, held_of, scores_of, slice_of
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.meter import give_back
 from roughly.threads import map_in_order
 

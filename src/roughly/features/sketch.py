@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

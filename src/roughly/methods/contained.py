@@ -50,7 +50,7 @@ class Contained(Method):
         """Every distinct shingle of each document is a key; the smallest `probes` of them ask."""
         import numpy as np
 
-        from roughly.features.shingles import shingle_sets
+        from roughly.features.shingle_sets import shingle_sets
 
         sets = shingle_sets(tokens, self.shingle_size)
         sizes = np.diff(sets.offsets)

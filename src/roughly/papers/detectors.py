@@ -22,7 +22,7 @@ from roughly.cluster.in_memory import (
     resolve_in_memory,
     work_of,
 )
-from roughly.features.shingles import shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.methods.method import Keys, Method
 from roughly.settings import Resources
 from roughly.signing.text_batch import TextBatch

@@ -23,7 +23,7 @@ from roughly.cluster.in_memory import DocumentFacts
 from roughly.cluster.scoring import slice_of
 from roughly.dates import days_of
 from roughly.errors import InputError
-from roughly.features.shingles import Sets, shingle_sets
+from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.methods.method import Judge, Keys, Method
 from roughly.results.ranked_list import RankedList
 from roughly.settings import Settings

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from roughly import checks
 from roughly.errors import InputError
-from roughly.features.shingles import shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.verify.tokenised import Reading
 
 Shingles = npt.NDArray[np.uint64]

@@ -10,20 +10,13 @@ import numpy as np
 import pytest
 
 from roughly.errors import InputError, SettingsError
-from roughly.tools.metrics import (
-    Overlap,
-    bootstrap,
-    measure,
-    recall_by_bin,
-    score_clusters,
-    score_documents,
-    score_matches,
-    score_pairs,
-    score_queries,
-    score_removal,
-)
-from roughly.tools.metrics.intervals import ratio
-from roughly.tools.metrics.measure import intervals_of, measure_pairs
+from roughly.tools.metrics.cluster_scores import score_clusters
+from roughly.tools.metrics.intervals import bootstrap, ratio
+from roughly.tools.metrics.measure import intervals_of, measure, measure_pairs
+from roughly.tools.metrics.overlap import Overlap
+from roughly.tools.metrics.pair_accuracy import recall_by_bin, score_documents, score_pairs
+from roughly.tools.metrics.query_scores import score_matches, score_queries
+from roughly.tools.metrics.utility import score_removal
 
 
 def groupings(seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from roughly.cli.app import app
 from roughly.errors import DuplicateIds, InputError, InputMissing, OutputExists, SettingsError
 from roughly.features import sketch_store
 from roughly.features.sampling import Sampling
-from roughly.features.shingles import shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.features.sketch import limits_of
 from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.lexicon.format import FORM

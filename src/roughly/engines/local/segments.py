@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from roughly.engines.local.keys import KeyFile, write_keys
 from roughly.engines.local.sketches import SketchFile, write_sketches
 from roughly.engines.workspace import Workspace
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.methods import Keys
 from roughly.model import NUMBERED_FACTS, Reject
 from roughly.pipeline import SignedChunk

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 
 COMPLETE = np.uint64(0xFFFFFFFFFFFFFFFF)
 

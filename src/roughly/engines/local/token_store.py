@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Ints
 from roughly.cluster.scoring import ScoredPairs, blocks
-from roughly.features.shingles import Sets, shingle_sets
+from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order
 

@@ -32,7 +32,7 @@ from roughly.cluster.evidence import together
 from roughly.cluster.grouping import Buckets
 from roughly.cluster.scoring import ResolveBudget
 from roughly.engines.spark.schemas import DECIDED, filled, unsigned
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.methods import Judge
 from roughly.settings import Settings
 

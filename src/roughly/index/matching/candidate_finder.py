@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection
 
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.rank_order import RankedDocument
 from roughly.index.matching.signed_batch import KeyRows

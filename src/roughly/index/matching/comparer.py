@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection
 
 from roughly.dates import midnight
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import estimate, joined
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.candidate_finder import QueryKeys

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection
 
 from roughly.cluster.scoring import slice_of
-from roughly.features.shingles import Sets, shingle_sets
+from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.packed_keys import unpack_keys
 from roughly.index.matching.signed_batch import KeyRows, SignedBatch, key_rows

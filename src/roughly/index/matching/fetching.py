@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, select
 
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import EVERY
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.content_sets import ContentSets, content_keys

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from roughly import dates
 from roughly.errors import InputError
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.methods import Keys, Method
 from roughly.settings import Settings
 from roughly.signing.text_batch import TextBatch

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import zstandard
 
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import EVERY, limits_of
 
 _LEVEL = 3

@@ -12,7 +12,7 @@ from roughly.papers.detectors import Detector, by_method
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
-from roughly.tools.metrics import FamilyScore, score_family
+from roughly.tools.metrics.families import FamilyScore, score_family
 
 NAMES = {"terms": "collection's distinct terms", "text": "collection's running text", "document": "document itself"}
 

@@ -16,7 +16,7 @@ from roughly.papers.protocols.prepared import FEWEST_WORDS, matches, name_of, pr
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
 from roughly.signing.text_batch import TextBatch
-from roughly.tools.metrics import score_queries
+from roughly.tools.metrics.query_scores import score_queries
 
 LEXICON = "lexicon"
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roughly.features.shingles import shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.methods.method import Method
 from roughly.options import COLLECTION
 from roughly.papers.blanks import Blanks

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from roughly.features.shingles import shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.features.sketch import Sketch
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol

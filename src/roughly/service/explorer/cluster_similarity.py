@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.features.shingles import shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.report.wording import share
 from roughly.service.collection.collection_types import ClusterWarning, DocumentText, Edge
 from roughly.text.canonical import tokenise

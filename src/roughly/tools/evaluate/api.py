@@ -26,7 +26,7 @@ from roughly.tools.labels import LabelClusters, LabelPairs, read_labels, read_ta
 from roughly.tools.metrics.cluster_scores import score_clusters
 from roughly.tools.metrics.measure import EvaluationFigures, intervals_of
 from roughly.tools.metrics.overlap import Ints, Overlap, components_of, pair_numbers
-from roughly.tools.metrics.pair_scores import recall_by_bin, score_documents, score_pairs
+from roughly.tools.metrics.pair_accuracy import recall_by_bin, score_documents, score_pairs
 from roughly.tools.metrics.utility import Removal, score_removal
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.in_memory import ClusterRules, DocumentFacts, equivalent, longest_first, resolve_in_memory, work_of
-from roughly.features.shingles import shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.methods import make
 from roughly.settings import Resources, Settings
 from roughly.text.canonical import Tokens

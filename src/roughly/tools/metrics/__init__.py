@@ -12,35 +12,3 @@
 
 A share of nothing is None, never 0 or 1.
 """
-
-from roughly.tools.metrics.cluster_scores import ClusterScores, score_clusters
-from roughly.tools.metrics.families import FamilyScore, score_family
-from roughly.tools.metrics.intervals import Interval, bootstrap
-from roughly.tools.metrics.measure import EvaluationFigures, measure
-from roughly.tools.metrics.overlap import Overlap, components_of
-from roughly.tools.metrics.pair_scores import Bin, Shares, recall_by_bin, score_documents, score_pairs
-from roughly.tools.metrics.query_scores import QueryScores, score_matches, score_queries
-from roughly.tools.metrics.utility import Removal, score_removal
-
-__all__ = [
-    "Bin",
-    "ClusterScores",
-    "EvaluationFigures",
-    "FamilyScore",
-    "Interval",
-    "Overlap",
-    "QueryScores",
-    "Removal",
-    "Shares",
-    "bootstrap",
-    "components_of",
-    "measure",
-    "recall_by_bin",
-    "score_clusters",
-    "score_documents",
-    "score_family",
-    "score_matches",
-    "score_pairs",
-    "score_queries",
-    "score_removal",
-]  # fmt: skip

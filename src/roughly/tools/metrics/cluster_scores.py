@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from roughly.tools.metrics.overlap import Ints, Overlap, numbered
-from roughly.tools.metrics.pair_scores import harmonic
+from roughly.tools.metrics.pair_accuracy import harmonic
 
 
 @dataclass(frozen=True)

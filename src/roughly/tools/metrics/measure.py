@@ -12,7 +12,7 @@ from roughly.tools.metrics.cluster_scores import ClusterScores, score_clusters
 from roughly.tools.metrics.defaults import DRAWS, LEVEL
 from roughly.tools.metrics.intervals import Interval, Statistic, bootstrap, f1_of, ratio
 from roughly.tools.metrics.overlap import Flags, Ints, Overlap, components_of, pair_numbers
-from roughly.tools.metrics.pair_scores import (
+from roughly.tools.metrics.pair_accuracy import (
     EDGES,
     Bin,
     DocumentShares,

@@ -187,7 +187,7 @@ class _Labels:
 
 def _scores(corpus: Corpus, some: list[LabelledCopy], shingle_size: int) -> Iterator[tuple[float, float, float]]:
     """Resemblance and both containments of each copy with its source."""
-    from roughly.features.shingles import shingle_sets
+    from roughly.features.shingle_sets import shingle_sets
     from roughly.kernels.sets import intersections
     from roughly.text.canonical import tokenise
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
 from roughly.cluster.scoring import blocks
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 
 Hashes = npt.NDArray[np.uint64]
 Prints = npt.NDArray[np.uint64]

@@ -175,7 +175,7 @@ def _read(
 
 def features_of(tokens: Any, asked: TruthRequest) -> Features:
     """(values, offsets, weights, fingerprints) of a batch of documents."""
-    from roughly.features.shingles import shingle_sets
+    from roughly.features.shingle_sets import shingle_sets
     from roughly.kernels.hashing import hash_sequences
 
     if asked.measure != "cosine":

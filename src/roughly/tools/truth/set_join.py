@@ -22,7 +22,7 @@ from roughly.cluster.grouping import group
 from roughly.cluster.row_spool import RowSpool
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs, Scorer, held_of
 from roughly.errors import MemoryTooSmall
-from roughly.features.shingles import Sets
+from roughly.features.shingle_sets import Sets
 from roughly.threads import map_in_order
 from roughly.tools.truth.feature_files import FeatureFiles, LeaderSets
 from roughly.tools.truth.request import CountedRequest, TruthRequest

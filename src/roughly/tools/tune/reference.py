@@ -30,7 +30,7 @@ from roughly.settings import ReadOptions, Resources
 from roughly.sources import open_data
 from roughly.tools.metrics.intervals import Interval, bootstrap, f1_of, ratio
 from roughly.tools.metrics.overlap import Flags, Overlap, components_of, numbered
-from roughly.tools.metrics.pair_scores import harmonic
+from roughly.tools.metrics.pair_accuracy import harmonic
 from roughly.tools.truth.find import find_pairs
 from roughly.tools.truth.request import TruthRequest
 from roughly.tools.tune.draw import DrawnSample, Ints, place_of

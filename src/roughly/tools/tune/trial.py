@@ -28,7 +28,7 @@ from roughly.cluster.in_memory import (
     work_of,
 )
 from roughly.dates import days_of
-from roughly.features.shingles import Sets, shingle_sets
+from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.lexicon import Lexicon, build
 from roughly.methods.method import Keys, Method
 from roughly.settings import Resources, Settings
