@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export NO_MKDOCS_2_WARNING := 1
 JOBS ?= 2
 
-.PHONY: demo core stub wheel test lint bench docs clean system
+.PHONY: demo core stub wheel test test-all lint bench docs clean system
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -51,13 +51,16 @@ lint: $(VENV)/.roughly-dev  ## formatting, lint and types
 system:  ## what the tests need from the system's packages
 	@sh tests/system-packages.sh
 
-test: $(VENV)/.roughly-dev system lint  ## everything that CI checks
+test: $(VENV)/.roughly-dev system lint  ## the tests of every change
 	@mkdir -p build
-	@# the tests of Spark mostly wait for its processes, so they run beside the others
-	@$(BIN)/python -m pytest --durations 10 tests/engines/spark >build/spark-tests.log 2>&1 & spark=$$!; \
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25 --ignore tests/engines/spark; others=$$?; \
-	wait $$spark; spark=$$?; cat build/spark-tests.log; exit $$((others + spark))
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 15 -m "not slow"
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+
+test-all: test  ## and those that take long: Spark, kills, corpora, benchmarks, one process per page of the docs
+	@# the tests of Spark mostly wait for its processes, so they run beside the others
+	@$(BIN)/python -m pytest --durations 10 -m slow tests/engines/spark >build/spark-tests.log 2>&1 & spark=$$!; \
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25 -m slow --ignore tests/engines/spark; others=$$?; \
+	wait $$spark; spark=$$?; cat build/spark-tests.log; exit $$((others + spark))
 
 bench: $(VENV)/.roughly-dev  ## speed and recall beside the peers
 	$(BIN)/python -m benchmarks

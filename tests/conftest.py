@@ -7,6 +7,20 @@ from pathlib import Path
 import pytest
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
+HERE = Path(__file__).resolve().parent
+SLOW = (
+    "benchmarks", "docs/test_docs_explorer.py", "docs/test_docs_run.py", "engines/spark", "index/test_index_kills.py",
+    "service/browser",
+)  # fmt: skip
+"""Folders and files whose tests take long, mostly for processes that they start: they run in `make test-all`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that take long."""
+    places = [HERE / name for name in SLOW]
+    for item in items:
+        if any(item.path == place or place in item.path.parents for place in places):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -93,15 +93,29 @@ def masked(line: str) -> str:
 
 
 def missing_line(shown: list[str], printed: str) -> str | None:
-    """The first line shown that was not printed, in order; None where all were."""
-    lines = iter([masked(line) for line in printed.splitlines()])
-    for wanted in shown:
-        if not wanted.strip() or wanted.strip() == "…":
+    """The first line at which what is shown and what was printed part; None where they agree.
+
+    Blank lines do not count. A line `…` stands for any number of lines, and nothing else lets a printed line pass.
+    """
+    lines = [masked(line) for line in printed.splitlines() if line.strip()]
+    wanted = [masked(line) for line in shown if line.strip()]
+    at = 0
+    for number, line in enumerate(wanted):
+        if line.strip() == "…":
             continue
-        start, cut, _ = masked(wanted).partition("…") if wanted.endswith("…") else (masked(wanted), "", "")
-        if not any(line.startswith(start) if cut else line == start for line in lines):
-            return wanted
-    return None
+        skips = number > 0 and wanted[number - 1].strip() == "…"
+        found = next(
+            (i for i in range(at, len(lines) if skips else at + 1) if i < len(lines) and _is(lines[i], line)), None
+        )
+        if found is None:
+            return line
+        at = found + 1
+    ends_open = bool(wanted) and wanted[-1].strip() == "…"
+    return None if at == len(lines) or ends_open or not wanted else f"(not shown) {lines[at]}"
+
+
+def _is(line: str, wanted: str) -> bool:
+    return line.startswith(wanted[:-1]) if wanted.endswith("…") else line == wanted
 
 
 def run_command(command: Command, folder: Path) -> tuple[int, str]:

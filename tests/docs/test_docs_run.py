@@ -34,18 +34,23 @@ def test_commands_are_shown_in_blocks_that_are_run() -> None:
 
 
 def test_every_make_target_shown_exists() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        named = set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE))
+        named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))
         assert named <= targets, f"{name_of(page)} names {sorted(named - targets)}"
 
 
 def test_a_line_that_is_not_printed_is_noticed() -> None:
     """The comparison itself: it must be able to fail."""
     printed = "documents   3 in\ntook        1.8 s, 2.1 MB/s, peak memory 362 MB\nreport      out/report.html\n"
-    assert missing_line(["documents   3 in", "…", "took        9.9 s, 1 KB/s, peak memory 1.0 GB"], printed) is None
-    assert missing_line(["report …"], printed) is None
+    took = "took        9.9 s, 1 KB/s, peak memory 1.0 GB"
+    assert missing_line(["documents   3 in", took, "report …"], printed) is None
+    assert missing_line(["documents   3 in", "…", "report      out/report.html"], printed) is None
+    assert missing_line(["…", "report …"], printed) is None and missing_line(["documents   3 in", "…"], printed) is None
+    assert missing_line([], printed) is None  # a command below which nothing is shown
     assert missing_line(["documents   4 in"], printed) == "documents   4 in"
-    assert missing_line(["report      out/report.html", "documents   3 in"], printed) == "documents   3 in"
+    assert missing_line(["…", "report      out/report.html", "documents   3 in"], printed) == "documents   3 in"
+    assert missing_line(["documents   3 in", "report …"], printed) == "report …"
+    assert missing_line(["documents   3 in"], printed) == "(not shown) took        TIME, SPEED, peak memory SIZE"
     assert masked("text        3.9 MB in") != masked("text        4.0 MB in")

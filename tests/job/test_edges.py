@@ -57,23 +57,34 @@ def test_a_result_outlives_the_one_it_came_from() -> None:
     assert again.summary["settings"]["threshold"] == again.summary["s_curve"]["threshold"] == 0.99
 
 
+DOCUMENTS = 250_000
+"""More than a segment holds."""
+
+
 def killed_half_way(tmp_path: Path, source: str | Path, stdin: Path | None = None) -> Path:
-    """Start a run, kill it once something is on disk; returns the output it was to have."""
+    """Start a run, kill it once its first segment is complete on disk; returns the output it was to have."""
     out = tmp_path / "out"
     command = [sys.executable, "-m", "roughly", "dedupe", str(source), "-o", str(out)]
     with stdin.open() if stdin else open(os.devnull) as stream:  # noqa: PTH123
         process = subprocess.Popen(command, stdin=stream, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + 120
-        while not (tmp_path / "out.partial" / "work" / "identity.json").exists() and time.monotonic() < until:
-            time.sleep(0.005)
+        segment = tmp_path / "out.partial" / "work" / "segment-00000.done"
+        while not segment.exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
         process.kill()
         process.wait()
-    assert not out.exists()
+    assert segment.exists() and not out.exists(), "the run was to be killed while there was something to resume"
     return out
 
 
+def resumed(out: Path) -> bool:
+    """Whether the run took over what an interrupted one had read."""
+    run = json.loads((out / "run.json").read_text())
+    return any(stage["name"] == "read" and stage["reused"] for stage in run["stages"])
+
+
 def many(path: Path, text: str = ROSE) -> Path:
-    path.write_text("".join(json.dumps({"id": f"d{i}", "text": f"{text} {i}"}) + "\n" for i in range(50_000)))
+    path.write_text("".join(json.dumps({"id": f"d{i}", "text": f"{text} {i}"}) + "\n" for i in range(DOCUMENTS)))
     return path
 
 
@@ -81,7 +92,7 @@ def test_resuming_takes_standard_input_from_what_was_stored(tmp_path: Path, roug
     out = killed_half_way(tmp_path, "-", many(tmp_path / "docs.jsonl"))
     done = roughly("dedupe", "-", "-o", out, "--resume", stdin="")
     assert done.returncode == 0, done.stderr
-    assert pq.read_metadata(out / "documents.parquet").num_rows == 50_000
+    assert pq.read_metadata(out / "documents.parquet").num_rows == DOCUMENTS and resumed(out)
 
 
 def test_resuming_with_a_changed_input_is_refused(tmp_path: Path, roughly: Callable) -> None:
