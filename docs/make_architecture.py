@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,6 +19,7 @@ from source_tree import MODULES, edges, rooms  # noqa: E402
 
 PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN = "<!-- from the source: python docs/make_architecture.py -->"
+MOST_USED = 20
 END = "<!-- end of what is generated -->"
 
 
@@ -62,7 +64,36 @@ def generated() -> str:
         for name in names:
             shown = f"{name}/" if MODULES[name].name == "__init__.py" else f"{name}.py"
             lines.append(f"| {floor} | `{shown}` | {_purpose(MODULES[name])} |")
+    lines += [
+        "",
+        f"The {MOST_USED} classes that most modules import:",
+        "",
+        "| class | where | what it is |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{name}` | `{home}` | {meaning} |" for name, home, meaning in most_used()]
     return "\n".join(lines)
+
+
+def most_used() -> list[tuple[str, str, str]]:
+    """(class, module, first sentence of its docstring) of the classes that most modules import, by name."""
+    classes: dict[tuple[str, str], str] = {}
+    users: Counter[tuple[str, str]] = Counter()
+    for module, path in MODULES.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                classes[module, node.name] = _sentence(ast.get_docstring(node) or "")
+        found = {
+            (node.module.removeprefix("roughly."), alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("roughly.")
+            for alias in node.names
+        }
+        users.update(found)
+    counted = [(count, key) for key, count in users.items() if key in classes and key[0] != "errors"]
+    chosen = sorted(counted, key=lambda one: (-one[0], one[1]))[:MOST_USED]
+    return sorted((name, f"{home.replace('.', '/')}.py", classes[home, name]) for _, (home, name) in chosen)
 
 
 def updated(page: str) -> str:
@@ -73,7 +104,10 @@ def updated(page: str) -> str:
 
 
 def _purpose(path: Path) -> str:
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return _sentence(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "")
+
+
+def _sentence(text: str) -> str:
     return " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".").replace("|", "\\|")
 
 

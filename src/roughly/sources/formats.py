@@ -1,46 +1,58 @@
-"""Which format a file is in, as its name tells.
+"""Every format: its name, the endings that tell it, and its reader. Nothing here opens a file.
 
-`FORMATS` maps the last suffix (below `.gz` or `.zst`) to the name of the format; those names are what
-`--format` takes and what a part calls itself. Nothing here opens a file.
+The names are what `--format` takes and what a part calls itself. The table is all that the rest knows of formats: a new
+one is a reader in a file of its own and a line here.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from roughly.errors import InputError
 from roughly.sources.streams import SUFFIXES
 
-FORMATS = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".tab": "csv",
-    ".txt": "text",
-    ".text": "text",
-    ".md": "text",
-    ".html": "text",
-    ".htm": "text",
-    ".xhtml": "text",
-    ".warc": "warc",
-    ".wet": "warc",
-    ".arc": "warc",
-    ".mbox": "mbox",
-    ".eml": "eml",
-    ".sgm": "sgml",
-    ".sgml": "sgml",
-    ".trec": "sgml",
-}
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format. Its reader is imported when a file of it is met: some bring large packages along."""
+
+    name: str
+    suffixes: tuple[str, ...]  # below `.gz` or `.zst`
+    module: str
+    reader: str
+    is_gathered: bool = False  # many small files are one part, so that 100,000 pages are not 100,000 parts
+
+
+TABLE = {
+    one.name: one
+    for one in (
+        Format("jsonl", (".jsonl", ".ndjson", ".json"), "roughly.sources.jsonl", "JsonLines"),
+        Format("parquet", (".parquet", ".pq"), "roughly.sources.parquet", "Parquet"),
+        Format("csv", (".csv", ".tsv", ".tab"), "roughly.sources.delimited", "Delimited"),
+        Format(
+            "text", (".txt", ".text", ".md", ".html", ".htm", ".xhtml"), "roughly.sources.text_folder", "TextFolder",
+            is_gathered=True,
+        ),
+        Format("warc", (".warc", ".wet", ".arc"), "roughly.sources.warc", "WebArchive"),
+        Format("mbox", (".mbox",), "roughly.sources.mbox", "Mbox"),
+        Format("eml", (".eml",), "roughly.sources.mailfolder", "MailFolder", is_gathered=True),
+        Format("sgml", (".sgm", ".sgml", ".trec"), "roughly.sources.sgml", "Sgml"),
+        Format("maildir", (), "roughly.sources.mailfolder", "Maildir"),
+    )
+}  # fmt: skip
+FORMATS = {suffix: one.name for one in TABLE.values() for suffix in one.suffixes}
+"""The format that an ending tells."""
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 TAB_SUFFIXES = frozenset({".tsv", ".tab"})
-# Many small files of these are one part, so that a folder of 100,000 pages is not 100,000 parts.
-GATHERED = frozenset({"text", "eml"})
 # What `--format` takes: the formats, and two ways to be more exact about one of them.
 ALIASES = {"html": "text", "tsv": "csv", "arc": "warc", "maildir": "maildir"}
+
+
+def register(added: Format) -> None:
+    """Add a format."""
+    TABLE[added.name] = added
+    FORMATS.update(dict.fromkeys(added.suffixes, added.name))
 
 
 def suffix_of(name: str) -> str:

@@ -17,22 +17,10 @@ from pathlib import Path
 from roughly.errors import InputError, InputMissing
 from roughly.settings import ReadOptions
 from roughly.sources.files import File, MatchedFiles, find, local_file
-from roughly.sources.formats import FORMATS, GATHERED, check_format, format_of, suffix_of, unknown_kind
+from roughly.sources.formats import FORMATS, TABLE, check_format, format_of, suffix_of, unknown_kind
 from roughly.sources.names import common_folder, split_last, unique_names
 from roughly.sources.part import Part
 from roughly.sources.spool import spool_stream, spooled
-
-_READERS = {  # imported when a file of the format is met: some bring large packages along
-    "jsonl": ("jsonl", "JsonLines"),
-    "csv": ("delimited", "Delimited"),
-    "parquet": ("parquet", "Parquet"),
-    "warc": ("warc", "WebArchive"),
-    "mbox": ("mbox", "Mbox"),
-    "sgml": ("sgml", "Sgml"),
-    "text": ("text_folder", "TextFolder"),
-    "eml": ("mailfolder", "MailFolder"),
-    "maildir": ("mailfolder", "Maildir"),
-}
 
 
 @dataclass(slots=True)
@@ -49,7 +37,7 @@ class _Planned:
 
     @property
     def is_folder(self) -> bool:
-        return self.format in GATHERED or self.maildir is not None
+        return TABLE[self.format].is_gathered or self.maildir is not None
 
 
 def open_parts(inputs: Sequence[str | Path], options: ReadOptions, spool: Path) -> list[Part]:
@@ -71,14 +59,14 @@ def _open(planned: _Planned, kept_name: str, options: ReadOptions, id_prefix: st
     reader = _reader(planned.format)
     if planned.maildir is not None:
         return reader(planned.maildir, options, kept_name, id_prefix)
-    if planned.format in GATHERED:
+    if TABLE[planned.format].is_gathered:
         return reader(planned.name, planned.files, options, kept_name, id_prefix)
     return reader(planned.files[0], options, kept_name)
 
 
 def _reader(kind: str) -> Callable[..., Part]:
-    module, name = _READERS[kind]
-    reader: Callable[..., Part] = getattr(importlib.import_module(f"roughly.sources.{module}"), name)
+    found = TABLE[kind]
+    reader: Callable[..., Part] = getattr(importlib.import_module(found.module), found.reader)
     return reader
 
 
@@ -134,7 +122,7 @@ class _Planner:
                 raise unknown_kind(file.name)
             elif kind is None:
                 ignored[suffix_of(file.relative) or "no ending"] += 1
-            elif kind in GATHERED:
+            elif TABLE[kind].is_gathered:
                 gathered.setdefault(kind, []).append(file)
             else:
                 self._planned.append(_Planned(kind, file.name, found.root, file.relative, [file]))
