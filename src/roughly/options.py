@@ -245,12 +245,12 @@ def checked(method: str, given: Mapping[str, Any]) -> Options:
 
 def _groups(value: Any) -> tuple[tuple[int, float], ...]:
     """Groups as lists, or as text like 400:0.25,800:0.125."""
-    told = f"groups must be [most tokens, ratio], … or text like 400:0.25,800:0.125, not {value!r}"
+    summary = f"groups must be [most tokens, ratio], … or text like 400:0.25,800:0.125, not {value!r}"
     try:
         pairs = [pair.split(":") for pair in value.split(",") if pair.strip()] if isinstance(value, str) else value
         found = [(float(tokens), float(ratio)) for tokens, ratio in pairs]
     except (TypeError, ValueError):
-        raise ValueError(told) from None
+        raise ValueError(summary) from None
     if any(tokens != int(tokens) for tokens, _ in found):
-        raise ValueError(told)
+        raise ValueError(summary)
     return tuple((int(tokens), ratio) for tokens, ratio in found)

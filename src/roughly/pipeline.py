@@ -246,8 +246,8 @@ def fetch_all(
         batch = parts[want.part].parse(chunk).batch
         rows = batch.column("row").to_numpy()
         at = np.minimum(np.searchsorted(want.rows, rows), len(want.rows) - 1)
-        asked = want.rows[at] == rows
-        docs, batch = want.docs[at[asked]], batch.filter(pa.array(asked))
+        request = want.rows[at] == rows
+        docs, batch = want.docs[at[request]], batch.filter(pa.array(request))
         return docs, tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text))
 
     def whole(want: RowsToFetch) -> Iterator[tuple[Ints, Tokens]]:

@@ -58,8 +58,8 @@ register_searching(index)
 app.add_typer(index, name="index")
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(request: bool) -> None:
+    if request:
         typer.echo(f"roughly {__version__}")
         raise typer.Exit
 

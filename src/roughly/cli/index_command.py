@@ -60,16 +60,16 @@ def create(options: CreateOptions, given: Given) -> None:
     from roughly.index import Index
 
     with Index.create(options.where, settings, store=options.store, search=options.search) as index:
-        told = {
+        summary = {
             "index": index.name,
             "method": settings.method,
             "fingerprint": index.fingerprint,
             "store": options.store,
         }
     if options.printing.as_json:
-        _print(told)
+        _print(summary)
     elif not options.printing.quiet:
-        print(f"index       {told['index']}, {settings.method}, fingerprint {told['fingerprint']}")
+        print(f"index       {summary['index']}, {settings.method}, fingerprint {summary['fingerprint']}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,9 +102,9 @@ def add(options: AddOptions) -> None:
                 counts["matched"] += added.match is not None
                 if options.each:
                     sys.stdout.write(json.dumps(added.to_dict(), ensure_ascii=False) + "\n")
-    told = {**counts, "rejected": len(rejects), "unread_dates": len(unread), "seconds": time.perf_counter() - start}
+    summary = {**counts, "rejected": len(rejects), "unread_dates": len(unread), "seconds": time.perf_counter() - start}
     if options.printing.as_json:
-        _print(told)
+        _print(summary)
     elif not options.printing.quiet and not options.each:
         print(f"added       {counts['added']:,}, {counts['updated']:,} updated, {counts['unchanged']:,} unchanged")
         print(f"matched     {counts['matched']:,} of them are duplicates of what was there before")
@@ -145,16 +145,16 @@ def query(options: QueryOptions) -> None:
                 until=options.until,
                 measure=options.measure,
             )
-            for asked, matches in zip(batch.column("doc_id").to_pylist(), found, strict=True):
+            for request, matches in zip(batch.column("doc_id").to_pylist(), found, strict=True):
                 if options.printing.as_json:
-                    told = {"asked": asked, "matches": [match.to_dict() for match in matches]}
-                    sys.stdout.write(json.dumps(told, ensure_ascii=False) + "\n")
+                    summary = {"asked": request, "matches": [match.to_dict() for match in matches]}
+                    sys.stdout.write(json.dumps(summary, ensure_ascii=False) + "\n")
                     continue
                 for match in matches:
                     scores = (match.resemblance, match.containment, match.contained_in)
                     shown = ("–" if score is None else f"{score:.4f}" for score in scores)
                     said = "yes" if match.estimated else "no"
-                    print(asked, match.doc_id, match.cluster_id, *shown, said, sep="\t")
+                    print(request, match.doc_id, match.cluster_id, *shown, said, sep="\t")
     _rejected(rejects)
 
 
@@ -224,17 +224,17 @@ class StatsOptions:
 def stats(options: StatsOptions) -> None:
     """Print how much an index holds."""
     with _opened(options.index.where, options.index.key_file, compile=False) as index:
-        told = index.stats()
+        summary = index.stats()
     if options.printing.as_json:
-        _print(told.to_dict())
+        _print(summary.to_dict())
         return
-    a_document = told.bytes / max(told.documents, 1)
-    print(f"index       {told.where}, format {told.format}")
-    print(f"method      {told.method}, fingerprint {told.fingerprint}, stores {told.store}")
-    print(f"documents   {told.documents:,} of {told.contents:,} texts in {told.clusters:,} clusters")
-    print(f"revoked     {told.revoked:,} texts")
-    print(f"dated       {told.oldest} to {told.newest}" if told.oldest else "dated       none")
-    print(f"size        {told.bytes / 1e6:,.1f} MB, {a_document:,.0f} bytes a document; {told.keys:,} keys")
+    a_document = summary.bytes / max(summary.documents, 1)
+    print(f"index       {summary.where}, format {summary.format}")
+    print(f"method      {summary.method}, fingerprint {summary.fingerprint}, stores {summary.store}")
+    print(f"documents   {summary.documents:,} of {summary.contents:,} texts in {summary.clusters:,} clusters")
+    print(f"revoked     {summary.revoked:,} texts")
+    print(f"dated       {summary.oldest} to {summary.newest}" if summary.oldest else "dated       none")
+    print(f"size        {summary.bytes / 1e6:,.1f} MB, {a_document:,.0f} bytes a document; {summary.keys:,} keys")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -371,16 +371,16 @@ def refresh(options: RefreshOptions) -> None:
     """Sign all texts with another lexicon, while the index is in use; repeat the command after an interruption."""
     with _opened(options.index.where, options.index.key_file) as index:
         done = index.refresh(options.lexicon)
-        told = {
+        summary = {
             "contents": done.contents, "changed": done.changed, "resumed": done.resumed,
             "fingerprint": index.fingerprint,
         }  # fmt: skip
     if options.printing.as_json:
-        _print(told)
+        _print(summary)
     elif not options.printing.quiet:
         share = done.changed / max(done.contents, 1)
         print(f"signed      {done.contents:,} texts again; the keys of {done.changed:,} changed ({share:.1%})")
-        print(f"fingerprint {told['fingerprint']}")
+        print(f"fingerprint {summary['fingerprint']}")
 
 
 def _opened(where: str, key_file: Path | None, compile: bool = True) -> Index:
@@ -446,6 +446,6 @@ def _seconds(text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def _print(told: dict[str, Any]) -> None:
-    json.dump(told, sys.stdout, indent=1, ensure_ascii=False)
+def _print(summary: dict[str, Any]) -> None:
+    json.dump(summary, sys.stdout, indent=1, ensure_ascii=False)
     sys.stdout.write("\n")

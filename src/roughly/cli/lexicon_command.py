@@ -232,8 +232,8 @@ def _print_comparison(found: LexiconComparison) -> None:
     print(f"left        {found.left}: {found.left_terms:,} terms of {found.left_documents:,} documents")
     print(f"right       {found.right}: {found.right_terms:,} terms of {found.right_documents:,} documents")
     print(f"common      {found.common:,} terms")
-    told = "not defined: fewer than two terms in common, or all tied" if found.spearman is None else None
-    print(f"spearman    {told or f'{found.spearman:.4f}'}")
+    message = "not defined: fewer than two terms in common, or all tied" if found.spearman is None else None
+    print(f"spearman    {message or f'{found.spearman:.4f}'}")
     for name, count, terms in (
         ("added", found.added, found.commonest_added),
         ("lost", found.lost, found.commonest_lost),

@@ -43,7 +43,7 @@ def match(options: MatchOptions) -> None:
     from roughly.errors import RoughlyError, SettingsError
     from roughly.index.stream import MatchRequest
 
-    asked = MatchRequest(
+    request = MatchRequest(
         add=options.add, revoke=options.revoke, window=options.window, minimum=options.minimum, measure=options.measure
     )
     reading = options.reading  # fmt: skip
@@ -52,7 +52,7 @@ def match(options: MatchOptions) -> None:
             options.index,
             options.key_file,
             reading,
-            asked,
+            request,
             as_json=options.printing.as_json,
             quiet=options.printing.quiet,
         )
@@ -66,7 +66,7 @@ def match(options: MatchOptions) -> None:
     raise typer.Exit(code)
 
 
-def _run(where: str, key_file: Path | None, reading: object, asked: object, *, as_json: bool, quiet: bool) -> int:
+def _run(where: str, key_file: Path | None, reading: object, request: object, *, as_json: bool, quiet: bool) -> int:
     from roughly.index import Index
     from roughly.index.stream import MatchAnswer, answer
     from roughly.sources.live import read_live
@@ -75,18 +75,18 @@ def _run(where: str, key_file: Path | None, reading: object, asked: object, *, a
     with Index.open(where, key_file=key_file) as index:
         for arrived in read_live(sys.stdin.buffer, reading):  # type: ignore[arg-type]
             good = [(a.record, a.document) for a in arrived if a.document is not None]
-            answers = iter(answer(index, good, asked))  # type: ignore[arg-type]
+            answers = iter(answer(index, good, request))  # type: ignore[arg-type]
             for one in arrived:
                 reject = one.reject
-                told = (
+                summary = (
                     next(answers) if reject is None else MatchAnswer(one.record, None, "rejected", reason=reject.reason)
                 )
-                known += told.verdict in ("known", "revoked")
-                if told.verdict == "rejected":
+                known += summary.verdict in ("known", "revoked")
+                if summary.verdict == "rejected":
                     rejected += 1
-                    print(f"rejected: standard input, {told.record}: {told.reason}", file=sys.stderr)
+                    print(f"rejected: standard input, {summary.record}: {summary.reason}", file=sys.stderr)
                 if not quiet:
-                    sys.stdout.write(f"{_line(told, as_json)}\n")  # in one piece, also where nothing is buffered
+                    sys.stdout.write(f"{_line(summary, as_json)}\n")  # in one piece, also where nothing is buffered
             sys.stdout.flush()
     if rejected:
         print(f"{rejected:,} records were rejected", file=sys.stderr)
@@ -94,11 +94,11 @@ def _run(where: str, key_file: Path | None, reading: object, asked: object, *, a
     return KNOWN if known else NOT_KNOWN
 
 
-def _line(told: MatchAnswer, as_json: bool) -> str:
+def _line(summary: MatchAnswer, as_json: bool) -> str:
     if as_json:
-        return json.dumps(told.to_dict(), ensure_ascii=False)
+        return json.dumps(summary.to_dict(), ensure_ascii=False)
     from roughly.report.visible import flow
 
-    score = "-" if told.score is None else f"{told.score:.3f}"
-    match = told.match.doc_id if told.match else told.reason
-    return "\t".join((told.verdict, flow(told.doc_id or told.record), flow(match or "-"), score))
+    score = "-" if summary.score is None else f"{summary.score:.3f}"
+    match = summary.match.doc_id if summary.match else summary.reason
+    return "\t".join((summary.verdict, flow(summary.doc_id or summary.record), flow(match or "-"), score))

@@ -40,12 +40,12 @@ def search_index(options: SearchIndexOptions) -> None:
         if options.drop:
             index.forget_search()
         texts = 0 if options.drop else index.make_searchable()
-        told = {"texts": texts, "bytes": index.stats().bytes - before, "seconds": time.perf_counter() - start}
+        summary = {"texts": texts, "bytes": index.stats().bytes - before, "seconds": time.perf_counter() - start}
     if options.printing.as_json:
-        _print(told)
+        _print(summary)
     elif not options.printing.quiet:
         said = "taken away" if options.drop else f"{texts:,} texts put in"
-        print(f"search      {said}, {told['bytes'] / 1e6:+,.1f} MB, {told['seconds']:.1f} s")
+        print(f"search      {said}, {summary['bytes'] / 1e6:+,.1f} MB, {summary['seconds']:.1f} s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +78,6 @@ def search(options: SearchOptions) -> None:
         raise typer.Exit(3)
 
 
-def _print(told: dict[str, Any]) -> None:
-    json.dump(told, sys.stdout, indent=1, ensure_ascii=False)
+def _print(summary: dict[str, Any]) -> None:
+    json.dump(summary, sys.stdout, indent=1, ensure_ascii=False)
     sys.stdout.write("\n")

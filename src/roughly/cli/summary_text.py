@@ -45,8 +45,8 @@ def _keys_of(curve: dict[str, Any]) -> str:
         return f"{curve['bands']} bands × {curve['rows']} rows"
     if "probes" in curve:
         return f"{curve['probes']} probes each"
-    told = {name: value for name, value in curve.items() if name not in ("points", "recall", "threshold")}
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in told.items() if value not in ("", []))
+    message = {name: value for name, value in curve.items() if name not in ("points", "recall", "threshold")}
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in message.items() if value not in ("", []))
 
 
 def judged_lines(run: dict[str, Any]) -> list[str]:
@@ -96,8 +96,8 @@ def print_summary(result: Result, output: Path) -> None:
     n = run["counts"]
     seconds = max(run["seconds"], 1e-9)
     gone, saved = share(n["removed"], n["documents"]), share(n["removed_bytes"], n["bytes"])
-    print(f"documents   {n['documents']:,} in, {n['kept']:,} stay, {n['removed']:,} go ({gone})")
-    print(f"text        {size(n['bytes'])} in, {size(n['removed_bytes'])} go ({saved})")
+    print(f"documents   {n['documents']:,} in, {n['kept']:,} kept, {n['removed']:,} removed ({gone})")
+    print(f"text        {size(n['bytes'])} in, {size(n['removed_bytes'])} removed ({saved})")
     print(f"clusters    {n['clusters']:,} of two or more; the largest has {n['largest_cluster']:,}")
     print(f"equal       {n['identical']:,} identical, {n['lexical']:,} lexically equivalent, {n['empty']:,} empty")
     for line in [*judged_lines(run), *s_curve_lines(run["s_curve"])]:

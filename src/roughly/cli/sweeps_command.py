@@ -133,9 +133,9 @@ def copies(options: CopiesOptions) -> None:
     from roughly.index import Index
     from roughly.index.sweeps.copies import copies as find
 
-    asked: Any = _read_file(options.document) if options.file else options.document
+    request: Any = _read_file(options.document) if options.file else options.document
     with Index.open(options.index.where, key_file=options.index.key_file) as index:
-        answer = find(index, asked, minimum=options.minimum, limit=options.limit)
+        answer = find(index, request, minimum=options.minimum, limit=options.limit)
     if not answer.complete:
         print(
             "note: this index finds documents that are alike as wholes; for passages make one with --method shingles "

@@ -44,12 +44,12 @@ def components(
     roots = _roots(links, candidates.documents)
     bucket = place = compared = 0
     while bucket < candidates.buckets:
-        asked, bucket, place = bridges(bucket, place, offsets, docs, roots, _PAIRS_AT_ONCE)
-        if not len(asked):
+        request, bucket, place = bridges(bucket, place, offsets, docs, roots, _PAIRS_AT_ONCE)
+        if not len(request):
             continue
-        asked = np.unique(asked[constraints.admit(asked)], axis=0)
-        compared += len(asked)
-        scored = scorer.score(asked, threshold)
+        request = np.unique(request[constraints.admit(request)], axis=0)
+        compared += len(request)
+        scored = scorer.score(request, threshold)
         if len(scored):
             found.append(scored)
             links = np.concatenate((links, scored[:, :2]))

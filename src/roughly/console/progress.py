@@ -18,7 +18,7 @@ _SAYS = {
     "verify": "verifying pairs",
     "cluster": "clustering",
     "write": "writing verdicts",
-    "copy": "copying what stays",
+    "copy": "copying what is kept",
     "report": "drawing the report",
     "index": "making the index",
     "sketch": "reading and sampling",

@@ -92,8 +92,8 @@ class SketchWriter:
     """Writes a file of sketches, a batch at a time."""
 
     def __init__(self, path: Path, facts: SketchFacts) -> None:
-        told = facts.to_dict() | {"fingerprint": facts.fingerprint()}
-        schema = SCHEMA.with_metadata({METADATA: json.dumps(told).encode()})
+        summary = facts.to_dict() | {"fingerprint": facts.fingerprint()}
+        schema = SCHEMA.with_metadata({METADATA: json.dumps(summary).encode()})
         # hashes do not compress, and dictionaries of them only cost
         self._writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=["doc_id"])
         self._schema = schema
@@ -122,14 +122,14 @@ def read_facts(path: Path) -> SketchFacts:
     metadata = read_metadata(path, "sketches", "`roughly sketch`")
     if METADATA not in metadata:
         raise InputError(f"{path} holds no sketches; make them with `roughly sketch`")
-    told = json.loads(metadata[METADATA])
-    if told.get("version") != VERSION or told.get("form") != FORM:
+    summary = json.loads(metadata[METADATA])
+    if summary.get("version") != VERSION or summary.get("form") != FORM:
         raise InputError(
-            f"{path} was made by another version of roughly (version {told.get('version')}, {told.get('form')}); "
+            f"{path} was made by another version of roughly (version {summary.get('version')}, {summary.get('form')}); "
             "make the sketches anew"
         )
-    facts = SketchFacts.from_dict(told)
-    if facts.fingerprint() != told.get("fingerprint"):
+    facts = SketchFacts.from_dict(summary)
+    if facts.fingerprint() != summary.get("fingerprint"):
         raise InputError(f"{path}: the fingerprint does not fit the settings beside it; make the sketches anew")
     return facts
 

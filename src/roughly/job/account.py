@@ -27,12 +27,12 @@ def account(
     judged = judgement(method)
     if judged["threshold"] is not None and judged["measure"] != "common":
         judged["threshold"] = settings.threshold  # another than the method's after `rethreshold`
-    asked = settings.to_dict()
-    asked["options"].pop("key_file", None)  # neither the key nor where it lies; its digest is below
+    request = settings.to_dict()
+    request["options"].pop("key_file", None)  # neither the key nor where it lies; its digest is below
     return {
         "roughly": __version__,
         "fingerprint": settings.fingerprint(held),
-        "settings": asked,
+        "settings": request,
         "contents": {"key" if name == "key_file" else name: digest for name, digest in held.items()},
         "judged": judged,
         "resources": {"threads": resources.threads, "memory": resources.memory},

@@ -99,7 +99,9 @@ class ArchiveMatches:
     def _spool(self, matches: list[tuple[Any, ...]]) -> None:
         if not matches:
             return
-        columns = [pa.array(told, field.type) for told, field in zip(zip(*matches, strict=True), _FOUND, strict=True)]
+        columns = [
+            pa.array(summary, field.type) for summary, field in zip(zip(*matches, strict=True), _FOUND, strict=True)
+        ]
         path = self._folder / f"{len(self._files):06d}.parquet"
         write_sorted(pa.table(columns, schema=_FOUND), _FOUND.names[:2], path)
         self._files.append(path)
@@ -122,18 +124,18 @@ class ArchiveMatches:
         account.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def settings_against(index: Index, asked: Mapping[str, Any]) -> Settings:
+def settings_against(index: Index, request: Mapping[str, Any]) -> Settings:
     """The settings of the archive, and what was asked for beside them; whatever would change verdicts is refused."""
     own = index.settings.to_dict()
     own["options"] = dict(index.settings.options)
-    settings = Settings.gather(own, {name: value for name, value in asked.items() if value is not None})
+    settings = Settings.gather(own, {name: value for name, value in request.items() if value is not None})
     check_same(index.config, settings, index.name)
     return settings
 
 
-def open_archive(where: str | os.PathLike[str], asked: Mapping[str, Any]) -> Index:
+def open_archive(where: str | os.PathLike[str], request: Mapping[str, Any]) -> Index:
     """The archive; a secret key is among what was asked for."""
-    given: Iterable[Mapping[str, Any]] = (asked, asked.get("options") or {})
+    given: Iterable[Mapping[str, Any]] = (request, request.get("options") or {})
     key_file = next((layer["key_file"] for layer in given if layer.get("key_file")), None)
     return Index.open(where, key_file=key_file)
 

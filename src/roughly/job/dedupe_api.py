@@ -67,15 +67,15 @@ def dedupe(
     resources = gather(Resources, _of(Resources, options))
     reading = gather(ReadOptions, _of(ReadOptions, options))
     others = {"markup"} | options.keys() - {one.name for kind in (Resources, ReadOptions) for one in declarations(kind)}
-    asked = {name: value for name, value in options.items() if name in others}
-    preset, file = asked.pop("preset", None), asked.pop("settings", None)
+    wanted = {name: value for name, value in options.items() if name in others}
+    preset, file = wanted.pop("preset", None), wanted.pop("settings", None)
     check_engine(engine, master, spark)
     layers = {"preset": preset, "file": None if file is None else Path(file)}
     archive = None
     if against is not None:
-        archive, settings = archive_and_settings(against, asked, **layers)
+        archive, settings = archive_and_settings(against, wanted, **layers)
     else:
-        settings = settle(asked, **layers)
+        settings = settle(wanted, **layers)
     request = DedupeRequest(
         settings=settings,
         resources=resources,
@@ -171,14 +171,14 @@ def run(
 
 
 def archive_and_settings(
-    against: str | os.PathLike[str], asked: dict[str, Any], *, preset: str | None = None, file: Path | None = None
+    against: str | os.PathLike[str], wanted: dict[str, Any], *, preset: str | None = None, file: Path | None = None
 ) -> tuple[Index, Settings]:
     """The archive, opened, and its settings with what was asked for beside them."""
     from roughly.job.against import open_archive, settings_against
 
-    given = dict(asked)
+    given = dict(wanted)
     if preset is not None or file is not None:
-        given = settle(asked, preset=preset, file=file).to_dict()
+        given = settle(wanted, preset=preset, file=file).to_dict()
     archive = open_archive(against, given)
     try:
         return archive, settings_against(archive, given)

@@ -73,10 +73,10 @@ class Input:
 
 def options_of(run: Mapping[str, Any]) -> ReadOptions:
     """How a run read its input; runs of older versions tell only about markup."""
-    told = run.get("reading", {}).get("options", {})
+    summary = run.get("reading", {}).get("options", {})
     known = {field.name for field in dataclasses.fields(ReadOptions)}
     return ReadOptions(
-        **{"markup": run["settings"]["markup"]} | {name: told[name] for name in told if name in known}
+        **{"markup": run["settings"]["markup"]} | {name: summary[name] for name in summary if name in known}
     )  # fmt: skip
 
 
@@ -84,16 +84,16 @@ def _names(run: Mapping[str, Any], inputs: Sequence[str] | None) -> list[str]:
     """The paths to read; a path that was given in another folder is looked for there."""
     if inputs:
         return [str(name) for name in inputs]
-    told = run.get("reading")
-    if told is None:
+    summary = run.get("reading")
+    if summary is None:
         return [str(name) for name in run["inputs"]]
-    if told["inputs"] is None or "-" in told["inputs"]:
-        what = "Python objects" if told["inputs"] is None else "standard input"
+    if summary["inputs"] is None or "-" in summary["inputs"]:
+        what = "Python objects" if summary["inputs"] is None else "standard input"
         raise InputMissing(
             f"the run was made on {what}, so the texts of removed documents are gone with it; save them to a file and "
             "give it with --input"
         )
-    return [str(name) if "://" in name else str(Path(told["folder"]) / name) for name in told["inputs"]]
+    return [str(name) if "://" in name else str(Path(summary["folder"]) / name) for name in summary["inputs"]]
 
 
 def open_again(names: Sequence[str], options: ReadOptions, spool: Path) -> list[Part]:

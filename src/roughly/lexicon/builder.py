@@ -167,8 +167,8 @@ def prune(
     min_length: int = 1,
 ) -> Lexicon:
     """A lexicon of only those terms that are within the thresholds."""
-    asked = Thresholds(min_df=min_df, letters_only=letters_only, min_length=min_length)
-    thresholds = lexicon.facts.thresholds.together_with(asked)
+    wanted = Thresholds(min_df=min_df, letters_only=letters_only, min_length=min_length)
+    thresholds = lexicon.facts.thresholds.together_with(wanted)
     facts = dataclasses.replace(lexicon.facts, thresholds=thresholds)
     path = None if output is None else Path(output)
     with _scratch(path, overwrite) as scratch:
@@ -230,7 +230,7 @@ def _difference(a: Lexicon, b: Lexicon) -> str:
     """In what two lexicons differ that makes their counts no sums."""
     left, right = a.facts.to_dict(), b.facts.to_dict()
     names = [name for name in left if name != "documents" and left[name] != right[name]]
-    told = "; ".join(
+    summary = "; ".join(
         f"{name} is {left[name] or 'none'} in one and {right[name] or 'none'} in the other" for name in names
     )
-    return f"{told}. Build both in the same way"
+    return f"{summary}. Build both in the same way"

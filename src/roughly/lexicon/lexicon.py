@@ -122,8 +122,8 @@ class Lexicon:
 
     def with_thresholds(self, *, min_df: int = 1, letters_only: bool = False, min_length: int = 1) -> Lexicon:
         """The same lexicon, in which only terms within the thresholds count; those it has already still hold."""
-        asked = Thresholds(min_df=min_df, letters_only=letters_only, min_length=min_length)
-        thresholds = self.facts.thresholds.together_with(asked)
+        request = Thresholds(min_df=min_df, letters_only=letters_only, min_length=min_length)
+        thresholds = self.facts.thresholds.together_with(request)
         if thresholds == self.facts.thresholds:
             return self
         counts = np.where(thresholds.mask(self.table), self.table.counts, np.uint32(0))

@@ -22,12 +22,13 @@ def lexicon(value: Any, filters: Filters | None) -> Iterator[str]:
         yield f"lexicon must be a Lexicon, not {type(value).__name__}: lexicon.default() or lexicon.Lexicon.open(path)"
         return
     built = "stem" in Filters.parse(value.facts.filters).names
-    asked = filters is not None and "stem" in filters.names
-    if built != asked:
+    request = filters is not None and "stem" in filters.names
+    if built != request:
         states = {True: "stems", False: "whole words"}
         yield (
-            f"{value.name} holds {states[built]}, and the filters leave {states[asked]}; "
-            f"{'add' if built else 'leave out'} the filter stem, or take a lexicon {'of' if asked else 'without'} stems"
+            f"{value.name} holds {states[built]}, and the filters leave {states[request]}; "
+            f"{'add' if built else 'leave out'} the filter stem, or take a lexicon "
+            f"{'of' if request else 'without'} stems"
         )
 
 

@@ -84,7 +84,9 @@ def run(options: RunOptions) -> None:
     from roughly.lexicon import Lexicon
     from roughly.papers.request import ExperimentFiles, ExperimentRequest, run_experiments
 
-    asked = ExperimentRequest(options.name, tuple(options.changes or ()))  # refused before anything is compiled or read
+    wanted = ExperimentRequest(
+        options.name, tuple(options.changes or ())
+    )  # refused before anything is compiled or read
     use = ExperimentFiles(
         output=options.output,
         files=options.corpus or (),
@@ -96,7 +98,7 @@ def run(options: RunOptions) -> None:
         label_column=options.label_column,
         overwrite=options.printing.overwrite,
     )
-    done = run_experiments(asked, use)
+    done = run_experiments(wanted, use)
     for result, text in done:
         if options.printing.as_json:
             json.dump(result.document(), sys.stdout, indent=1, ensure_ascii=False)

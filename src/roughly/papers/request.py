@@ -76,24 +76,24 @@ class ExperimentFiles:
     overwrite: bool = False
 
 
-def run_experiments(asked: ExperimentRequest, use: ExperimentFiles) -> Iterator[tuple[ExperimentResult, str]]:
+def run_experiments(request: ExperimentRequest, use: ExperimentFiles) -> Iterator[tuple[ExperimentResult, str]]:
     """Run, write, and give each result with its Markdown; of all, those that fail are told of at the end."""
     runner = ExperimentRunner(
         use.files, use.folder, None, {}, sample=use.sample, text_column=use.text_column, label_column=use.label_column
     )
     failed = []
-    for experiment in asked.experiments:
-        runner.changed = asked.for_one(experiment)
-        runner.lexicon = use.lexicon if asked.name != ALL or experiment.protocol.takes_lexicon else None
+    for experiment in request.experiments:
+        runner.changed = request.for_one(experiment)
+        runner.lexicon = use.lexicon if request.name != ALL or experiment.protocol.takes_lexicon else None
         try:
             result = runner.run(experiment)
         except RoughlyError as problem:
-            if asked.name != ALL:
+            if request.name != ALL:
                 raise
             failed.append(f"{experiment.name}: {problem}")
             continue
-        folder = use.output / experiment.name if asked.name == ALL else use.output
+        folder = use.output / experiment.name if request.name == ALL else use.output
         write(result, folder, figures=use.figures, overwrite=use.overwrite)
         yield result, markdown(result, [])
     if failed:
-        raise SettingsError(f"{len(failed)} of {len(asked.experiments)} experiments could not be run", *failed)
+        raise SettingsError(f"{len(failed)} of {len(request.experiments)} experiments could not be run", *failed)

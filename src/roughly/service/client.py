@@ -104,18 +104,18 @@ class Client(_ClientBase):
         raise AssertionError("unreachable")
 
     def check(
-        self, asked: str | Mapping[str, Any], *, limit: int = 10, minimum: float | None = None,
+        self, wanted: str | Mapping[str, Any], *, limit: int = 10, minimum: float | None = None,
         measure: str | None = None, since: str | None = None, until: str | None = None,
     ) -> list[Match]:  # fmt: skip
         """The stored documents that a text, or a document, duplicates; nothing is stored."""
         options = {"minimum": minimum, "measure": measure, "since": since, "until": until}
-        return self._do(calls.check(asked, limit, options))
+        return self._do(calls.check(wanted, limit, options))
 
     def checking(
-        self, asked: Iterable[str | Mapping[str, Any]], *, limit: int = 1, at_once: int = AT_ONCE
+        self, wanted: Iterable[str | Mapping[str, Any]], *, limit: int = 1, at_once: int = AT_ONCE
     ) -> Iterator[list[Match] | NotAdded]:
         """The same for many documents, in order, `at_once` of them per request."""
-        for first, lines in calls.batches(asked, at_once):
+        for first, lines in calls.batches(wanted, at_once):
             yield from self._do(calls.check_lines(lines, first, limit))
 
     def add(self, document: Mapping[str, Any]) -> Added:
@@ -214,18 +214,18 @@ class AsyncClient(_ClientBase):
         raise AssertionError("unreachable")
 
     async def check(
-        self, asked: str | Mapping[str, Any], *, limit: int = 10, minimum: float | None = None,
+        self, wanted: str | Mapping[str, Any], *, limit: int = 10, minimum: float | None = None,
         measure: str | None = None, since: str | None = None, until: str | None = None,
     ) -> list[Match]:  # fmt: skip
         """The stored documents that a text, or a document, duplicates; nothing is stored."""
         options = {"minimum": minimum, "measure": measure, "since": since, "until": until}
-        return await self._do(calls.check(asked, limit, options))
+        return await self._do(calls.check(wanted, limit, options))
 
     async def checking(
-        self, asked: Iterable[Any] | AsyncIterable[Any], *, limit: int = 1, at_once: int = AT_ONCE
+        self, wanted: Iterable[Any] | AsyncIterable[Any], *, limit: int = 1, at_once: int = AT_ONCE
     ) -> AsyncIterator[list[Match] | NotAdded]:
         """The same for many documents, in order, `at_once` of them per request."""
-        async for first, lines in _batches(asked, at_once):
+        async for first, lines in _batches(wanted, at_once):
             for one in await self._do(calls.check_lines(lines, first, limit)):
                 yield one
 

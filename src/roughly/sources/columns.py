@@ -89,11 +89,11 @@ def choose_columns(
     by_field: dict[str, str] = {}
     notes: list[str] = []
     for field, guesses in GUESSES.items():
-        asked: str | None = getattr(options, _OPTIONS[field])
-        if asked is not None:
-            if asked not in columns and (complete or field in ("text", "doc_id")):
-                raise _no_column(name, f"no column {asked!r}", field, columns)
-            by_field[field] = asked
+        request: str | None = getattr(options, _OPTIONS[field])
+        if request is not None:
+            if request not in columns and (complete or field in ("text", "doc_id")):
+                raise _no_column(name, f"no column {request!r}", field, columns)
+            by_field[field] = request
         elif (guess := _guess(field, guesses, columns, usable)) is not None:
             by_field[field] = guess
             notes.append(f"{'id' if field == 'doc_id' else field} column: {guess}")

@@ -70,8 +70,8 @@ class Delimited(RecordFile):
         return mark + raw_header
 
     def _find_delimiter(self, header: str) -> str:
-        asked = self._options.format
-        if asked == "tsv" or (asked is None and suffix_of(self.name) in TAB_SUFFIXES):
+        request = self._options.format
+        if request == "tsv" or (request is None and suffix_of(self.name) in TAB_SUFFIXES):
             return "\t"
         if "," not in header:
             for delimiter in _OTHER_DELIMITERS:

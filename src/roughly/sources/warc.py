@@ -108,8 +108,8 @@ class WebArchive:
             for record in Archive(reader):
                 url = record.fields.get("warc-target-uri", "").strip("<>")
                 media = media_type(record.peek()) if is_http(record.peek()) else None
-                told = media is None or media in DOCUMENTS
-                if record.fields.get("warc-type", "").lower() == "revisit" and url and told:
+                summary = media is None or media in DOCUMENTS
+                if record.fields.get("warc-type", "").lower() == "revisit" and url and summary:
                     yield url, record.fields.get("warc-refers-to-target-uri", "").strip("<>") or None
 
     def copy(self, keep: Mask, folder: Path) -> int:

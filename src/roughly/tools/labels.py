@@ -163,9 +163,9 @@ def _there(path: Path, table: pa.Table, names: Sequence[str]) -> None:
         raise InputError(f"{path} has no column {missing[0]!r}; its columns are {', '.join(table.column_names)}")
 
 
-def unknown_ids(asked: pa.Array, known: pa.Array) -> pa.Array:
+def unknown_ids(request: pa.Array, known: pa.Array) -> pa.Array:
     """Ids that are not known, sorted."""
-    strange = asked.filter(pc.invert(pc.is_in(asked, known)))
+    strange = request.filter(pc.invert(pc.is_in(request, known)))
     return strange.take(pc.sort_indices(strange))
 
 

@@ -156,8 +156,8 @@ class Browsing:
         condition = " AND ".join(f"({sql})" for sql, _ in where) or "true"
         given = [value for _, values in where for value in values]
         total = self.tuples(f"SELECT count(*) FROM groups WHERE {condition}", given)[0][0]
-        asked = f"SELECT * FROM groups WHERE {condition} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
-        return int(total), self.rows(asked, [*given, min(limit, MOST), offset])
+        request = f"SELECT * FROM groups WHERE {condition} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
+        return int(total), self.rows(request, [*given, min(limit, MOST), offset])
 
     def cluster(self, cluster_id: str) -> Row | None:
         """One cluster."""
@@ -167,27 +167,27 @@ class Browsing:
     def members(self, cluster_id: str, offset: int, limit: int) -> list[Row]:
         """Those that stay first, then the most alike."""
         order = "kept DESC, doc_id = cluster_id DESC, resemblance DESC NULLS LAST, doc_id"
-        asked = f"SELECT * FROM members WHERE cluster_id = ? ORDER BY {order} LIMIT ? OFFSET ?"
-        return self.rows(asked, [cluster_id, min(limit, MOST), offset])
+        request = f"SELECT * FROM members WHERE cluster_id = ? ORDER BY {order} LIMIT ? OFFSET ?"
+        return self.rows(request, [cluster_id, min(limit, MOST), offset])
 
     def edges(self, cluster_id: str, ids: Sequence[str] | None = None, limit: int = MOST) -> list[Row]:
         """Verified pairs of a cluster; with `ids`, those between these documents."""
         among = "" if ids is None else "AND list_contains(?, left_id) AND list_contains(?, right_id)"
         given = [cluster_id, *([] if ids is None else [list(ids), list(ids)]), limit]
-        asked = f"SELECT * FROM edges WHERE cluster_id = ? {among} ORDER BY left_id, right_id LIMIT ?"
-        return self.rows(asked, given)
+        request = f"SELECT * FROM edges WHERE cluster_id = ? {among} ORDER BY left_id, right_id LIMIT ?"
+        return self.rows(request, given)
 
     def neighbours(self, cluster_id: str, doc_id: str) -> list[tuple[Any, Any]]:
         """Of the removed members in order, the one before and the one after, each with its witness."""
         order = "resemblance DESC NULLS LAST, doc_id"
-        asked = f"""
+        request = f"""
             SELECT a, b, c, d FROM (
                 SELECT doc_id, lag(doc_id) OVER w AS a, lag(kept_id) OVER w AS b, lead(doc_id) OVER w AS c,
                        lead(kept_id) OVER w AS d
                 FROM members WHERE cluster_id = ? AND NOT kept WINDOW w AS (ORDER BY {order})
             ) WHERE doc_id = ?
         """
-        found = self.tuples(asked, [cluster_id, doc_id])
+        found = self.tuples(request, [cluster_id, doc_id])
         return [found[0][:2], found[0][2:]] if found else [(None, None), (None, None)]
 
     # ------------------------------------------------------------------ documents
@@ -204,16 +204,16 @@ class Browsing:
 
     def evidence(self, doc_id: str, limit: int = MOST) -> list[Row]:
         """Verified pairs that a document stands in, the most alike first."""
-        asked = """
+        request = """
             SELECT * FROM edges WHERE left_id = ? OR right_id = ?
             ORDER BY resemblance DESC NULLS LAST, left_id, right_id LIMIT ?
         """
-        return self.rows(asked, [doc_id, doc_id, limit])
+        return self.rows(request, [doc_id, doc_id, limit])
 
     def pair(self, left: str, right: str) -> Row | None:
         """What was verified about two documents, in either order."""
-        asked = "SELECT * FROM edges WHERE (left_id = ? AND right_id = ?) OR (left_id = ? AND right_id = ?) LIMIT 1"
-        found = self.rows(asked, [left, right, right, left])
+        request = "SELECT * FROM edges WHERE (left_id = ? AND right_id = ?) OR (left_id = ? AND right_id = ?) LIMIT 1"
+        found = self.rows(request, [left, right, right, left])
         return found[0] if found else None
 
     # ------------------------------------------------------------------ another threshold
@@ -252,11 +252,11 @@ class Browsing:
     def changing(self, measure: str, low: float, high: float, falling: bool, limit: int) -> list[Row]:
         """Pairs that decided, with a score from low to below high: the highest or the lowest of them first."""
         order = "DESC" if falling else "ASC"
-        asked = f"""
+        request = f"""
             SELECT * FROM edges WHERE witness AND {measure} >= ? AND {measure} < ?
             ORDER BY {measure} {order}, left_id, right_id LIMIT ?
         """
-        return self.rows(asked, [low, high, limit])
+        return self.rows(request, [low, high, limit])
 
     # ------------------------------------------------------------------ making
 
@@ -305,8 +305,8 @@ class Browsing:
         """The day of every distinct date that can be read."""
         made.execute("CREATE TABLE published (date VARCHAR, day DATE)")
         with made.cursor() as cursor:
-            asked = cursor.sql("SELECT DISTINCT date FROM known WHERE date IS NOT NULL")
-            for batch in asked.to_arrow_reader(1 << 16):
+            request = cursor.sql("SELECT DISTINCT date FROM known WHERE date IS NOT NULL")
+            for batch in request.to_arrow_reader(1 << 16):
                 moments = dates.moments(batch.column("date"), self._date_format)
                 read = pa.table({"date": batch.column("date"), "day": moments.cast(pa.timestamp("us"))})
                 made.register("read", read)

@@ -201,17 +201,19 @@ def _tokens(part: Part, wanted: pa.Table, main_text: bool) -> Iterator[pa.Record
     from roughly.text.canonical import tokenise
     from roughly.text.markup import strip_column
 
-    asked = wanted["row"].to_numpy()
-    for chunk in part.chunks(asked):
+    request = wanted["row"].to_numpy()
+    for chunk in part.chunks(request):
         batch = part.parse(chunk).batch
         rows = batch.column("row").to_numpy()
-        at = np.minimum(np.searchsorted(asked, rows), len(asked) - 1)
-        use = asked[at] == rows
+        at = np.minimum(np.searchsorted(request, rows), len(request) - 1)
+        use = request[at] == rows
         batch = batch.filter(pa.array(use))
         if not batch.num_rows:
             continue
         tokens = tokenise(strip_column(batch.column("text"), batch.column("markup"), main_text))
-        told = wanted.select(["rank", "root", "tokens", "day"]).take(pa.array(at[use])).combine_chunks().to_batches()[0]
+        summary = (
+            wanted.select(["rank", "root", "tokens", "day"]).take(pa.array(at[use])).combine_chunks().to_batches()[0]
+        )
         yield pa.RecordBatch.from_arrays(
-            [*told.columns, binary(tokens.hashes, tokens.offsets)], schema=FETCHED
+            [*summary.columns, binary(tokens.hashes, tokens.offsets)], schema=FETCHED
         )  # fmt: skip

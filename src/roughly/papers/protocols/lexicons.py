@@ -27,10 +27,10 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     corpus = prepare(case.corpus, copies=True)
     texts = TextBatch(corpus.texts)
     count = max(1, round(case.number("queries") * len(corpus)))
-    asked = sorted(random.Random(case.number("seed")).sample(range(len(corpus)), count))
+    request = sorted(random.Random(case.number("seed")).sample(range(len(corpus)), count))
     true = {
         query: set(near.tolist())
-        for query, near in cosine_neighbours(texts.tokens, asked, case.number("cosine"))
+        for query, near in cosine_neighbours(texts.tokens, request, case.number("cosine"))
         if len(near)
     }
     queries = list(true)

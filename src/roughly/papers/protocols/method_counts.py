@@ -154,18 +154,18 @@ MEASURES: dict[str, tuple[Kind, Callable[[MethodRun], Any]]] = {
 def run(case: ExperimentCase) -> ExperimentOutcome:
     """The table."""
     ends = [behind for _, _, behind in case.named()]
-    asked = [name for name in MEASURES if not case.columns or {name + behind for behind in ends} & case.columns]
+    request = [name for name in MEASURES if not case.columns or {name + behind for behind in ends} & case.columns]
     columns, cells, seconds = [TableColumn("Method")], {row.name: [] for row in case.rows}, {}  # type: ignore[var-annotated]
     notes = []
     for role, corpus, behind in case.named():
         collection = CountedCollection(corpus)
-        columns += [TableColumn(name + behind, MEASURES[name][0]) for name in asked]
+        columns += [TableColumn(name + behind, MEASURES[name][0]) for name in request]
         needs = any(row.settings.get("lexicon") == COLLECTION for row in case.rows)
         lexicon = (case.lexicon or lexicon_of(corpus)) if needs else None
         for row in case.rows:
             start = time.process_time()
             own = MethodRun(collection, row.make(lexicon))
-            cells[row.name] += [MEASURES[name][1](own) for name in asked]
+            cells[row.name] += [MEASURES[name][1](own) for name in request]
             seconds[row.name + behind] = time.process_time() - start
         about = f"{role}: " if behind else ""
         notes.append(

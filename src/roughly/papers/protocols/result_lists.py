@@ -79,8 +79,8 @@ def ask(corpus: Corpus, queries: int, seed: str, measure: str, similar: float) -
             f"or say fewer with --set queries=…; and there must be {FOUND} documents"
         )
     drawn = random.Random(f"{seed} {corpus.name}").sample(titled, queries)
-    asked = pa.array([corpus.titles[i] for i in drawn], pa.large_string())
-    matrix, sizes = term_matrix(tokenise(pa.concat_arrays([corpus.texts, asked])))
+    request = pa.array([corpus.titles[i] for i in drawn], pa.large_string())
+    matrix, sizes = term_matrix(tokenise(pa.concat_arrays([corpus.texts, request])))
     count = len(corpus)
     frequency = np.asarray(matrix[:count].sum(axis=0)).ravel()
     idf = np.log((count + 0.5) / np.maximum(frequency, 1))

@@ -122,9 +122,9 @@ def _similar(index: Index, document: dict[str, Any]) -> dict[str, Any]:
         one["passages"] = [[p.left_start, p.left_end, p.right_start, p.right_end, p.words] for p in passages[:100]]
         one["marks"] = highlight_passages(stored, [(p.right_start, p.right_end) for p in passages])
         places += [(p.left_start, p.left_end) for p in passages]
-    asked = {"doc_id": own, "title": document.get("title"), "characters": len(text)}
-    asked["marks"] = highlight_passages(text, places) if places else []
-    return {"asked": asked, "found": found, "complete": others.complete}
+    wanted = {"doc_id": own, "title": document.get("title"), "characters": len(text)}
+    wanted["marks"] = highlight_passages(text, places) if places else []
+    return {"asked": wanted, "found": found, "complete": others.complete}
 
 
 def _best_matches(index: Index, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -44,10 +44,10 @@ def audit_qrels(qrels: str | os.PathLike[str], documents: Paths, **options: Any)
 def run_audit_qrels(qrels: Path, documents: Paths, request: AuditRequest, listener: Listener | None = None) -> Audit:
     """The same with the request as an object."""
     held = qrel_audit.read_qrels(qrels)
-    asked = _truth("resemblance", request)
+    wanted = _truth("resemblance", request)
     with tempfile.TemporaryDirectory(prefix="roughly-audit-") as folder:
         parts = open_parts(_listed(documents), request.reading, Path(folder))
-        found, pairs = _joined(parts, asked, request.resources, Path(folder), listener)
+        found, pairs = _joined(parts, wanted, request.resources, Path(folder), listener)
     findings = qrel_audit.disagreements(held, pairs)
     strange = unknown_ids(pc.unique(pa.array(held.documents)), found.ids).to_pylist()
     if len(strange) == len(set(held.documents)):
@@ -57,7 +57,7 @@ def run_audit_qrels(qrels: Path, documents: Paths, request: AuditRequest, listen
         "topics": len(set(held.topics)), **_kinds(findings, ("differs", "grade", "unjudged")),
         "topics_touched": len(pc.unique(findings["topic"])),
     }  # fmt: skip
-    return Audit("qrels", findings, counts, _told(asked), strange, found.rejects)
+    return Audit("qrels", findings, counts, _told(wanted), strange, found.rejects)
 
 
 def audit_labels(documents: Paths, label: str, **options: Any) -> Audit:
@@ -70,7 +70,7 @@ def audit_labels(documents: Paths, label: str, **options: Any) -> Audit:
 
 def run_audit_labels(documents: Paths, label: str, request: AuditRequest, listener: Listener | None = None) -> Audit:
     """The same with the request as an object."""
-    asked = _truth("resemblance", request)
+    wanted = _truth("resemblance", request)
     with tempfile.TemporaryDirectory(prefix="roughly-audit-") as folder:
         # the label is read as a title, which may be missing; a source would be filled in
         parts = open_parts(_listed(documents), replace(request.reading, title_column=label), Path(folder))
@@ -78,7 +78,7 @@ def run_audit_labels(documents: Paths, label: str, request: AuditRequest, listen
             if part.format not in COLUMNED:
                 known = ", ".join(COLUMNED)
                 raise InputError(f"{part.name} is {part.format}, which has no columns; labels need {known}")
-        found, pairs = _joined(parts, asked, request.resources, Path(folder), listener)
+        found, pairs = _joined(parts, wanted, request.resources, Path(folder), listener)
     if found.titles.null_count == len(found.titles):
         raise InputError(f"no document has anything in the column {label!r}; name the column that holds the label")
     findings = label_audit.disagreements(found.ids, found.titles, pairs)
@@ -88,7 +88,7 @@ def run_audit_labels(documents: Paths, label: str, request: AuditRequest, listen
         "labels": len(pc.unique(found.titles.drop_null())), "duplicate_pairs": len(pairs),
         "documents_touched": len(touched), "labels_that_meet": label_audit.kinds_of(findings),
     }  # fmt: skip
-    return Audit("labels", findings, counts, _told(asked) | {"label": label}, [], found.rejects)
+    return Audit("labels", findings, counts, _told(wanted) | {"label": label}, [], found.rejects)
 
 
 def audit_leaks(train: Paths, test: Paths, **options: Any) -> Audit:
@@ -102,7 +102,7 @@ def audit_leaks(train: Paths, test: Paths, **options: Any) -> Audit:
 
 def run_audit_leaks(train: Paths, test: Paths, request: AuditRequest, listener: Listener | None = None) -> Audit:
     """The same with the request as an object."""
-    asked = _truth("containment", request)
+    wanted = _truth("containment", request)
     with tempfile.TemporaryDirectory(prefix="roughly-audit-") as folder:
         options = request.reading
         (Path(folder) / "test").mkdir()
@@ -110,7 +110,7 @@ def run_audit_leaks(train: Paths, test: Paths, request: AuditRequest, listener: 
         tried = open_parts(_listed(test), options, Path(folder) / "test")
         sides = [False] * len(learnt) + [True] * len(tried)
         resources = request.resources
-        found, pairs = _joined([*learnt, *tried], asked, resources, Path(folder), listener, sides)
+        found, pairs = _joined([*learnt, *tried], wanted, resources, Path(folder), listener, sides)
         findings = leak_audit.leaks(pairs, request.threshold)
         if request.passages:
             some = pairs.slice(0, request.passages)
@@ -123,7 +123,7 @@ def run_audit_leaks(train: Paths, test: Paths, request: AuditRequest, listener: 
         **_kinds(findings, ("whole", "part")), "test_documents_whole": len(pc.unique(whole["test_id"])),
         "test_documents_touched": len(pc.unique(findings["test_id"])),
     }  # fmt: skip
-    return Audit("leaks", findings, counts, _told(asked), [], found.rejects)
+    return Audit("leaks", findings, counts, _told(wanted), [], found.rejects)
 
 
 def _texts(
@@ -144,7 +144,7 @@ def _texts(
 
 def _joined(
     parts: Sequence[Part],
-    asked: TruthRequest,
+    wanted: TruthRequest,
     resources: Resources,
     folder: Path,
     listener: Listener | None,
@@ -152,7 +152,7 @@ def _joined(
 ) -> tuple[FoundPairs, pa.Table]:
     tables: list[pa.Table] = []
     found = find_pairs(
-        parts, asked, resources=resources, scratch=folder, meter=Meter(listener), take=tables.append, sides=sides,
+        parts, wanted, resources=resources, scratch=folder, meter=Meter(listener), take=tables.append, sides=sides,
         prefixes=(leak_audit.TRAIN, leak_audit.TEST),
     )  # fmt: skip
     return found, pa.concat_tables(tables).combine_chunks()
@@ -170,8 +170,8 @@ def _truth(measure: str, request: AuditRequest) -> TruthRequest:
     )
 
 
-def _told(asked: TruthRequest) -> dict[str, Any]:
-    return {"measure": asked.measure, "threshold": asked.threshold, "shingle_size": asked.shingle_size}
+def _told(wanted: TruthRequest) -> dict[str, Any]:
+    return {"measure": wanted.measure, "threshold": wanted.threshold, "shingle_size": wanted.shingle_size}
 
 
 def _kinds(findings: pa.Table, names: Sequence[str]) -> Mapping[str, int]:

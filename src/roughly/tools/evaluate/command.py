@@ -70,8 +70,8 @@ def _tell(found: Evaluation, level: float) -> None:
             f"clusters a true set {_figure(own.clusters_per_set)}"
         )
     for one in (one for one in figures.bins if one.true):
-        told = f"{one.found:,} of {one.true:,} found, recall {_figure(one.recall)}"
-        print(f"resemblance {one.low:.1f}–{one.high:.1f}: {told}")
+        summary = f"{one.found:,} of {one.true:,} found, recall {_figure(one.recall)}"
+        print(f"resemblance {one.low:.1f}–{one.high:.1f}: {summary}")
     if figures.removal is not None:
         gone = figures.removal
         print(

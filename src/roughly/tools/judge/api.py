@@ -134,12 +134,12 @@ def draw_pairs(
                 _digest(texts[right]),
             )
         )  # fmt: skip
-    told = {name: value for name, value in asdict(source.options).items() if value is not None}
+    summary = {name: value for name, value in asdict(source.options).items() if value is not None}
     return VerdictFile.create(
         path,
         Drawn(
             run=run.fingerprint, measure=run.measure, threshold=threshold, shingle_size=size, main_text=main_text,
-            seed=request.seed, inputs=names, reading=told, strata=strata, pairs=listed,
+            seed=request.seed, inputs=names, reading=summary, strata=strata, pairs=listed,
         ),
     )  # fmt: skip
 

@@ -110,8 +110,8 @@ def _ask(found: VerdictFile, name: str, disputed: bool, scores: bool, inputs: li
     with _keys() as keys:
         _listen(console, session, texts, scores, keys)
     left = len(session.asked) - session.done
-    told = f"{left} left; the same command goes on" if left else "all done"
-    print(f"{session.done} of {len(session.asked)} pairs judged by {name}: {told}")
+    summary = f"{left} left; the same command goes on" if left else "all done"
+    print(f"{session.done} of {len(session.asked)} pairs judged by {name}: {summary}")
 
 
 def _listen(
@@ -224,13 +224,13 @@ def _report_lines(report: JudgeReport) -> list[str]:
         )
         if found.covered < 1:
             lines.append(f"            strata with {1 - found.covered:.1%} of what was found have no verdict yet")
-    for implied, told in (
+    for implied, summary in (
         (report.even, "as likely the same as not"),
         (report.for_target, f"for a precision of {report.target:g}"),
     ):
         if implied.value is None:
-            lines.append(f"threshold   none {told}: {implied.reason}")
+            lines.append(f"threshold   none {summary}: {implied.reason}")
         else:
             ends = f" ({implied.interval.low:.3f}–{implied.interval.high:.3f})" if implied.interval else ""
-            lines.append(f"threshold   {implied.value:.3f}{ends} {told}; the run has {report.threshold:g}")
+            lines.append(f"threshold   {implied.value:.3f}{ends} {summary}; the run has {report.threshold:g}")
     return lines

@@ -55,9 +55,9 @@ class _Judged:
 def implied_threshold(verdicts: VerdictFile, precision: float | None = None) -> Implied:
     """Where a pair is as likely the same as not; with a precision, the least threshold that has it."""
     judged = _judged(verdicts)
-    told = _refusal(judged)
-    if told:
-        return Implied(None, reason=told)
+    summary = _refusal(judged)
+    if summary:
+        return Implied(None, reason=summary)
     rows = np.arange(len(judged.score))[None, :]
     value = _thresholds(judged, rows, precision)[0]
     if np.isnan(value):

@@ -100,9 +100,9 @@ def csv_of(verdicts: VerdictFile) -> tuple[int, str]:
     table.writerow(["left_id", "right_id", "same", "score", "stratum", *verdicts.judges])
     for pair, same in rows:
         one = verdicts.drawn.pairs[pair]
-        told = [verdicts.said[judge].get(pair, "") for judge in verdicts.judges]
+        summary = [verdicts.said[judge].get(pair, "") for judge in verdicts.judges]
         name = verdicts.drawn.strata[one.stratum].name
-        table.writerow([one.left_id, one.right_id, str(same).lower(), repr(one.score), name, *told])
+        table.writerow([one.left_id, one.right_id, str(same).lower(), repr(one.score), name, *summary])
     return len(rows), target.getvalue()
 
 

@@ -83,11 +83,11 @@ def write_copies(
     overwrite: bool,
 ) -> Perturbed:
     """The same with the request as an object."""
-    asked, originals = wanted.request, wanted.originals
+    question, originals = wanted.request, wanted.originals
     with OutputFolder(Path(output), overwrite=overwrite) as place:
         listed = [paths] if isinstance(paths, str | os.PathLike) else paths
         corpus = read_corpus([os.fspath(path) for path in listed], text_column=wanted.text_column)
-        done = Perturbed(Path(output), asked, len(corpus) if originals else 0)
+        done = Perturbed(Path(output), question, len(corpus) if originals else 0)
         with (
             _Documents(place.result / f"documents.{wanted.format}") as out,
             _Labels(place.result / "pairs.csv") as labels,
@@ -95,7 +95,7 @@ def write_copies(
             if originals:
                 for first in range(0, len(corpus), _AT_ONCE):
                     out.write(_originals(corpus, first, min(len(corpus), first + _AT_ONCE)))
-            made = copies_of(corpus, asked)
+            made = copies_of(corpus, question)
             while some := list(islice(made, _AT_ONCE)):
                 out.write(_copies(corpus, some))
                 labels.write(corpus, some, wanted.shingle_size)

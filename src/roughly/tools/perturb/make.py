@@ -42,9 +42,9 @@ class LabelledCopy:
 class Maker:
     """A corpus to copy from."""
 
-    def __init__(self, corpus: Corpus, asked: PerturbRequest) -> None:
-        self.corpus, self.asked = corpus, asked
-        self._list = term_list(corpus, asked.added, asked.seed) if "words" in asked.kinds else []
+    def __init__(self, corpus: Corpus, wanted: PerturbRequest) -> None:
+        self.corpus, self.asked = corpus, wanted
+        self._list = term_list(corpus, wanted.added, wanted.seed) if "words" in wanted.kinds else []
         self._read = lru_cache(maxsize=256)(lambda place: CutText(corpus.texts[place].as_py()))
 
     def passage(self, place: int) -> CutText:
@@ -66,25 +66,25 @@ class Maker:
 
     def copy(self, place: int, kind: str, number: int) -> LabelledCopy:
         """One copy of a document."""
-        asked = self.asked
+        wanted = self.asked
         name = f"{self.corpus.ids[place]}+{kind}{number}"
-        spot = Spot(self, place, f"{asked.seed} {kind} {self.corpus.ids[place]} {number}")
+        spot = Spot(self, place, f"{wanted.seed} {kind} {self.corpus.ids[place]} {number}")
         text = KINDS[kind].make(spot)
-        used: dict[str, float | int | str] = {"alpha": asked.alpha, "seed": asked.seed, "number": number}
+        used: dict[str, float | int | str] = {"alpha": wanted.alpha, "seed": wanted.seed, "number": number}
         if kind == "words":
-            used |= {"every": asked.every, "added": asked.added}
+            used |= {"every": wanted.every, "added": wanted.added}
         if kind == "split":
             used["version"] = spot.version
         return LabelledCopy(name, place, kind, KINDS[kind].same, text, used)
 
 
-def perturb(corpus: Corpus, asked: PerturbRequest) -> Iterator[LabelledCopy]:
+def perturb(corpus: Corpus, wanted: PerturbRequest) -> Iterator[LabelledCopy]:
     """Copies of a corpus, by document, kind and number."""
-    maker = Maker(corpus, asked)
+    maker = Maker(corpus, wanted)
     taken = set(corpus.ids)
     for place in maker.chosen():
-        for kind in asked.kinds:
-            for number in range(1, asked.copies + 1):
+        for kind in wanted.kinds:
+            for number in range(1, wanted.copies + 1):
                 copy = maker.copy(place, kind, number)
                 if copy.doc_id in taken:
                     raise InputError(

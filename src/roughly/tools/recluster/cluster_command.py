@@ -54,12 +54,12 @@ def cluster(options: ClusterOptions) -> None:
         with room(options.output), replacing(options.output) as target:
             pq.write_table(found.documents, target, compression="zstd")
     if options.printing.as_json:
-        told = {
+        summary = {
             **found.counts, "clusters": len(clusters), "clustered": inside,
             "largest": max(map(len, clusters.values()), default=0), "scores": found.scores,
             "fingerprint": held.fingerprint,
         } | ({"output": str(options.output)} if options.output else {"members": clusters})  # fmt: skip
-        json.dump(told, sys.stdout, indent=1, ensure_ascii=False)
+        json.dump(summary, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     elif options.output is not None:
         counts = found.counts

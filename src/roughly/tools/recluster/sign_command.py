@@ -51,12 +51,12 @@ def sign(options: SignOptions, given: Given) -> None:
     for reject in signed.rejects[:_TOLD]:
         print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
     if options.printing.as_json:
-        told = {
+        summary = {
             "output": str(options.request.output), "documents": signed.documents, "unsigned": signed.unsigned,
             "rejected": len(signed.rejects), "text_bytes": signed.text_bytes, "seconds": seconds,
             "guesses": signed.notes, **signed.made.to_dict(),
         }  # fmt: skip
-        json.dump(told, sys.stdout, indent=1, ensure_ascii=False)
+        json.dump(summary, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     elif not options.printing.quiet:
         print(f"signatures  {options.request.output}, {signed.made.method}, fingerprint {signed.made.fingerprint}")

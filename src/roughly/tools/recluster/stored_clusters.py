@@ -67,28 +67,28 @@ def recluster(stored: Paths, *, texts: Any = None, **options: Any) -> Clustering
 
 def cluster_stored(stored: StoredDocuments, run: ReclusterRun, *, texts: Any = None) -> Clustering:
     """The same with the request as an object."""
-    asked, resources = run.request, run.resources
-    common = stored.common if asked.common is None else asked.common
+    wanted, resources = run.request, run.resources
+    common = stored.common if wanted.common is None else wanted.common
     check_asked(
-        1.0 if asked.threshold is None else asked.threshold, asked.measure or MEASURES[0], common or COMMON,
-        asked.cluster, asked.pairs,
+        1.0 if wanted.threshold is None else wanted.threshold, wanted.measure or MEASURES[0], common or COMMON,
+        wanted.cluster, wanted.pairs,
     )  # fmt: skip
-    judge = _judge(stored, asked, texts is not None)
+    judge = _judge(stored, wanted, texts is not None)
     full = None
     if texts is not None:
         facts = SketchFacts(
             Sampling("all"),
-            asked.shingle_size or stored.shingle_size,
-            stored.main_text if asked.main_text is None else asked.main_text,
+            wanted.shingle_size or stored.shingle_size,
+            stored.main_text if wanted.main_text is None else wanted.main_text,
         )
         checks.refuse(checks.shingle_size(facts.shingle_size))
         full = full_sets(texts, stored.held.ids, facts, resources, run.reading)
     return cluster_held(
-        stored.held, judge, common=common, cluster=asked.cluster, pairs=asked.pairs, resources=resources, full=full
+        stored.held, judge, common=common, cluster=wanted.cluster, pairs=wanted.pairs, resources=resources, full=full
     )
 
 
-def _judge(stored: StoredDocuments, asked: ReclusterRequest, with_texts: bool) -> Judge:
+def _judge(stored: StoredDocuments, wanted: ReclusterRequest, with_texts: bool) -> Judge:
     """How pairs are judged, with what is at hand."""
     own = stored.judge
     measured = own.measure in MEASURES
@@ -97,11 +97,11 @@ def _judge(stored: StoredDocuments, asked: ReclusterRequest, with_texts: bool) -
         return dataclasses.replace(
             own,
             on="text" if with_texts else "sketch",
-            measure=asked.measure or (own.measure if measured else "resemblance"),  # type: ignore[arg-type]
-            threshold=threshold if asked.threshold is None else asked.threshold,
+            measure=wanted.measure or (own.measure if measured else "resemblance"),  # type: ignore[arg-type]
+            threshold=threshold if wanted.threshold is None else wanted.threshold,
         )
     for name in ("threshold", "measure"):
-        if getattr(asked, name) is not None:
+        if getattr(wanted, name) is not None:
             raise SettingsError(
                 f"{name} says how alike texts must be, and signatures of {stored.method} do not tell: add the texts, "
                 f"or leave {name} out"
@@ -152,9 +152,9 @@ def _signatures(paths: list[Path]) -> StoredDocuments:
     made = read.made
     ids, days = pa.array(read.ids, pa.string()), days_of(read.dates)
     held = InMemoryCollection(ids, read.tokens, read.keys, read.sketch, read.equal, days)
-    told = made.described
-    size = int(told.get("shingle_size", Settings().shingle_size))
-    return StoredDocuments(held, made.judge, int(told.get("common", 0)), size, False, made.method, made.fingerprint)
+    summary = made.described
+    size = int(summary.get("shingle_size", Settings().shingle_size))
+    return StoredDocuments(held, made.judge, int(summary.get("common", 0)), size, False, made.method, made.fingerprint)
 
 
 def full_sets(texts: Any, ids: pa.Array, facts: SketchFacts, resources: Resources, reading: ReadOptions) -> Sketch:

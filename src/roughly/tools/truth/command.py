@@ -82,5 +82,5 @@ def _tell(facts: dict[str, object], output: Path | None, stream: object) -> None
     say("compared", f"{facts['compared']:,} of {facts['met']:,} pairs that share a rare feature")
     seconds = facts["seconds"]
     assert isinstance(seconds, dict)
-    told = ", ".join(f"{stage} {took:.1f} s" for stage, took in seconds.items())
-    say("took", f"{told}, peak memory {float(str(facts['peak_memory'])) / 1e6:.0f} MB")
+    message = ", ".join(f"{stage} {took:.1f} s" for stage, took in seconds.items())
+    say("took", f"{message}, peak memory {float(str(facts['peak_memory'])) / 1e6:.0f} MB")

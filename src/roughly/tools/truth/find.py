@@ -48,12 +48,12 @@ class FoundPairs:
 
     def summary(self) -> dict[str, Any]:
         """As plain values."""
-        asked = self.asked
-        values: dict[str, Any] = {"measure": asked.measure, "threshold": asked.threshold}
-        if asked.measure == "cosine":
-            values |= {"weights": asked.weights, "lexicon": asked.lexicon.fingerprint if asked.lexicon else None}
+        wanted = self.asked
+        values: dict[str, Any] = {"measure": wanted.measure, "threshold": wanted.threshold}
+        if wanted.measure == "cosine":
+            values |= {"weights": wanted.weights, "lexicon": wanted.lexicon.fingerprint if wanted.lexicon else None}
         else:
-            values["shingle_size"] = asked.shingle_size
+            values["shingle_size"] = wanted.shingle_size
         return values | vars(self.counted) | {
             "rejected": len(self.rejects), "guesses": self.notes,
             "seconds": {stage.name: round(stage.seconds, 3) for stage in self.meter.stages},
@@ -63,7 +63,7 @@ class FoundPairs:
 
 def find_pairs(
     parts: Sequence[Part],
-    asked: TruthRequest,
+    wanted: TruthRequest,
     *,
     resources: Resources,
     scratch: Path,
@@ -77,12 +77,12 @@ def find_pairs(
 
     `take` gets the pairs, sorted, a table at a time.
     """
-    weighted = asked.measure == "cosine"
+    weighted = wanted.measure == "cosine"
     memory = max(64 << 20, 9 * resources.memory // 10 - _OURS)
     counted, rejects = CountedRequest(), []
     ids, titles, part_of, row_of = [], [], [], []
     with FeatureFiles(scratch, weighted) as collection:
-        for part, batch, features, refused in _read(parts, asked, resources.threads, meter):
+        for part, batch, features, refused in _read(parts, wanted, resources.threads, meter):
             collection.add(*features)
             names = batch.column("doc_id").cast(pa.string())
             if sides is not None:
@@ -100,29 +100,29 @@ def find_pairs(
         counted.documents, counted.distinct = len(names), len(collection.leaders)
         counted.empty = int((collection.sizes == 0).sum())
         counted.features = int(collection.leader_sizes.sum())
-        use = np.ones(len(names), np.bool_) if asked.empty else collection.sizes > 0
+        use = np.ones(len(names), np.bool_) if wanted.empty else collection.sizes > 0
         families = Families(
-            collection.leader_of, len(collection.leaders), asked.pairs_limit, use,
+            collection.leader_of, len(collection.leaders), wanted.pairs_limit, use,
             None if sides is None else np.array(sides)[np.concatenate(part_of)],
         )  # fmt: skip
         with meter.stage("join", len(collection.leaders), "documents") as stage:
             left = memory - (collection.nbytes if collection.in_memory else 0)
             work = ResolveBudget(left, resources.threads, scratch, lambda done: meter.advance(stage, done))
-            pairs = _joined(collection, asked, work, counted, families, names, by_id)
+            pairs = _joined(collection, wanted, work, counted, families, names, by_id)
     with meter.stage("write", len(pairs), "pairs") as stage:
         for table in pairs.tables():
             take(table)
             meter.advance(stage, stage.done + len(table))
     counted.pairs = families.pairs
     return FoundPairs(
-        asked, counted, names, pa.concat_arrays(titles), np.concatenate(part_of), np.concatenate(row_of), rejects,
+        wanted, counted, names, pa.concat_arrays(titles), np.concatenate(part_of), np.concatenate(row_of), rejects,
         sorted({note for part in parts for note in part.notes}), meter,
     )  # fmt: skip
 
 
 def _joined(
     collection: FeatureFiles,
-    asked: TruthRequest,
+    wanted: TruthRequest,
     work: ResolveBudget,
     counted: CountedRequest,
     families: Families,
@@ -131,9 +131,9 @@ def _joined(
 ) -> DocumentPairs:
     left, right = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     scores: PairScorer
-    if asked.measure == "cosine":
+    if wanted.measure == "cosine":
         cosines = [np.empty(0)]
-        for one, other, cosine in join_vectors(collection, asked, work, counted):
+        for one, other, cosine in join_vectors(collection, wanted, work, counted):
             families.took(one, other)
             left.append(one)
             right.append(other)
@@ -141,7 +141,7 @@ def _joined(
         scores = CosineScores(np.concatenate(cosines))
     else:
         counts = [np.empty((0, 3), np.int32)]
-        for rows in join_sets(collection, asked, work, counted, families.useful):
+        for rows in join_sets(collection, wanted, work, counted, families.useful):
             one, other = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
             families.took(one, other)
             left.append(one)
@@ -152,7 +152,7 @@ def _joined(
 
 
 def _read(
-    parts: Sequence[Part], asked: TruthRequest, threads: int, meter: Meter
+    parts: Sequence[Part], wanted: TruthRequest, threads: int, meter: Meter
 ) -> Iterator[tuple[int, pa.RecordBatch, Features, list[Reject]]]:
     """(part, documents without their texts, features, rejects) of each chunk of documents, in order."""
     from roughly.text.canonical import tokenise
@@ -161,9 +161,9 @@ def _read(
     def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.RecordBatch, Features, list[Reject], int]:
         number, part, chunk = item
         parsed = part.parse(chunk)
-        texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), asked.main_text)
+        texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), wanted.main_text)
         facts = parsed.batch.select(["doc_id", "title", "row"])
-        return number, facts, features_of(tokenise(texts), asked), parsed.rejects, chunk.nbytes
+        return number, facts, features_of(tokenise(texts), wanted), parsed.rejects, chunk.nbytes
 
     items = ((number, part, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
     with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
@@ -173,15 +173,15 @@ def _read(
             yield number, facts, features, rejects
 
 
-def features_of(tokens: Any, asked: TruthRequest) -> Features:
+def features_of(tokens: Any, wanted: TruthRequest) -> Features:
     """(values, offsets, weights, fingerprints) of a batch of documents."""
     from roughly.features.shingle_sets import shingle_sets
     from roughly.kernels.hashing import hash_sequences
 
-    if asked.measure != "cosine":
-        sets = shingle_sets(tokens, asked.shingle_size)
+    if wanted.measure != "cosine":
+        sets = shingle_sets(tokens, wanted.shingle_size)
         return sets.values, sets.offsets, None, hash_sequences(sets.values, sets.offsets)
-    terms, offsets, weights = vectors_of(tokens, asked)
+    terms, offsets, weights = vectors_of(tokens, wanted)
     prints = hash_sequences(terms, offsets)
     prints[:, 1] ^= hash_sequences(weights.view(np.uint64), offsets)[:, 0]
     return terms, offsets, weights, prints

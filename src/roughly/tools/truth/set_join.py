@@ -39,7 +39,7 @@ _AT_ONCE = 4_000_000
 
 def join_sets(
     collection: FeatureFiles,
-    asked: TruthRequest,
+    wanted: TruthRequest,
     work: ResolveBudget,
     counted: CountedRequest,
     useful: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]],
@@ -49,17 +49,17 @@ def join_sets(
     from roughly.kernels.judging import MEASURES
 
     maps = np.zeros((len(collection.leaders), _WORDS), np.uint64)
-    rule = resolve.Rule(MEASURES[asked.measure], asked.threshold, 0, 0.0)
+    rule = resolve.Rule(MEASURES[wanted.measure], wanted.threshold, 0, 0.0)
     with RowSpool(work.scratch) as rows:
-        _spool(rows, maps, collection, asked, work)
-        met = (pairs[useful(pairs)] for pairs in _met(rows, collection, maps, asked, work, counted))
+        _spool(rows, maps, collection, wanted, work)
+        met = (pairs[useful(pairs)] for pairs in _met(rows, collection, maps, wanted, work, counted))
         if collection.in_memory:
-            yield from _compared_in_memory(met, collection, rule, asked, work, counted)
+            yield from _compared_in_memory(met, collection, rule, wanted, work, counted)
             return
         scorer = Scorer(LeaderSets(collection), rule, work.budget // 4, work.threads)
         for pairs in _gathered(met):
             counted.compared += len(pairs)
-            scored = scorer.score(pairs, asked.threshold)
+            scored = scorer.score(pairs, wanted.threshold)
             yield scored[np.lexsort((scored[:, 1], scored[:, 0]))]
 
 
@@ -93,7 +93,7 @@ def _met(
     rows: RowSpool,
     collection: FeatureFiles,
     maps: npt.NDArray[np.uint64],
-    asked: TruthRequest,
+    wanted: TruthRequest,
     work: ResolveBudget,
     counted: CountedRequest,
 ) -> Iterator[npt.NDArray[np.int32]]:
@@ -117,13 +117,13 @@ def _met(
                 left += share.halves()
                 continue
             some = [codes]
-            for pairs in _meet(candidates, collection, maps, asked, work, counted):
+            for pairs in _meet(candidates, collection, maps, wanted, work, counted):
                 some.append(pairs[:, 0].astype(np.int64) * leaders + pairs[:, 1])
             codes = np.unique(np.concatenate(some))
         for first in range(0, len(codes), _AT_ONCE // 16):
             yield np.column_stack(np.divmod(codes[first : first + _AT_ONCE // 16], leaders)).astype(np.int32)
         return
-    yield from _meet(candidates, collection, maps, asked, work, counted)
+    yield from _meet(candidates, collection, maps, wanted, work, counted)
 
 
 def _grouped(share: _Share, collection: FeatureFiles, work: ResolveBudget) -> Candidates:
@@ -136,7 +136,7 @@ def _blocks(collection: FeatureFiles, work: ResolveBudget) -> Iterator[tuple[Int
 
 
 def _spool(
-    rows: RowSpool, maps: npt.NDArray[np.uint64], collection: FeatureFiles, asked: TruthRequest, work: ResolveBudget
+    rows: RowSpool, maps: npt.NDArray[np.uint64], collection: FeatureFiles, wanted: TruthRequest, work: ResolveBudget
 ) -> None:
     """Rows (value, document and whether the value answers, or asks) of what the prefixes hold."""
     from roughly.kernels.bitmaps import draw
@@ -153,9 +153,9 @@ def _spool(
 
     def prefixes(block: tuple[Ints, Sets]) -> tuple[Ints, Sets, npt.NDArray[np.uint8]]:
         docs, sets = block
-        return docs, sets, prefix_flags(sets.values, sets.offsets, counts, MEASURES[asked.measure], asked.threshold)
+        return docs, sets, prefix_flags(sets.values, sets.offsets, counts, MEASURES[wanted.measure], wanted.threshold)
 
-    containment = asked.measure == "containment"
+    containment = wanted.measure == "containment"
     for docs, sets, flags in map_in_order(prefixes, _blocks(collection, work), work.threads):
         drawn = np.zeros((len(docs), _WORDS), np.uint64)
         draw(sets.values, sets.offsets, drawn, 0)
@@ -178,7 +178,7 @@ def _meet(
     candidates: Candidates,
     collection: FeatureFiles,
     maps: npt.NDArray[np.uint64],
-    asked: TruthRequest,
+    wanted: TruthRequest,
     work: ResolveBudget,
     counted: CountedRequest,
 ) -> Iterator[npt.NDArray[np.int32]]:
@@ -197,11 +197,11 @@ def _meet(
 
     def meet(between: tuple[int, int]) -> tuple[npt.NDArray[np.int32], int]:
         stamp = np.full(candidates.documents, -1, np.int64)
-        if asked.measure == "containment":
+        if wanted.measure == "containment":
             return meet_larger(
-                *between, offsets, buckets, candidates.asks, starts, docs, sizes, maps, asked.threshold, stamp
+                *between, offsets, buckets, candidates.asks, starts, docs, sizes, maps, wanted.threshold, stamp
             )
-        return meet_smaller(*between, offsets, buckets, starts, docs, flags, sizes, maps, asked.threshold, stamp)
+        return meet_smaller(*between, offsets, buckets, starts, docs, flags, sizes, maps, wanted.threshold, stamp)
 
     for (_, stop), (pairs, met) in zip(ranges, map_in_order(meet, ranges, work.threads), strict=True):
         counted.met += met
@@ -213,7 +213,7 @@ def _compared_in_memory(
     met: Iterator[npt.NDArray[np.int32]],
     collection: FeatureFiles,
     rule: object,
-    asked: TruthRequest,
+    wanted: TruthRequest,
     work: ResolveBudget,
     counted: CountedRequest,
 ) -> Iterator[ScoredPairs]:
@@ -224,7 +224,7 @@ def _compared_in_memory(
 
     def compare(pairs: npt.NDArray[np.int32]) -> tuple[ScoredPairs, int]:
         left, right = leaders[pairs[:, 0]], leaders[pairs[:, 1]]
-        return score_pairs(pairs, left, right, held, rule, asked.threshold), len(pairs)  # type: ignore[arg-type]
+        return score_pairs(pairs, left, right, held, rule, wanted.threshold), len(pairs)  # type: ignore[arg-type]
 
     for rows, compared in map_in_order(compare, met, work.threads):
         counted.compared += compared

@@ -40,15 +40,15 @@ _ROW = 160
 _MERGE = 1 << 24
 
 
-def vectors_of(tokens: Tokens, asked: TruthRequest) -> tuple[Hashes, Ints, Floats]:
+def vectors_of(tokens: Tokens, wanted: TruthRequest) -> tuple[Hashes, Ints, Floats]:
     """(terms in order of hash, offsets, weights) of each document; terms that weigh nothing are left out."""
     from roughly.kernels.cosine import term_counts
 
     terms, counts, offsets = term_counts(tokens.hashes, tokens.offsets)
-    weights = counts.astype(np.float64) if asked.weights == "tf" else np.ones(len(counts))
-    if asked.lexicon is None:
+    weights = counts.astype(np.float64) if wanted.weights == "tf" else np.ones(len(counts))
+    if wanted.lexicon is None:
         return terms, offsets, weights
-    weights *= idf_of(asked.lexicon, terms)
+    weights *= idf_of(wanted.lexicon, terms)
     use = weights > 0
     return terms[use], np.r_[0, np.cumsum(use)][offsets], weights[use]
 
@@ -72,7 +72,7 @@ class Vectors:
 
 
 def join_vectors(
-    collection: FeatureFiles, asked: TruthRequest, work: ResolveBudget, counted: CountedRequest
+    collection: FeatureFiles, wanted: TruthRequest, work: ResolveBudget, counted: CountedRequest
 ) -> Iterator[Found]:
     """Pairs of leaders at or above the threshold, batch by batch."""
     store = _Store(collection, work)
@@ -81,10 +81,10 @@ def join_vectors(
         first = 0
         for lo, hi in blocks(_BYTES * collection.leader_sizes + _ROW, room):
             mine = store.read(lo, hi)
-            index = _index(mine, store.terms, asked.threshold)
+            index = _index(mine, store.terms, wanted.threshold)
             for from_, to in blocks(_ASKING * collection.leader_sizes[lo:] + _ROW, room):
                 asking = mine if (from_, lo + to) == (0, hi) else store.read(lo + from_, lo + to)
-                yield from _ask(index, mine, lo, asking, lo + from_, asked.threshold, work, counted)
+                yield from _ask(index, mine, lo, asking, lo + from_, wanted.threshold, work, counted)
             first = hi
             work.advance(first)
         assert first == leaders

@@ -130,7 +130,7 @@ class TuneResult:
 def choose(
     data: Any,
     paths: Sequence[Any] | None,
-    asked: TuneRequest,
+    question: TuneRequest,
     *,
     resources: Resources,
     reading: ReadOptions,
@@ -139,32 +139,32 @@ def choose(
     """Try everything that is asked for on a sample, and recommend."""
     labels = (
         None
-        if asked.labels is None
-        else SampleLabels.read(asked.labels, asked.unlisted, asked.label_columns, asked.same_column)
+        if question.labels is None
+        else SampleLabels.read(question.labels, question.unlisted, question.label_columns, question.same_column)
     )
     meter = Meter(listener)
     sample = draw(
         data,
         paths,
-        wanted=DrawSize(asked.sample, asked.seed, asked.main_text),
+        wanted=DrawSize(question.sample, question.seed, question.main_text),
         set_of=_itself if labels is None else labels.set_of,
         resources=resources,
         reading=reading,
         meter=meter,
     )
-    unknown = 0 if labels is None else labels.check_seen(asked.ignore_unknown)
+    unknown = 0 if labels is None else labels.check_seen(question.ignore_unknown)
     if len(sample) < 2:
         raise InputError("a sample of fewer than two documents has no pairs to learn from; give more documents")
     bench = TrialBench(sample, resources)
-    _warm_up(asked.trials, resources)
+    _warm_up(question.trials, resources)
     with meter.stage("truth"):
-        truth = _truth(sample, labels, asked, resources)
-    tried, left_out = _try(bench, truth, sample, asked, meter)
-    best = recommend(tried, asked.goal)
+        truth = _truth(sample, labels, question, resources)
+    tried, left_out = _try(bench, truth, sample, question, meter)
+    best = recommend(tried, question.goal)
     rows = truth.unseen if truth.unseen.any() else np.ones(len(truth.unseen), np.bool_)
-    found = {} if best is None else intervals(truth, tried[best].columns, rows, asked.seed)
+    found = {} if best is None else intervals(truth, tried[best].columns, rows, question.seed)
     chosen = TuneResult(
-        asked, sample.documents, len(sample), sample.share, truth.kind, truth.count(), tried, best, found, left_out,
+        question, sample.documents, len(sample), sample.share, truth.kind, truth.count(), tried, best, found, left_out,
         [], sample.rejects, sample.notes,
     )  # fmt: skip
     chosen.warnings = _warnings(chosen, labels, sample, unknown)
@@ -172,16 +172,16 @@ def choose(
 
 
 def _try(
-    bench: TrialBench, truth: Reference, sample: DrawnSample, asked: TuneRequest, meter: Meter
+    bench: TrialBench, truth: Reference, sample: DrawnSample, question: TuneRequest, meter: Meter
 ) -> tuple[list[Tried], list[Trial]]:
     """Every trial in the order of the grid; after the budget of time none begins, but one is always made."""
-    end = time.monotonic() + asked.budget
+    end = time.monotonic() + question.budget
     tried: list[Tried] = []
     megabytes = max(sample.megabytes, 1e-9)
-    with meter.stage("tune", len(asked.trials), "trials") as stage:
-        for number, trial in enumerate(asked.trials):
+    with meter.stage("tune", len(question.trials), "trials") as stage:
+        for number, trial in enumerate(question.trials):
             if tried and time.monotonic() >= end:
-                return tried, list(asked.trials[number:])
+                return tried, list(question.trials[number:])
             outcome = bench.run(trial.settings, every_pair=truth.kind == "exact")
             columns = truth.columns(outcome)
             tried.append(
@@ -194,12 +194,12 @@ def _try(
     return tried, []
 
 
-def _truth(sample: DrawnSample, labels: SampleLabels | None, asked: TuneRequest, resources: Resources) -> Reference:
+def _truth(sample: DrawnSample, labels: SampleLabels | None, question: TuneRequest, resources: Resources) -> Reference:
     if labels is None:
-        return ExactPairs(len(sample), exact_pairs(sample, asked.threshold, asked.shingle_size, resources))
+        return ExactPairs(len(sample), exact_pairs(sample, question.threshold, question.shingle_size, resources))
     if labels.pairs is not None:
-        return LabelledPairs(sample, labels, asked.held_back, asked.seed)
-    return TrueSets(sample, asked.held_back, asked.seed)
+        return LabelledPairs(sample, labels, question.held_back, question.seed)
+    return TrueSets(sample, question.held_back, question.seed)
 
 
 def _itself(doc_id: str) -> str:
@@ -218,25 +218,27 @@ def _warm_up(trials: Sequence[Trial], resources: Resources) -> None:
 
 
 def _warnings(chosen: TuneResult, labels: SampleLabels | None, sample: DrawnSample, unknown: int) -> list[str]:
-    told = []
+    summary = []
     if unknown:
-        told.append(f"{unknown:,} documents of the labels are not in the input, and left out")
+        summary.append(f"{unknown:,} documents of the labels are not in the input, and left out")
     if labels is not None:
         unlisted = sum(name not in labels.sets for name in sample.ids)
         if unlisted:
-            told.append(
+            summary.append(
                 f"{unlisted:,} documents are in no label and count as different from all others; --unlisted ignore "
                 "leaves them out"
             )
     pairs = max((one.score.true for one in chosen.tried), default=0.0) / (1 if chosen.truth == "pairs" else 2)
     if pairs < FEW:
-        told.append(f"there are {pairs:,.0f} true pairs to choose on, too few to tell settings apart; raise --sample")
+        summary.append(
+            f"there are {pairs:,.0f} true pairs to choose on, too few to tell settings apart; raise --sample"
+        )
     if chosen.left_out:
-        told.append(
+        summary.append(
             f"{len(chosen.left_out)} of {len(chosen.asked.trials)} settings were not tried for want of time; raise "
             "--budget, or name --methods"
         )
-    return told
+    return summary
 
 
 def _plain(value: Any) -> Any:

@@ -70,7 +70,7 @@ class _Run:
         self.overwrite, self.everything = options.printing.overwrite, options.everything
         self.as_json, self.quiet = options.printing.as_json, options.printing.quiet
 
-    def choose(self, asked: Any) -> None:
+    def choose(self, wanted: Any) -> None:
         """Try methods and settings."""
         from roughly.console.progress import Progress
         from roughly.job.settings_file import write_settings
@@ -78,11 +78,13 @@ class _Run:
         from roughly.tools.tune.show import draw, lines, recommended_lines, unseen_lines
 
         with Progress(self.quiet) as progress:
-            chosen = choose(None, self.inputs, asked, resources=self.resources, reading=self.reading, listener=progress)
+            chosen = choose(
+                None, self.inputs, wanted, resources=self.resources, reading=self.reading, listener=progress
+            )
         settings, written = chosen.settings(), []
         if self.output is not None and settings is not None:
-            told = f"roughly tune: {asked.goal}\n{recommended_lines(chosen)[1]}"
-            write_settings(self.output, settings, told, self.overwrite)
+            summary = f"roughly tune: {wanted.goal}\n{recommended_lines(chosen)[1]}"
+            write_settings(self.output, settings, summary, self.overwrite)
             written.append(self.output)
         if self.curves is not None:
             written += draw(chosen, self.curves)
@@ -102,21 +104,21 @@ class _Run:
                 print(f"written     {path}")
         self._end(chosen.rejects, failed=settings is None)
 
-    def ratios(self, asked: Any) -> None:
+    def ratios(self, wanted: Any) -> None:
         """Find sampling ratios by length."""
         from roughly.console.progress import Progress
         from roughly.job.settings_file import write_settings
         from roughly.tools.tune.sampling_ratios import table, tune
 
-        threshold = asked.threshold
+        threshold = wanted.threshold
         with Progress(self.quiet) as progress:
-            tuned = tune(None, self.inputs, asked, resources=self.resources, reading=self.reading, listener=progress)
+            tuned = tune(None, self.inputs, wanted, resources=self.resources, reading=self.reading, listener=progress)
         if self.output is not None:
-            told = (
-                f"roughly tune --sampling: precision {asked.precision:g}, recall {asked.recall:g} at threshold "
+            summary = (
+                f"roughly tune --sampling: precision {wanted.precision:g}, recall {wanted.recall:g} at threshold "
                 f"{threshold:g}\ngroups are [most tokens, ratio]; longer documents take the last ratio"
             )
-            write_settings(self.output, tuned.settings(), told, self.overwrite)
+            write_settings(self.output, tuned.settings(), summary, self.overwrite)
         drawn = []
         if self.curves is not None:
             from roughly.tools.tune.curves import draw

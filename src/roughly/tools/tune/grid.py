@@ -124,7 +124,7 @@ def _axes(
 def _of(method: str, axes: Mapping[str, Sequence[Any]]) -> Iterator[Trial]:
     for values in product(*axes.values()):
         given = dict(zip(axes, values, strict=True))
-        told = " ".join(f"{name}={value if value != '' else 'none'}" for name, value in given.items())
-        trial = Trial(f"{method} {told}".strip(), {"method": method, **given})
+        summary = " ".join(f"{name}={value if value != '' else 'none'}" for name, value in given.items())
+        trial = Trial(f"{method} {summary}".strip(), {"method": method, **given})
         check(trial.settings)  # refuses what cannot be made before anything is read
         yield trial

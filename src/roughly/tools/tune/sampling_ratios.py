@@ -117,14 +117,14 @@ class SamplingChoice:
 def tune(
     data: Any,
     paths: Sequence[str | os.PathLike[str]] | None,
-    asked: SamplingRequest,
+    request: SamplingRequest,
     *,
     resources: Resources,
     reading: ReadOptions,
     listener: Listener | None = None,
 ) -> SamplingChoice:
     """Measure a sample, which is held in memory, and choose the ratios."""
-    facts = SketchFacts(Sampling("all"), asked.shingle_size, asked.main_text)
+    facts = SketchFacts(Sampling("all"), request.shingle_size, request.main_text)
     done = Sketched(Path(), facts)
     meter = Meter(listener)
     with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
@@ -136,16 +136,16 @@ def tune(
         )
     tokens = np.concatenate([batch[1] for batch in batches])
     sets = joined([batch[2] for batch in batches])
-    bounds = asked.bounds or default_bounds(tokens)
+    bounds = request.bounds or default_bounds(tokens)
     with meter.stage("tune"):
-        sample = StudySample.of(sets, tokens, asked.common)
-        found = study(sample, bounds, tuple(sorted({*THRESHOLDS, asked.threshold})))
-        levels = found.choose(asked.threshold, asked.precision, asked.recall)
+        sample = StudySample.of(sets, tokens, request.common)
+        found = study(sample, bounds, tuple(sorted({*THRESHOLDS, request.threshold})))
+        levels = found.choose(request.threshold, request.precision, request.recall)
         sampling = Sampling("adaptive", 0, found.groups(levels))
-        checked = check(sample, sampling, bounds, asked.threshold)
-    uniform = found.uniform(asked.threshold, asked.precision, asked.recall)
+        checked = check(sample, sampling, bounds, request.threshold)
+    uniform = found.uniform(request.threshold, request.precision, request.recall)
     return SamplingChoice(
-        asked, found, levels, uniform, checked, done.rejects, sorted({note for part in parts for note in part.notes})
+        request, found, levels, uniform, checked, done.rejects, sorted({note for part in parts for note in part.notes})
     )
 
 

@@ -54,10 +54,10 @@ def recommended_lines(chosen: TuneResult) -> list[str]:
     best = chosen.recommended
     if best is None:
         near = chosen.nearest
-        told = f"none of {len(chosen.tried)} settings has a {str(chosen.asked.goal).partition(' with a ')[2]}"
+        summary = f"none of {len(chosen.tried)} settings has a {str(chosen.asked.goal).partition(' with a ')[2]}"
         if near is not None:
-            told += f"; nearest: {near.trial.name}, precision {_share(near.precision)}, recall {_share(near.recall)}"
-        return [f"recommended nothing: {told}"]
+            summary += f"; nearest: {near.trial.name}, precision {_share(near.precision)}, recall {_share(near.recall)}"
+        return [f"recommended nothing: {summary}"]
     score = best.score if chosen.truth == "exact" else best.unseen
     where = "on the sample" if chosen.truth == "exact" else "on labels not chosen on"
     parts = []
@@ -106,8 +106,8 @@ def _picture(
         end = x(a) > _FRAME.width / 2
         at = x(a) - 14 if end else x(a) + 14
         parts.append(text(at, y(b) + 22, chosen.tried[chosen.best].trial.name, "tick end" if end else "tick"))
-    told = f"{title}: {len(points)} settings, blue where no other beats them, ringed the one recommended"
-    drawing = _FRAME.document("tried", title, told, *parts)
+    summary = f"{title}: {len(points)} settings, blue where no other beats them, ringed the one recommended"
+    drawing = _FRAME.document("tried", title, summary, *parts)
     return str(drawing).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1) + "\n"
 
 

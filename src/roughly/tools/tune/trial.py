@@ -130,8 +130,8 @@ class TrialBench:
         total = 8 * int(keys.values.size)
         if on_text:
             leaders = rank[equal[rank] == rank]
-            asked = candidates_of(keys, leaders, work=self._work)[0]
-            total += 8 * int(lengths[asked].sum())
+            request = candidates_of(keys, leaders, work=self._work)[0]
+            total += 8 * int(lengths[request].sum())
         elif sets is not None:
             total += 8 * len(sets.values)
         return 16.0 + total / max(len(lengths), 1)
