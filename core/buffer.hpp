@@ -49,6 +49,13 @@ public:
         size_ = size;
     }
 
+    // Keeps the first `size` elements. Memory is given back only where that is at least half of it: to take it anew
+    // for the next batch costs more than to leave it for a while.
+    void truncate(std::size_t size) {
+        if (size < size_ / 2) resize(size);
+        size_ = size;
+    }
+
     std::size_t size() const { return size_; }
     T* data() { return data_.get(); }
     const T* data() const { return data_.get(); }

@@ -326,7 +326,7 @@ public:
             found_.ends[line] = static_cast<i64>(n);
             start = end;
         }
-        found_.text.resize(n);
+        found_.text.truncate(n);
         return std::move(found_);
     }
 
@@ -455,7 +455,7 @@ inline Strings gather_values(std::span<const u8> data, std::span<const i64> span
         }
         out.offsets[i + 1] = static_cast<i64>(at);
     }
-    out.text.resize(at);
+    out.text.truncate(at);
     return out;
 }
 

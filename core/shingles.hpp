@@ -71,7 +71,7 @@ inline ShingleSets shingle_sets(std::span<const u64> tokens, std::span<const i64
         at = put_distinct({sorted.data(), count}, sets.values.data(), at);
         sets.offsets[d + 1] = static_cast<i64>(at);
     }
-    sets.values.resize(at);
+    sets.values.truncate(at);
     return sets;
 }
 

@@ -76,11 +76,11 @@ inline u64 pick_shingles(std::span<const u64> tokens, u64 size, u64 limit, u64* 
 struct Sampler {
     explicit Sampler(u64 most) : picked(most + 1), sorted(most + 1), counts(SORT_COUNTS) {}
 
-    // The distinct values of picked[:n], in order and with their leading zeros again, to out[at], …; returns the new
+    // The distinct values of those picked, in order and with their leading zeros again, to out[at], …; returns the new
     // end. Writes one ahead.
-    u64 put_sorted(u64 n, u64 limit, u64* out, u64 at) {
-        sort_hashes({picked.data(), n}, sorted.data(), counts.data());
-        const u64 end = put_distinct({sorted.data(), n}, out, at);
+    u64 put_sorted(std::span<const u64> values, u64 limit, u64* out, u64 at) {
+        sort_hashes(values, sorted.data(), counts.data());
+        const u64 end = put_distinct({sorted.data(), values.size()}, out, at);
         if (const int lead = leading_zeros(limit)) {
             for (u64 i = at; i < end; i++) out[i] >>= lead;
         }
@@ -101,7 +101,7 @@ inline Sketches samples(std::span<const u64> tokens, std::span<const i64> offset
     u64 at = 0;
     for (std::size_t d = 0; d < documents; d++) {
         const u64 n = pick_shingles(slice(tokens, offsets, d), size, limits[d], sampler.picked.data());
-        at = sampler.put_sorted(n, limits[d], out.values.data(), at);
+        at = sampler.put_sorted({sampler.picked.data(), n}, limits[d], out.values.data(), at);
         out.offsets[d + 1] = static_cast<i64>(at);
     }
     out.values.resize(at);
@@ -123,8 +123,9 @@ inline Sketches smallest(std::span<const u64> tokens, std::span<const i64> offse
     for (std::size_t d = 0; d < documents; d++) {
         const u64 n = shingles(slice(tokens, offsets, d), size, hashes.data());
         const auto put = [&](u64 limit) {
+            if (limit == ALL_BITS) return sampler.put_sorted({hashes.data(), n}, limit, out.values.data(), at);
             const u64 picked = pick({hashes.data(), n}, limit, sampler.picked.data());
-            return sampler.put_sorted(picked, limit, out.values.data(), at);
+            return sampler.put_sorted({sampler.picked.data(), picked}, limit, out.values.data(), at);
         };
         const auto count = static_cast<double>(n);
         u64 limit = slack < count ? static_cast<u64>(slack / count * 0x1p64 * 0.999) : ALL_BITS;

@@ -145,7 +145,7 @@ inline TokenLists tokenise(std::span<const u8> data, std::span<const i64> offset
         }
         tokens.offsets[d + 1] = static_cast<i64>(n);
     }
-    tokens.hashes.resize(n);
+    tokens.hashes.truncate(n);
     return tokens;
 }
 
@@ -176,7 +176,7 @@ inline Buffer<i64> token_spans(std::span<const u8> data, const UnicodeTable& tab
         }
         at = stop;
     }
-    out.resize(n);
+    out.truncate(n);
     return out;
 }
 
