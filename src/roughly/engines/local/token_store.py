@@ -48,7 +48,7 @@ class TokenWriter:
             at, self._end = self._end, self._end + last - first
         self.lengths[docs] = np.diff(tokens.offsets)
         self.starts[docs] = tokens.offsets[:-1] + (at - first)
-        data = memoryview(np.ascontiguousarray(tokens.hashes[first:last]).view(np.uint8)).cast("B")
+        data = np.ascontiguousarray(tokens.hashes[first:last]).view(np.uint8).data
         written = 0
         while written < len(data):  # a write may take less than it is given
             written += os.pwrite(self._file, data[written:], 8 * at + written)
