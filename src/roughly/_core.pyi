@@ -1,6 +1,6 @@
 """The compiled core; written by core/tools/make_stub.py."""
 
-from typing import overload
+from typing import Any, overload
 
 import numpy
 from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from roughly.engines.local.token_store import TokenStore, TokenWriter, kinds_of
-from roughly.features.shingles import shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.text.canonical import Tokens
 from roughly.verify import KINDS, kinds_of_tokens
 
