@@ -1,8 +1,12 @@
 // Bindings of what many documents are read and made into on several threads in one call.
 
 #include <cerrno>
+#include <cstring>
+#include <numeric>
 #include <system_error>
+#include <vector>
 
+#include "align.hpp"
 #include "bind_rows.hpp"
 #include "gather_file.hpp"
 #include "shingle_batches.hpp"
@@ -31,6 +35,38 @@ auto loop_on(unsigned threads) {
     };
 }
 
+// What the alignments of documents 2p and 2p + 1 come to. A document that stands on the left of several pairs, one after
+// the other, is read once.
+Buffer<i64> outlines_of_pairs(const FileRanges& ranges, std::span<const i64> starts, std::span<const i64> lengths,
+                              unsigned threads) {
+    struct Scratch {
+        alignment::Aligner aligner;
+        Buffer<u64> left, right;
+    };
+    const std::span<const i64> offsets = ranges.offsets();
+    const std::size_t pairs = ranges.size() / 2;
+    const auto read = [&](std::size_t range, Buffer<u64>& room) {
+        const auto length = static_cast<std::size_t>(offsets[range + 1] - offsets[range]);
+        if (room.size() < length) room = Buffer<u64>(length);
+        ranges.read_one(range, room.data());
+        return std::span<const u64>(room.data(), length);
+    };
+    Buffer<i64> rows(5 * pairs);
+    std::vector<Scratch> scratch(thread_count(threads));
+    const std::size_t chunk = std::max<std::size_t>(1, documents_per_chunk(offsets, VALUES_PER_CHUNK) / 2);
+    loop_on(threads)(pairs, chunk, [&](std::size_t begin, std::size_t end, unsigned worker) {
+        Scratch& own = scratch[worker];
+        std::span<const u64> left;
+        for (std::size_t p = begin; p < end; ++p) {
+            const bool is_same = p > begin && starts[2 * p] == starts[2 * p - 2] && lengths[2 * p] == lengths[2 * p - 2];
+            if (!is_same) left = read(2 * p, own.left);
+            const auto outline = own.aligner.outline(left, read(2 * p + 1, own.right));
+            std::memcpy(rows.data() + 5 * p, &outline, sizeof(outline));
+        }
+    });
+    return rows;
+}
+
 auto as_tuple(ShingleSets&& sets) {
     return std::tuple(to_numpy(std::move(sets.values)), to_numpy(std::move(sets.offsets)));
 }
@@ -56,6 +92,15 @@ void bind_batches(nb::module_& m) {
             };
             return shingle_batches(ranges.offsets(), size, thread_count(threads), fetch, loop_on(threads));
         }));
+    });
+    m.def("gather_outlines", [](int file, In<i64> starts, In<i64> lengths, unsigned threads) {
+        return to_numpy(with_files([&] {
+            require(starts.size() % 2 == 0 && starts.size() == lengths.size(), "every pair needs two ranges");
+            Buffer<i64> docs(starts.size());
+            std::iota(docs.begin(), docs.end(), i64{0});
+            const FileRanges ranges(file, span(starts), span(lengths), docs.span());
+            return outlines_of_pairs(ranges, span(starts), span(lengths), threads);
+        }), 5);
     });
     m.def("parallel_shingle_sets", [](In<u64> tokens, In<i64> offsets, u64 size, unsigned threads) {
         return as_tuple(without_gil([&] {

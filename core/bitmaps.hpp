@@ -6,6 +6,7 @@
 // out.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "matrix.hpp"
@@ -14,18 +15,23 @@
 
 namespace roughly {
 
+// Flips the bits of one set in a row of `words`.
+inline void draw_bitmap(std::span<const u64> set, u64* row, i64 words) {
+    const u64 mask = 64 * static_cast<u64>(words) - 1;
+    for (const u64 value : set) {
+        const u64 bit = value & mask;
+        row[bit >> 6] ^= u64{1} << (bit & 63);
+    }
+}
+
 // Flips the bits of each set; the first of them is that of row `first`.
 inline void draw_bitmaps(std::span<const u64> values, std::span<const i64> offsets,
                          Matrix<u64> bitmaps, i64 first) {
     if (bitmaps.width == 0) return;
-    const u64 mask = 64 * static_cast<u64>(bitmaps.width) - 1;
     const auto sets = static_cast<i64>(offsets.size()) - 1;
     for (i64 d = 0; d < sets; ++d) {
-        u64* row = bitmaps.row(first + d);
-        for (i64 i = offsets[d]; i < offsets[d + 1]; ++i) {
-            const u64 bit = values[i] & mask;
-            row[bit >> 6] ^= u64{1} << (bit & 63);
-        }
+        const auto size = static_cast<std::size_t>(offsets[d + 1] - offsets[d]);
+        draw_bitmap(values.subspan(static_cast<std::size_t>(offsets[d]), size), bitmaps.row(first + d), bitmaps.width);
     }
 }
 

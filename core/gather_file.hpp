@@ -65,6 +65,11 @@ public:
     std::span<const i64> offsets() const { return offsets_.span(); }
     Buffer<i64>&& take_offsets() { return std::move(offsets_); }
 
+    // Reads one range.
+    void read_one(std::size_t i, u64* out) const {
+        read_values(file_, starts_[docs_[i]], offsets_[i + 1] - offsets_[i], out);
+    }
+
     // Reads ranges begin … end − 1 to their places in `out`, where all ranges lie one after the other.
     void read(std::size_t begin, std::size_t end, u64* out) const {
         while (begin < end) {

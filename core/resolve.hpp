@@ -16,9 +16,8 @@
 // bitmaps are wide however little memory there is, since such buckets are few; and so are those of the documents at hand,
 // which are compared with them.
 //
-// A run of documents is resolved in two steps. `find_candidates` names the documents of earlier runs that each of them
-// is to be compared with, which needs no order and so runs on all threads; `resolve_run` then takes the run in order of
-// rank and compares its documents with each other.
+// Documents whose sets are at hand are compared at once (`compare_with_added`; resolve_components.hpp has the loops over
+// documents). Where those of earlier documents are not, `find_candidates` names them, and `score_pairs` compares.
 //
 // | symbol  | meaning                                                                    |
 // |---------|----------------------------------------------------------------------------|
@@ -264,53 +263,49 @@ inline void add_to_buckets(i64 d, const Documents& documents, const Buckets& buc
     }
 }
 
-struct ResolvedRun {
-    std::vector<ScoredPair> pairs;  // that reach the floor
-    i64 met;
+// Sets of the documents at hand: document d has row rows[d − first].
+struct SetsAtHand {
+    SetsView sets;
+    std::span<const i64> rows;
+    i64 first;
+
+    i64 row(i64 d) const { return rows[d - first]; }
 };
 
-// Resolves documents start … stop − 1 among themselves, in order of rank; `sets` begins with document `first`.
-//
-// Documents that earlier runs have removed are marked in `kept` already; the rest is decided here. With `every_pair`,
-// removed documents are added to their buckets too, so that every pair is found.
-inline ResolvedRun resolve_run(i64 start, i64 stop, i64 first, const Buckets& buckets, const Documents& documents,
-                               std::span<i32> last_seen, const SetsView& sets, const Rule& rule, double floor, i64 cap,
-                               bool every_pair) {
-    ResolvedRun found{{}, 0};
-    found.pairs.reserve(256);
-    for (i64 d = start; d < stop; ++d) {
-        for (i64 at = buckets.doc_offsets[d]; at < buckets.doc_offsets[d + 1]; ++at) {
-            if (!buckets.looks_in(at)) continue;
-            const i64 bucket = buckets.doc_buckets[at];
-            const i64 base = buckets.starts[bucket];
-            const i64 end = base + buckets.fill[bucket];
-            const i64 row = buckets.dense.row(bucket);
-            i64 slot = first_slot(buckets, bucket, start);
-            if (row >= 0) found.met += end - slot;
-            for (; slot < end; ++slot) {
-                if (row >= 0) {
-                    slot = next_similar(slot, end, row - base, buckets, documents, d, rule, floor);
-                    if (slot >= end) break;
-                }
-                const i64 k = buckets.slots[slot];
-                if (last_seen[k] == d) continue;
-                last_seen[k] = static_cast<i32>(d);
-                if (row < 0) {
-                    if (!is_admitted(documents, d, k, rule)) continue;
-                    ++found.met;
-                    if (is_ruled_out(documents, d, k, rule, floor)) continue;
-                }
-                const Counts counts = count_shared_values(sets, d - first, k - first, rule, floor);
-                if (counts.c < 0) continue;
-                if (documents.kept[k] && score(counts.c, counts.m, counts.n, rule.measure) >= rule.threshold) {
-                    documents.kept[d] = 0;
-                }
-                found.pairs.push_back(scored(d, k, counts));
+// Compares d with the documents from `least` on that were added to its buckets, and calls take(k, counts) for each that
+// reaches the floor; returns how many there are in all. Their sets must be at hand.
+template <typename Take>
+i64 compare_with_added(i64 d, i64 least, const Buckets& buckets, const Documents& documents, std::span<i32> last_seen,
+                       const SetsAtHand& at_hand, const Rule& rule, double floor, Take&& take) {
+    i64 met = 0;
+    for (i64 at = buckets.doc_offsets[d]; at < buckets.doc_offsets[d + 1]; ++at) {
+        if (!buckets.looks_in(at)) continue;
+        const i64 bucket = buckets.doc_buckets[at];
+        const i64 base = buckets.starts[bucket];
+        const i64 end = base + buckets.fill[bucket];
+        const i64 row = buckets.dense.row(bucket);
+        i64 slot = first_slot(buckets, bucket, least);
+        if (row >= 0) met += end - slot;
+        for (; slot < end; ++slot) {
+            if (row >= 0) {
+                slot = next_similar(slot, end, row - base, buckets, documents, d, rule, floor);
+                if (slot >= end) break;
+            } else if (slot + PREFETCH_DISTANCE < end) {
+                prefetch_document(documents, last_seen, buckets.slots[slot + PREFETCH_DISTANCE]);
             }
+            const i64 k = buckets.slots[slot];
+            if (last_seen[k] == d) continue;
+            last_seen[k] = static_cast<i32>(d);
+            if (row < 0) {
+                if (!is_admitted(documents, d, k, rule)) continue;
+                ++met;
+                if (is_ruled_out(documents, d, k, rule, floor)) continue;
+            }
+            const Counts counts = count_shared_values(at_hand.sets, at_hand.row(d), at_hand.row(k), rule, floor);
+            if (counts.c >= 0) take(k, counts);
         }
-        if (documents.kept[d] || every_pair) add_to_buckets(d, documents, buckets, cap);
     }
-    return found;
+    return met;
 }
 
 }  // namespace roughly

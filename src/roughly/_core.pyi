@@ -1,6 +1,6 @@
 """The compiled core; written by core/tools/make_stub.py."""
 
-from typing import overload
+from typing import Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -22,9 +22,56 @@ def gather_shingle_sets(
     arg5: int,
     /,
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
+def gather_outlines(
+    arg0: int, arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: int, /
+) -> NDArray[numpy.int64]: ...
 def parallel_shingle_sets(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: int, arg3: int, /
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
+def candidate_components(
+    arg0: NDArray[numpy.int64], arg1: NDArray[numpy.uint32], arg2: NDArray[numpy.int64], arg3: int, /
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+def linked_roots(arg0: NDArray[numpy.int32], arg1: int, arg2: int, /) -> NDArray[numpy.int32]: ...
+def reorder_buckets(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.uint32],
+    arg2: NDArray[numpy.bool_],
+    arg3: NDArray[numpy.int64],
+    arg4: int,
+    /,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.uint32], NDArray[numpy.bool_]]: ...
+def draw_bitmaps_of(
+    arg0: object, arg1: NDArray[numpy.int64], arg2: NDArray[numpy.uint64], arg3: int, arg4: int, /
+) -> None: ...
+def sort_pairs(arg0: NDArray[numpy.int32], arg1: int, /) -> NDArray[numpy.int32]: ...
+def resolve_components(
+    arg0: NDArray[numpy.int64],
+    arg1: object,
+    arg2: object,
+    arg3: NDArray[numpy.int32],
+    arg4: object,
+    arg5: NDArray[numpy.int64],
+    arg6: object,
+    arg7: object,
+    arg8: NDArray[numpy.int64],
+    arg9: int,
+    /,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], int, int]: ...
+def resolve_large_component(
+    arg0: int,
+    arg1: int,
+    arg2: int,
+    arg3: int,
+    arg4: object,
+    arg5: object,
+    arg6: NDArray[numpy.int32],
+    arg7: object,
+    arg8: NDArray[numpy.int64],
+    arg9: object,
+    arg10: object,
+    arg11: NDArray[numpy.int64],
+    /,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], int, int]: ...
 def squares(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.int64], /) -> NDArray[numpy.float64]: ...
 def scale(
     arg0: NDArray[numpy.float64],
@@ -211,20 +258,6 @@ def score_pairs(
     arg5: float,
     /,
 ) -> NDArray[numpy.int32]: ...
-def resolve_run(
-    arg0: int,
-    arg1: int,
-    arg2: int,
-    arg3: object,
-    arg4: object,
-    arg5: NDArray[numpy.int32],
-    arg6: object,
-    arg7: object,
-    arg8: float,
-    arg9: int,
-    arg10: bool,
-    /,
-) -> tuple[NDArray[numpy.int32], int]: ...
 def find_bridges(
     arg0: int,
     arg1: int,

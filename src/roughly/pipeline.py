@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,8 @@ from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
 from roughly.threads import map_as_completed, map_in_order
+
+R = TypeVar("R")
 
 DOCUMENT_MEMORY = 12
 """Memory that a document takes while it is worked on, in times of its text."""
@@ -230,9 +232,16 @@ def _check_sizes(sizes: Ints, part: Part, batch: pa.RecordBatch, largest: int) -
 
 
 def fetch_all(
-    parts: Sequence[Part], wanted: Sequence[RowsToFetch], settings: Settings, threads: int
-) -> Iterator[tuple[Ints, Tokens]]:
-    """Read the wanted documents again: (their numbers, their tokens), a chunk at a time and in any order."""
+    parts: Sequence[Part],
+    wanted: Sequence[RowsToFetch],
+    settings: Settings,
+    threads: int,
+    use: Callable[[Ints, Tokens], R],
+) -> Iterator[R]:
+    """Read the wanted documents again, a chunk at a time and in any order.
+
+    The thread that read a chunk calls `use` with the documents' numbers and tokens; what it returns is yielded.
+    """
     from roughly.text.canonical import tokenise
     from roughly.text.markup import strip_column
 
@@ -241,16 +250,16 @@ def fetch_all(
             for chunk in parts[want.part].chunks(want.rows):
                 yield want, chunk
 
-    def read(item: tuple[RowsToFetch, Chunk]) -> tuple[Ints, Tokens]:
+    def read(item: tuple[RowsToFetch, Chunk]) -> R:
         want, chunk = item
         batch = parts[want.part].parse(chunk).batch
         rows = batch.column("row").to_numpy()
         at = np.minimum(np.searchsorted(want.rows, rows), len(want.rows) - 1)
-        request = want.rows[at] == rows
-        docs, batch = want.docs[at[request]], batch.filter(pa.array(request))
-        return docs, tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text))
+        is_wanted = want.rows[at] == rows
+        docs, batch = want.docs[at[is_wanted]], batch.filter(pa.array(is_wanted))
+        return use(docs, tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text)))
 
-    def whole(want: RowsToFetch) -> Iterator[tuple[Ints, Tokens]]:
+    def whole(want: RowsToFetch) -> Iterator[R]:
         for chunk in parts[want.part].chunks(want.rows):
             yield read((want, chunk))
 

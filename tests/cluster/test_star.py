@@ -224,6 +224,33 @@ def test_documents_side_by_side_are_compared_like_any(
     assert len(first[1]) > 100 and all(other == first for other in others)
 
 
+@pytest.mark.parametrize("every_pair", [False, True])
+def test_components_give_the_same_however_they_are_resolved(every_pair: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Side by side or run by run, on one thread or several, all at hand or block by block."""
+    sets, buckets = [], []
+    for seed in range(12):
+        some, joined = collection(seed, 20 + 10 * seed)
+        buckets += [[d + len(sets) for d in members] for members in joined]
+        sets += some
+    mixed = np.random.default_rng(1).permutation(len(sets))
+    sets = [sets[d] for d in np.argsort(mixed)]
+    buckets = [sorted(int(mixed[d]) for d in members) for members in buckets]
+    found = []
+    for large in (0, 2000, 10**9):
+        monkeypatch.setattr(star, "_LARGE", large)
+        monkeypatch.setattr(star, "_DOCUMENTS_AT_ONCE", 100)
+        monkeypatch.setattr(star, "RUN", 64)
+        for threads, budget in ((1, 10**9), (5, 10**9), (3, 20_000)):
+            one = star.resolve(
+                incidence(buckets, len(sets)), Memory(sets), measure="resemblance", threshold=0.6,
+                work=ResolveBudget(budget, threads), every_pair=every_pair,
+            )  # fmt: skip
+            found.append((one.kept.tolist(), one.pairs.tolist(), one.near.tolist(), one.compared))
+    kept, evidence = twin(sets, buckets, "resemblance", 0.6)
+    assert found[0][0] == kept and {tuple(row) for row in found[0][1]} >= evidence
+    assert len(found[0][2]) == star.NEAR and all(other == found[0] for other in found)
+
+
 def test_a_bucket_of_near_copies_costs_one_comparison_each() -> None:
     base = set(range(1, 101))
     sets = [base] + [base - {d % 100 + 1} | {1000 + d} for d in range(5000)]

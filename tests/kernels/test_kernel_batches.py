@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roughly.kernels import batches
+from roughly.kernels.align import outlines
 from roughly.kernels.shingles import shingle_sets
 
 LENGTHS = [0, 1, 700, 0, 3, 40_000, 5, 120, 0]
@@ -123,3 +124,21 @@ def test_mistakes_are_refused(file: int) -> None:
         batches.gather_tokens(file, starts, lengths, np.array([0]), -1)
     with pytest.raises(ValueError, match="a shingle has 1 to"):
         batches.gather_shingle_sets(file, starts, lengths, np.array([0]), 0)
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_pairs_are_aligned_as_in_memory(tmp_path: Path, threads: int) -> None:
+    rng = np.random.default_rng(8)
+    base = rng.integers(0, 2**64, 900, np.uint64)
+    documents = [np.delete(base, rng.integers(0, 900, 30 * n)) for n in range(12)] + [base[:0], base[200:300]]
+    hashes, offsets = np.concatenate(documents), np.r_[0, np.cumsum([len(d) for d in documents])].astype(np.int64)
+    hashes.tofile(tmp_path / "tokens")
+    lefts, rights = np.repeat(np.arange(14), 14), np.tile(np.arange(14), 14)
+    docs = np.column_stack((lefts, rights)).ravel()
+    with (tmp_path / "tokens").open("rb") as stream:
+        found = batches.gather_outlines(stream.fileno(), offsets[docs], np.diff(offsets)[docs], threads)
+        assert found.tolist() == outlines(hashes, offsets, lefts, rights).tolist()
+        with pytest.raises(ValueError, match="two starts"):
+            batches.gather_outlines(stream.fileno(), offsets[:3], offsets[:3])
+        with pytest.raises(OSError, match="shorter"):
+            batches.gather_outlines(stream.fileno(), offsets[-1:].repeat(2), np.array([1, 1]))

@@ -44,7 +44,7 @@ class DedupeOptions:
 
 
 def dedupe(options: DedupeOptions, given: Given) -> None:
-    """Find duplicates; write which documents are kept, which are removed, and the evidence."""
+    """Find duplicates; write what is kept, what is removed, and the evidence."""
     archive, settings = _settings(options, given)
     reading = replace(options.reading, markup=settings.markup)
     from roughly.job.dedupe_api import check_engine

@@ -33,6 +33,7 @@ def components(
 ) -> tuple[Roots, ScoredPairs, int]:
     """(best document of each document's component, links found beyond the star's own, comparisons made)."""
     from roughly.kernels.bridges import bridges
+    from roughly.kernels.candidate_components import linked_roots
     from roughly.kernels.judging import MEASURES
     from roughly.kernels.resolve import Rule
 
@@ -41,7 +42,7 @@ def components(
     offsets, docs, _ = candidates.by_bucket()
     links = resolution.pairs[:, :2]
     found = [NO_PAIRS]
-    roots = _roots(links, candidates.documents)
+    roots = linked_roots(links, candidates.documents, work.threads)
     bucket = place = compared = 0
     while bucket < candidates.buckets:
         request, bucket, place = bridges(bucket, place, offsets, docs, roots, _PAIRS_AT_ONCE)
@@ -54,18 +55,5 @@ def components(
             found.append(scored)
             links = np.concatenate((links, scored[:, :2]))
             if place == 0:  # within a bucket the order of its documents must stay as it was
-                roots = _roots(links, candidates.documents)
-    return _roots(links, candidates.documents), np.concatenate(found), compared
-
-
-def _roots(links: npt.NDArray[np.int32], documents: int) -> Roots:
-    """The smallest document of each document's component."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_matrix((np.ones(len(links), np.bool_), (links[:, 0], links[:, 1])), shape=(documents, documents))
-    count, label = connected_components(graph, directed=False)
-    least = np.full(count, documents, np.int32)
-    np.minimum.at(least, label, np.arange(documents, dtype=np.int32))
-    roots: Roots = least[label]
-    return roots
+                roots = linked_roots(links, candidates.documents, work.threads)
+    return linked_roots(links, candidates.documents, work.threads), np.concatenate(found), compared

@@ -57,15 +57,13 @@ def _crowds(docs: npt.NDArray[np.uint32], sizes: Ints) -> list[Ints]:
     Crowds that have no document in common are dissolved each for itself: what one is like makes no difference to the
     other, so the answer for a document depends on nothing but those it hangs together with.
     """
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
+    from roughly.kernels.candidate_components import linked_roots
 
     members, places = np.unique(docs, return_inverse=True)
     firsts = np.repeat(places[np.cumsum(sizes) - sizes], sizes)
-    graph = coo_matrix((np.ones(len(docs), np.bool_), (firsts, places)), shape=(len(members), len(members)))
-    count, label = connected_components(graph, directed=False)
-    order = np.argsort(label, kind="stable")
-    cuts = np.cumsum(np.bincount(label, minlength=count))[:-1]
+    roots = linked_roots(np.column_stack((firsts, places)).astype(np.int32), len(members))
+    order = np.argsort(roots, kind="stable")
+    cuts = np.flatnonzero(np.diff(roots[order])) + 1
     return [part.astype(np.int64) for part in np.split(members[order], cuts)]
 
 

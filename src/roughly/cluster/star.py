@@ -11,17 +11,19 @@ and its documents are joined by their rarest shingles instead (see `relief`). Th
 the walk. Where it does not, and only the walk finds a crowd, the walk goes on up to `LATE` of them, which costs less
 than walking again; a bucket with more than that is dissolved after all.
 
-**Memory.** Sets are loaded in blocks that fit the budget. A block is first compared with the kept documents of earlier
-blocks, whose bitmaps are still at hand and rule out nearly all of them; then it is resolved within itself.
+**Threads.** Documents that no chain of shared buckets joins make no difference to each other. So the components of the
+candidate graph are resolved side by side, those with the most work first, each by one thread in order of rank. In a
+component that is too large for that, `RUN` documents at a time are compared with those before them on all threads, and
+then with each other in order of rank.
 
-**Threads.** Within a block, `RUN` documents at a time are compared with those before them on all threads, and then
-with each other in order of rank.
+**Memory.** Sets are loaded in blocks that fit the budget, whole components together. A component that does not fit is
+cut: each block of it is first compared with the kept documents of earlier blocks, whose bitmaps are still at hand and
+rule out nearly all of them; then it is resolved within itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,7 +50,10 @@ NEAR_MARGIN = 0.1
 EVIDENCE = 16
 """How many of the kept documents that resemble a removed one are named, the most alike first. A page between two
 versions may resemble thousands of kept ones; naming them all would be quadratic."""
-_PAIRS_AT_ONCE = 250_000
+_LARGE = 1 << 22
+"""Pairs that share a bucket in a component, from which on it is more than one thread should do alone."""
+_DOCUMENTS_AT_ONCE = 1 << 18
+"""Documents of small components that are resolved between two reports of progress."""
 _LEAST_PAIRS = 50_000
 _BYTES_A_PAIR = 64
 """While it is scored: sorted, weighed, looked up on both sides."""
@@ -73,8 +78,10 @@ class Resolution:
 def overhead(candidates: Candidates, threads: int) -> int:
     """Bytes that resolution takes besides the candidates, sets and bitmaps."""
     entries, buckets = len(candidates.doc_buckets), candidates.buckets
-    relief = 24 * entries  # while crowded buckets are dissolved, and what that leaves in pieces
-    return 4 * entries + relief + 16 * buckets + (16 + 4 * threads) * candidates.documents
+    relief = (
+        24 * entries
+    )  # while crowded buckets are dissolved, and what that leaves in pieces; later, their copy in order
+    return 4 * entries + relief + 16 * buckets + (40 + 4 * threads) * candidates.documents
 
 
 def resolve(
@@ -174,17 +181,20 @@ class _HeldSets:
 
     def __init__(self, sets: SetLoader) -> None:
         self._weight, self.complete = sets.weight(), sets.complete
-        self._all = sets.load(np.arange(len(self._weight)))
+        self.all = sets.load(np.arange(len(self._weight)))
 
     def weight(self) -> Ints:
         return self._weight
 
     def load(self, docs: Ints) -> Sets:
-        return self._all if len(docs) == len(self._weight) else slice_of(self._all, docs)
+        return slice_of(self.all, docs)
 
 
 class _Pass:
-    """One walk over all documents in order of rank."""
+    """One walk over all documents, component by component, each in order of rank.
+
+    Documents are numbered here by their places in that order; `self.order.ranks` has their ranks.
+    """
 
     def __init__(
         self,
@@ -198,52 +208,62 @@ class _Pass:
         work: ResolveBudget,
         enough: int | None = None,
     ) -> None:
-        """Buckets from `free` on take any number of documents, those before it `LATE` at most.
+        """Buckets with index ≥ `free` are uncapped; earlier ones take at most `LATE` kept documents.
 
-        With `enough`, the walk ends as soon as more documents than that stay; those it did not come to stay as well.
+        With `enough`, all documents are taken for one component, and the walk ends as soon as more of them than that
+        are kept; those it did not come to are kept as well.
         """
+        from roughly.kernels import candidate_components as components
         from roughly.kernels import resolve as kernel
         from roughly.kernels.judging import MEASURES
 
-        self.kernel = kernel
-        self.candidates, self.sets, self.work = candidates, sets, work
+        self.kernel, self.components = kernel, components
+        self.candidates, self.work, self.enough = candidates, work, enough
         self.rule = kernel.Rule(MEASURES[measure], float(threshold), constraints.most_days, constraints.least_share)
-        self.floor = threshold if measure == "common" else max(0.0, threshold - NEAR_MARGIN)
-        self.every_pair, self.enough = every_pair, enough
+        floor = threshold if measure == "common" else max(0.0, threshold - NEAR_MARGIN)
+        self.limits = components.Limits(float(floor), LATE, every_pair, EVIDENCE, NEAR)
         count, starts = candidates.documents, candidates.bucket_starts()
+        incidence = (candidates.doc_offsets, candidates.doc_buckets, candidates.asks)
+        if enough is None:
+            self.order = components.order_by_component(*incidence[:2], starts, work.threads)
+            incidence = components.reorder(*incidence, self.order.ranks, work.threads)
+            constraints = constraints.of(self.order.ranks)
+        else:
+            self.order = components.Order(np.arange(count), np.array([0, count]), np.zeros(1, np.int64))
+        self.held = sets if isinstance(sets, _HeldSets) else None
+        self.sets = _Some(sets, self.order.ranks, sets.weight()[self.order.ranks])
         words = _MAP_WORDS if sets.complete else 0
         while words and 8 * words * count > work.budget // 4:
             words //= 2
         self.joined = kernel.Joined(
-            candidates.doc_offsets,
-            candidates.doc_buckets,
-            candidates.asks,
+            *incidence,
             starts,
             np.zeros(candidates.buckets, np.uint32),
             np.empty(len(candidates.doc_buckets), np.uint32),
             np.zeros(candidates.buckets, np.uint32),
             free,
-            self._dense(starts, free, constraints),
+            self._dense(starts, free, sets.complete and not len(constraints.days) and not len(constraints.lengths)),
         )
         maps = np.zeros((count, words), np.uint64)
         self.documents = kernel.Documents(
             np.ones(count, np.uint8), np.zeros(count, np.int32), maps, maps, 0, constraints.days, constraints.lengths
         )
-        self.stamps = [np.full(count, -1, np.int32) for _ in range(work.threads)]
+        self.large = int((self.order.work > _LARGE).sum()) if enough is None else 1
+        self.stamps = np.full((work.threads if self.large or self.held is None else 1, count), -1, np.int32)
         self.near, self.compared = NO_PAIRS, 0
         left = work.budget - 8 * words * count - self.joined.dense.maps.nbytes - self.joined.dense.sizes.nbytes
-        self.room = int(sets.weight().sum()) if isinstance(sets, _HeldSets) else max(1, left // 3)
-        self.scorer = Scorer(sets, self.rule, max(1, left // 8), work.threads)
+        self.room = int(sets.weight().sum()) if self.held is not None else max(1, left // 3)
+        self.scorer = Scorer(self.sets, self.rule, max(1, left // 8), work.threads)
         self.pairs_at_once = max(_LEAST_PAIRS, left // 8 // _BYTES_A_PAIR)
 
-    def _dense(self, starts: Ints, free: int, constraints: PairConstraints) -> Any:
+    def _dense(self, starts: Ints, free: int, usable: bool) -> Any:
         """Room for what is known of the documents of large crowds, the largest first."""
         sizes = np.diff(starts)
         large = free + np.flatnonzero(sizes[free:] >= DENSE)
         large = large[np.argsort(-sizes[large], kind="stable")]
         large = large[np.cumsum(sizes[large]) * _DENSE_ROW <= self.work.budget // 4]
         words = _MAP_WORDS if len(large) else 0
-        if not self.sets.complete or not words or len(constraints.days) or len(constraints.lengths):
+        if not words or not usable:
             return self.kernel.Dense(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, words), np.uint64))
         first = np.full(len(sizes), -1, np.int64)
         first[large] = np.cumsum(sizes[large]) - sizes[large]
@@ -251,142 +271,144 @@ class _Pass:
         return self.kernel.Dense(first, np.zeros(rows, np.int32), np.zeros((rows, words), np.uint64))
 
     def crowded(self) -> npt.NDArray[np.bool_]:
-        """Which of the buckets that take so many at most have more than `LATE` kept documents."""
+        """Which of the capped buckets have more than `LATE` kept documents."""
         return self.joined.crowds[: self.joined.free] > LATE
 
     def resolve(self) -> Resolution:
-        pairs = [NO_PAIRS]
-        with ThreadPoolExecutor(self.work.threads, thread_name_prefix="roughly") as self.pool:
-            for lo, hi in list(blocks(self.sets.weight(), self.room)):
-                block = self.sets.load(np.arange(lo, hi))
-                self.documents.sizes[lo:hi] = np.diff(block.offsets)
-                self._draw(lo, hi, block)
-                pairs.append(self._in_order(np.concatenate([NO_PAIRS, *self._block(lo, hi, block)])))
-                del block
-                if hi < self.candidates.documents:  # before the next one is loaded
-                    give_back()
-                self.work.advance(hi)
-                if self._are_enough(hi):
-                    break
-        return Resolution(
-            self.documents.kept.astype(np.bool_),
-            np.concatenate(pairs),
-            self.near,
-            self.compared,
-            0,
-            self.candidates,
-        )
+        found = [NO_PAIRS]
+        for lo, hi in self._blocks():
+            block = self._load(lo, hi)
+            found += self._block(lo, hi, block)
+            del block
+            if hi < self.candidates.documents:  # before the next one is loaded
+                give_back()
+            if self._are_enough():
+                break
+        pairs = self._ranked(np.concatenate(found))
+        kept = np.empty(self.candidates.documents, np.bool_)
+        kept[self.order.ranks] = self.documents.kept != 0
+        pairs = self.components.sort_pairs(pairs, self.candidates.documents)
+        return Resolution(kept, pairs, self.near, self.compared, 0, self.candidates)
 
-    def _draw(self, lo: int, hi: int, block: Sets) -> None:
-        """Bitmaps of the block's documents, and where these are narrow, others that are as wide as those of crowds."""
-        from roughly.kernels.bitmaps import draw
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """Ranges of documents whose sets fit into the room: components together, or a part of one that does not fit."""
+        ends = np.r_[0, np.cumsum(self.sets.weight())][self.order.cuts]
+        for first, last in blocks(np.diff(ends), self.room):
+            lo, hi = int(self.order.cuts[first]), int(self.order.cuts[last])
+            for start, stop in blocks(self.sets.weight()[lo:hi], self.room):
+                yield lo + start, lo + stop
 
+    def _load(self, lo: int, hi: int) -> Any:
+        """The sets of a block, and what is known of its documents: sizes and bitmaps.
+
+        Where bitmaps are narrow, there are others that are as wide as those of crowds.
+        """
+        if self.held is not None:
+            sets, rows = self.held.all, self.order.ranks[lo:hi]
+        else:
+            sets, rows = self.sets.load(np.arange(lo, hi)), np.arange(hi - lo)
+        block = self.components.Block(held_of(sets), rows)
+        self.documents.sizes[lo:hi] = np.diff(sets.offsets)[rows]
         words, maps = self.joined.dense.maps.shape[1], self.documents.maps
-        draw(block.values, block.offsets, maps, lo)
+        self.components.draw_rows(block, maps, lo, self.work.threads)
         wide = maps[lo:hi]
         if words > maps.shape[1]:
             wide = np.zeros((hi - lo, words), np.uint64)
-            draw(block.values, block.offsets, wide, 0)
+            self.components.draw_rows(block, wide, 0, self.work.threads)
         self.documents = self.documents._replace(wide=wide, first=lo)
+        return block
 
-    def _block(self, lo: int, hi: int, block: Sets) -> Iterator[ScoredPairs]:
-        held = held_of(block)
-        if lo:
-            yield from self._against_earlier(lo, hi, block)
-        run = RUN if self.enough is None else _SHORT_RUN
-        for start in range(lo, hi, run):
-            stop = min(start + run, hi)
-            if start > lo:
-                yield from self._ahead(start, stop, lo, held)
-            rows, met = self.kernel.settle(
-                start, stop, lo, self.joined, self.documents, self.stamps[0], held, self.rule,
-                self.floor, LATE, self.every_pair,
+    def _block(self, lo: int, hi: int, block: Any) -> Iterator[ScoredPairs]:
+        """Resolve a block: first its large component, or several, and then the small ones."""
+        cuts = self.order.cuts
+        first, last = (int(c) for c in np.searchsorted(cuts, (lo, hi)))
+        if cuts[first] > lo or cuts[last] > hi:  # a part of a component
+            earlier = list(self._against_earlier(lo, hi, block)) if cuts[first] > lo else []
+            yield self._most_alike(np.concatenate([*earlier, self._large(lo, hi, block)]))
+            return
+        for c in range(first, min(last, self.large)):
+            yield self._large(int(cuts[c]), int(cuts[c + 1]), block)
+        start = max(first, self.large)
+        while start < last:
+            fit = int(np.searchsorted(cuts, cuts[start] + _DOCUMENTS_AT_ONCE, side="right")) - 1
+            stop = min(last, max(start + 1, fit))
+            yield self._take(
+                self.components.settle_components(
+                    cuts[start : stop + 1], self.joined, self.documents, self.stamps[0], block, self.rule, self.limits,
+                    self.order.ranks, self.work.threads,
+                )
             )  # fmt: skip
-            self.compared += met
-            yield self._take(rows)
-            if self._are_enough(stop):
-                return
+            start = stop
 
-    def _are_enough(self, done: int) -> bool:
-        """Whether so many of the first `done` documents stay that it is known what the walk was to tell."""
+    def _large(self, start: int, stop: int, block: Any) -> ScoredPairs:
+        """Resolve a large component, or a part of it, run by run."""
+        run, enough = (RUN, -1) if self.enough is None else (_SHORT_RUN, self.enough)
+        return self._take(
+            self.components.settle_large(
+                start, stop, run, enough, self.joined, self.documents, self.stamps, block, self.rule, self.limits,
+                self.order.ranks,
+            )
+        )  # fmt: skip
+
+    def _are_enough(self) -> bool:
+        """Whether so many documents are kept that it is known what the walk was to tell."""
+        done = self.documents.first + len(self.documents.wide)
         return self.enough is not None and int(self.documents.kept[:done].sum()) > self.enough
 
-    def _ahead(self, start: int, stop: int, lo: int, held: Any) -> Iterator[ScoredPairs]:
-        """Compare a run with the documents of its block that rank above it."""
-
-        def compare(part: tuple[int, int, npt.NDArray[np.int32]]) -> tuple[list[ScoredPairs], int]:
-            d, end, stamp = part
-            rows, met = [], 0
-            while d < end:
-                pairs, d, more = self.kernel.meet(
-                    d, end, lo, start, self.joined, self.documents, stamp, self.rule, self.floor, _PAIRS_AT_ONCE
-                )
-                met += more
-                left, right = pairs[:, 0].astype(np.int64) - lo, pairs[:, 1].astype(np.int64) - lo
-                found = self.kernel.score_pairs(pairs, left, right, held, self.rule, self.floor)
-                rows.append(found if self.every_pair else self._most_alike(found, below=True))
-            return rows, met
-
-        for rows, met in list(self.pool.map(compare, self._split(start, stop))):
-            self.compared += met
-            for some in rows:
-                yield self._take(some)
-
-    def _against_earlier(self, lo: int, hi: int, block: Sets) -> Iterator[ScoredPairs]:
+    def _against_earlier(self, lo: int, hi: int, block: Any) -> Iterator[ScoredPairs]:
         """Compare a block with the kept documents of earlier blocks."""
+        values, offsets, limits, most = block.held
+        sets = Sets(values, offsets, limits if len(limits) else None, most)
 
         def meet(part: tuple[int, int, npt.NDArray[np.int32]]) -> tuple[ScoredPairs, int, int]:
             d, end, stamp = part
             found: tuple[ScoredPairs, int, int] = self.kernel.meet(
-                d, end, 0, lo, self.joined, self.documents, stamp, self.rule, self.floor, self.pairs_at_once
+                d, end, 0, lo, self.joined, self.documents, stamp, self.rule, self.limits.floor, self.pairs_at_once
             )
             return found
 
         for start in range(lo, hi, 16 * RUN):
             parts = self._split(start, min(start + 16 * RUN, hi))
             while parts:
-                done = list(self.pool.map(meet, parts))
+                done = list(map_in_order(meet, parts, self.work.threads))
                 parts = [(d, end, stamp) for (_, d, _), (_, end, stamp) in zip(done, parts, strict=True) if d < end]
                 for pairs, _, met in done:
-                    self.compared += met
-                    yield self._take(self.scorer.score(pairs, self.floor, (lo, block)))
+                    rows = self.scorer.score(pairs, self.limits.floor, (lo, sets))
+                    passed = scores_of(rows, self.rule.measure) >= self.rule.threshold
+                    reached = rows[passed]
+                    self.documents.kept[reached[self.documents.kept[reached[:, 1]] != 0, 0]] = 0
+                    yield self._take(self.components.Resolved(reached, rows[~passed], met, lo))
 
     def _split(self, start: int, stop: int) -> list[tuple[int, int, npt.NDArray[np.int32]]]:
-        cuts = np.linspace(start, stop, self.work.threads + 1).astype(int)
+        cuts = np.linspace(start, stop, len(self.stamps) + 1).astype(int)
         return [(int(a), int(b), stamp) for a, b, stamp in zip(cuts[:-1], cuts[1:], self.stamps, strict=True) if b > a]
 
-    def _take(self, rows: ScoredPairs) -> ScoredPairs:
-        """Note who goes and the near misses; returns the pairs that reach the threshold."""
-        scores = self._scores(rows)
-        passed = scores >= self.rule.threshold
-        reached = rows[passed]
-        self.documents.kept[reached[self.documents.kept[reached[:, 1]] != 0, 0]] = 0
-        if len(reached) < len(rows):
-            near = np.concatenate((self.near, rows[~passed]))
-            order = np.lexsort((near[:, 1], near[:, 0], -self._scores(near)))
-            self.near = near[order[:NEAR]]
-            if len(self.near) == NEAR:  # only better ones matter from here on
-                self.floor = max(self.floor, float(self._scores(self.near[-1:])[0]))
-        return reached if self.every_pair else self._most_alike(reached)
+    def _take(self, found: Any) -> ScoredPairs:
+        """Note the near misses and how far it is; returns the pairs that reach the threshold."""
+        self.compared += found.compared
+        self.work.advance(found.stop)
+        if len(found.near):
+            near = np.concatenate((self.near, self._ranked(found.near)))
+            scores = scores_of(near, self.rule.measure)
+            best = np.lexsort((near[:, 1], near[:, 0], -scores))[:NEAR]
+            self.near = near[best]
+            if len(best) == NEAR:  # only better ones matter from here on
+                self.limits = self.limits._replace(floor=max(self.limits.floor, float(scores[best[-1]])))
+        pairs: ScoredPairs = found.pairs
+        return pairs
 
-    def _most_alike(self, rows: ScoredPairs, below: bool = False) -> ScoredPairs:
-        """The EVIDENCE most alike pairs of each document; with `below`, near misses are left as they are."""
-        if len(rows) <= EVIDENCE:
+    def _ranked(self, rows: ScoredPairs) -> ScoredPairs:
+        """Rows with the ranks of documents for their places in the order by component."""
+        ranked = rows.copy()
+        ranked[:, :2] = self.order.ranks[rows[:, :2]]
+        return ranked
+
+    def _most_alike(self, rows: ScoredPairs) -> ScoredPairs:
+        """The EVIDENCE most alike pairs of each document; all of them where every pair is asked for."""
+        if len(rows) <= EVIDENCE or self.limits.every_pair:
             return rows
-        scores = self._scores(rows)
-        order = np.lexsort((rows[:, 1], -scores, rows[:, 0]))
-        rows, scores = rows[order], scores[order]
+        order = np.lexsort((rows[:, 1], -scores_of(rows, self.rule.measure), rows[:, 0]))
+        rows = rows[order]
         new = np.r_[True, rows[1:, 0] != rows[:-1, 0]]
         place = np.arange(len(rows)) - np.maximum.accumulate(np.where(new, np.arange(len(rows)), 0))
-        use = place < EVIDENCE
-        if below:
-            use |= scores < self.rule.threshold
-        return rows[use]
-
-    def _in_order(self, rows: ScoredPairs) -> ScoredPairs:
-        if not self.every_pair:
-            rows = self._most_alike(rows)
-        return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-
-    def _scores(self, rows: ScoredPairs) -> npt.NDArray[np.float64]:
-        return scores_of(rows, self.rule.measure)
+        return rows[place < EVIDENCE]

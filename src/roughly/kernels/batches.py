@@ -1,4 +1,4 @@
-"""Many documents in one call, on several threads: tokens gathered from a file, and shingle sets made of them.
+"""Many documents in one call, on several threads: tokens gathered from a file, made into shingle sets, or aligned.
 
 Tokens of all documents lie one after the other in one file of uint64; document d has `lengths[d]` of them from position
 `starts[d]` on, counted in tokens. Documents may be asked for in any order and more than once. Results do not depend on
@@ -33,6 +33,19 @@ def gather_shingle_sets(
     check_size(size)
     values, offsets = _core.gather_shingle_sets(file, *_ranges(starts, lengths, docs), size, _threads(threads))
     return values, offsets
+
+
+def gather_outlines(file: int, starts: Offsets, lengths: Offsets, threads: int = 1) -> Offsets:
+    """What the alignment of each pair of documents comes to (`align.outlines`), read from an open file.
+
+    Pair p is documents 2p (left) and 2p + 1 (right): ranges `starts[d]` and `lengths[d]` of the file. A thread holds
+    one pair at a time.
+    """
+    starts, lengths = frozen(starts, np.int64, "starts"), frozen(lengths, np.int64, "lengths")
+    if len(starts) != len(lengths) or len(starts) % 2:
+        raise ValueError(f"every pair needs two starts and two lengths, not {len(starts)} and {len(lengths)} in all")
+    rows: Offsets = _core.gather_outlines(file, starts, lengths, _threads(threads))
+    return rows
 
 
 def parallel_shingle_sets(tokens: Hashes, offsets: Offsets, size: int, threads: int = 1) -> tuple[Hashes, Offsets]:

@@ -16,9 +16,9 @@ every kept one before it. There the sizes and bitmaps of the added documents lie
 are wide however little memory there is, since such buckets are few; and so are those of the documents at hand, which
 are compared with them.
 
-A run of documents is resolved in two steps. `meet` names the documents of earlier runs that each of them is to be
-compared with, which needs no order and so runs on all threads; `settle` then takes the run in order of rank and
-compares its documents with each other. The loops are those of `core/resolve.hpp`.
+Documents whose sets are at hand are compared at once, component by component (`candidate_components`). Where those of
+earlier documents are not, `meet` names the pairs, and `score_pairs` compares them. The loops are those of
+`core/resolve.hpp`.
 
 | symbol | meaning |
 |---|---|
@@ -119,19 +119,3 @@ def score_pairs(pairs: Pairs, left: Offsets, right: Offsets, held: Held, rule: R
     left, right = np.ascontiguousarray(left, np.int64), np.ascontiguousarray(right, np.int64)
     rows: Rows = _core.score_pairs(np.ascontiguousarray(pairs, np.int32), left, right, held, rule, floor)
     return rows
-
-
-def settle(
-    start: int, stop: int, first: int, joined: Joined, documents: Documents, stamp: Ints, held: Held, rule: Rule,
-    floor: float, crowd: int, everything: bool,
-) -> tuple[Rows, int]:  # fmt: skip
-    """Resolve documents start … stop − 1 among themselves, in order of rank; `held` begins with document `first`.
-
-    Documents that earlier runs have removed are marked in `kept` already; the rest is decided here. With
-    `everything`, removed documents are added to their buckets too, so that every pair is found. Returns (rows that
-    reach the floor, pairs that share a bucket).
-    """
-    rows, met = _core.resolve_run(
-        start, stop, first, joined, documents, stamp, held, rule, floor, crowd, bool(everything)
-    )
-    return rows, met

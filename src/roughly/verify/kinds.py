@@ -106,16 +106,16 @@ def kinds_of_tokens(left_tokens: Hashes, right_tokens: Hashes) -> str:
     """The kind for two documents given as token hashes in reading order."""
     hashes = np.concatenate((left_tokens, right_tokens))
     offsets = np.array([0, len(left_tokens), len(hashes)], np.int64)
-    return KINDS[int(_decide(outlines(hashes, offsets, np.array([0]), np.array([1])))[0])]
+    return KINDS[int(kinds_of_outlines(outlines(hashes, offsets, np.array([0]), np.array([1])))[0])]
 
 
 def kinds_of_pairs(tokens: Tokens, lefts: Rows, rights: Rows) -> Codes:
     """The kinds of many pairs of documents of one batch, as positions in `KINDS`."""
-    return _decide(outlines(tokens.hashes, tokens.offsets, lefts, rights))
+    return kinds_of_outlines(outlines(tokens.hashes, tokens.offsets, lefts, rights))
 
 
-def _decide(rows: Rows) -> Codes:
-    """The first rule that holds, from the counts that `outlines` gives."""
+def kinds_of_outlines(rows: Rows) -> Codes:
+    """The first rule that holds, from the counts that `outlines` gives; a kind is its place in `KINDS`."""
     aligned, left_edge, left_inside, right_edge, right_inside = rows.T
     left_extra, right_extra = left_edge + left_inside, right_edge + right_inside
     left_longer = left_extra > right_extra

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +29,7 @@ from roughly.engines.local.database import Database, parquet, plain_errors
 from roughly.engines.local.keys import Band, KeyLists
 from roughly.engines.local.segments import Segments
 from roughly.engines.local.sketches import SketchStore
-from roughly.engines.local.token_store import TokenStore, kinds_of, write_tokens
+from roughly.engines.local.token_store import TokenStore, TokenWriter, kinds_of
 from roughly.engines.relational import statements
 from roughly.engines.relational.base_engine import RelationalEngine, ignore
 from roughly.engines.relational.decision_tables import empty_tables, tables_of
@@ -42,7 +42,6 @@ from roughly.model import CARRIED, DECISION, NUMBERED_FACTS, Table
 from roughly.pipeline import Decision, RowsToFetch, decide, fetch_all, sign_all
 from roughly.settings import Resources, Settings
 from roughly.sources.part import Part
-from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 from roughly.threads import map_in_order
 
@@ -220,14 +219,7 @@ class LocalEngine(RelationalEngine):
             wanted = self._rows_to_fetch()
             with self.stage("fetch", sum(len(rows.rows) for rows in wanted), "documents") as stage:
                 stage.reused = not wanted and candidates.documents > 0
-                tokens = fetch_all(self.parts, wanted, self.settings, self.threads)
-                self._sets = self._store_tokens(self._counted(tokens, stage))
-
-    def _counted(self, batches: Iterable[tuple[Ints, Tokens]], stage: Stage) -> Iterator[tuple[Ints, Tokens]]:
-        for docs, tokens in batches:
-            stage.bytes += tokens.hashes.nbytes
-            self.meter.advance(stage, stage.done + len(docs))
-            yield docs, tokens
+                self._sets = self._store_tokens(wanted, stage)
 
     def _numbers(self) -> pa.Table:
         """The number of each candidate and its rank."""
@@ -249,12 +241,15 @@ class LocalEngine(RelationalEngine):
             if len(p)
         ]
 
-    def _store_tokens(self, batches: Iterable[tuple[Ints, Tokens]]) -> TokenStore:
+    def _store_tokens(self, wanted: list[RowsToFetch], stage: Stage) -> TokenStore:
         """Store the candidates' tokens on disk."""
         path = self.workspace.path("tokens.bin")
         if self.workspace.found("tokens") is None:
-            starts, lengths = write_tokens(path, len(self.ranks), batches)
-            self.workspace.save("tokens", {"starts": starts, "lengths": lengths}, {}, [path])
+            with TokenWriter(path, len(self.ranks)) as writer:
+                for documents, size in fetch_all(self.parts, wanted, self.settings, self.threads, writer.add):
+                    stage.bytes += size
+                    self.meter.advance(stage, stage.done + documents)
+            self.workspace.save("tokens", {"starts": writer.starts, "lengths": writer.lengths}, {}, [path])
         starts, lengths = (self.workspace.array("tokens", name) for name in ("starts", "lengths"))
         return TokenStore(path, starts, lengths, shingle_size=self.settings.shingle_size, threads=self.threads)
 
@@ -340,7 +335,7 @@ class LocalEngine(RelationalEngine):
     def _tables(self, decision: Decision) -> tuple[dict[str, pa.Table], dict[str, int]]:
         resolution = decision.resolution
         pairs = together(resolution.pairs, decision.links)
-        kinds = kinds_of(self._sets, pairs, self.threads) if isinstance(self._sets, TokenStore) else None
+        kinds = kinds_of(self._sets, pairs) if isinstance(self._sets, TokenStore) else None
         tables = tables_of(decision, pairs, self.ranks, kinds, self.settings.cluster == "components")
         counts = {
             "candidate_documents": len(self.ranks),

@@ -162,7 +162,7 @@ def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.Re
     try:
         decision = pipeline.decide(candidates, sets, judge, settings, constraints, work)
         pairs = together(decision.resolution.pairs, decision.links)
-        kinds = None if store is None else kinds_of(store, pairs, 1)
+        kinds = None if store is None else kinds_of(store, pairs)
     finally:
         if store is not None:
             store.close()
