@@ -75,6 +75,16 @@ class Resolution:
     candidates: Candidates  # as they were used: without the crowded buckets
 
 
+@dataclass(frozen=True)
+class _Rules:
+    """What decides about a pair."""
+
+    measure: str
+    threshold: float
+    constraints: PairConstraints
+    every_pair: bool
+
+
 def overhead(candidates: Candidates, threads: int) -> int:
     """Bytes that resolution takes besides the candidates, sets and bitmaps."""
     entries, buckets = len(candidates.doc_buckets), candidates.buckets
@@ -98,11 +108,11 @@ def resolve(
     if sets.weight().sum() <= work.budget // 2:
         sets = _HeldSets(sets)
     constraints = constraints or PairConstraints()
-    options = (sets, measure, threshold, constraints, every_pair, work)
+    rules = _Rules(measure, threshold, constraints, every_pair)
     if not sets.complete:
-        return _Pass(candidates, 0, *options).resolve()
+        return _Pass(candidates, 0, sets, rules, work).resolve()
     free, compared, dissolved = candidates.buckets, 0, 0
-    crowded = _crowded_at_the_top(candidates, *options)
+    crowded = _crowded_at_the_top(candidates, sets, rules, work)
     while True:
         if crowded.any():
             dissolved += int(crowded.sum())
@@ -111,7 +121,7 @@ def resolve(
             candidates = split_hot_buckets(candidates, crowded, sets, measure, threshold, work)
             free = int((~crowded[:free]).sum())
         give_back()
-        walk = _Pass(candidates, free, *options)
+        walk = _Pass(candidates, free, sets, rules, work)
         found = walk.resolve()
         compared += found.compared
         crowded = walk.crowded()
@@ -120,13 +130,7 @@ def resolve(
 
 
 def _crowded_at_the_top(
-    candidates: Candidates,
-    sets: SetLoader,
-    measure: str,
-    threshold: float,
-    constraints: PairConstraints,
-    every_pair: bool,
-    work: ResolveBudget,
+    candidates: Candidates, sets: SetLoader, rules: _Rules, work: ResolveBudget
 ) -> npt.NDArray[np.bool_]:
     """Which buckets are crowded by their best documents alone: so most crowds are known before the walk over all."""
     starts = candidates.bucket_starts()
@@ -147,7 +151,8 @@ def _crowded_at_the_top(
                 np.array([len(top)], np.uint32), np.arange(len(top), dtype=np.uint32), NO_ASKS, len(top)
             )
             some = _Some(sets, top, weight[top])
-            walk = _Pass(one, 0, some, measure, threshold, constraints.of(top), every_pair, alone, enough=CROWD)
+            own = replace(rules, constraints=rules.constraints.of(top))
+            walk = _Pass(one, 0, some, own, alone, enough=CROWD)
             stay = int(walk.resolve().kept.sum())
             if stay > CROWD or len(top) == len(members) or stay * len(members) <= CROWD * len(top):
                 break
@@ -201,10 +206,7 @@ class _Pass:
         candidates: Candidates,
         free: int,
         sets: SetLoader,
-        measure: str,
-        threshold: float,
-        constraints: PairConstraints,
-        every_pair: bool,
+        rules: _Rules,
         work: ResolveBudget,
         enough: int | None = None,
     ) -> None:
@@ -217,11 +219,12 @@ class _Pass:
         from roughly.kernels import resolve as kernel
         from roughly.kernels.judging import MEASURES
 
+        measure, threshold, constraints = rules.measure, rules.threshold, rules.constraints
         self.kernel, self.components = kernel, components
         self.candidates, self.work, self.enough = candidates, work, enough
         self.rule = kernel.Rule(MEASURES[measure], float(threshold), constraints.most_days, constraints.least_share)
         floor = threshold if measure == "common" else max(0.0, threshold - NEAR_MARGIN)
-        self.limits = components.Limits(float(floor), LATE, every_pair, EVIDENCE, NEAR)
+        self.limits = components.Limits(float(floor), LATE, rules.every_pair, EVIDENCE, NEAR)
         count, starts = candidates.documents, candidates.bucket_starts()
         incidence = (candidates.doc_offsets, candidates.doc_buckets, candidates.asks)
         if enough is None:
