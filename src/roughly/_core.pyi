@@ -1,6 +1,6 @@
 """The compiled core; written by core/tools/make_stub.py."""
 
-from typing import Any, overload
+from typing import overload
 
 import numpy
 from numpy.typing import NDArray
