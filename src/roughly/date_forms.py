@@ -140,20 +140,25 @@ def _since_midnight(*clock: str | None) -> timedelta:
 
 @lru_cache(maxsize=256)
 def _zone(text: str, comments: tuple[str, ...]) -> tuple[timezone | None, str]:
-    """The zone that stands behind a clock, and what follows it."""
+    """The zone that stands behind a clock, and what follows it.
+
+    An offset decides, then a known name, there or in a comment; other names, such as the codes of a news agency, say
+    no more than that the zone is unknown.
+    """
+    hours = None
     if found := _OFFSET.match(text):
-        minutes = int(found[2]) * 60 + int(found[3] or 0)
-        after = text[found.end() :]
-        named = _ZONE.match(after)  # +0100 CET
-        after = after[named.end() :] if named and named[1].upper() in _HOURS else after
-        return timezone(timedelta(minutes=-minutes if found[1] == "-" else minutes)), after
-    found = _ZONE.match(text)
-    if found and found[1].lower() not in _MONTHS and found[1].lower() not in _IGNORED:
-        name = found[1].upper()
-        if name in _HOURS or name == found[1]:
-            return timezone(timedelta(hours=_HOURS.get(name, 0))), text[found.end() :]
-    known = [_HOURS[name.strip().upper()] for name in comments if name.strip().upper() in _HOURS]
-    return (timezone(timedelta(hours=known[0])) if known else None), text
+        hours = (int(found[2]) + int(found[3] or 0) / 60) * (-1 if found[1] == "-" else 1)
+        text = text[found.end() :]
+    names = []
+    while (found := _ZONE.match(text)) and found[1].lower() not in _MONTHS and found[1].lower() not in _IGNORED:
+        if found[1].upper() not in _HOURS and found[1] != found[1].upper():
+            break
+        names.append(found[1])
+        text = text[found.end() :]
+    known = [_HOURS[name.strip().upper()] for name in (*names, *comments) if name.strip().upper() in _HOURS]
+    if hours is None and (known or names):
+        hours = known[0] if known else 0
+    return None if hours is None else timezone(timedelta(hours=hours)), text
 
 
 @lru_cache(maxsize=4096)
