@@ -40,9 +40,9 @@ def main() -> None:
     from roughly.errors import RoughlyError, SettingsError
 
     try:
-        from roughly.cli.app import app
+        from roughly.cli.app import build
 
-        app()
+        build(sys.argv[1] if len(sys.argv) > 1 else None)()
     except SettingsError as problem:
         for line in problem.problems:
             print(f"error: {line}", file=sys.stderr)

@@ -77,7 +77,7 @@ def register(app: typer.Typer, kind: type, *, methods: bool = False, **how: Any)
 def _parameter(one: Declaration) -> inspect.Parameter:
     help = one.help if isinstance(one.help, str) else one.help()
     if one.is_argument:
-        said: Any = typer.Argument(help=help, metavar=one.metavar)
+        said: Any = typer.Argument(help=help, metavar=one.metavar or one.name.upper())
     else:
         flags = one.flags or (f"--{one.name.replace('_', '-')}",)
         said = typer.Option(*flags, help=help)
