@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from resiliparse.extract.html2text import extract_plain_text
-from resiliparse.parse.html import HTMLTree
 
 from roughly.errors import InputError
 
@@ -29,6 +27,9 @@ def strip(html: str, main_only: bool = False) -> str:
     >>> strip("<p>Fish &amp; chips</p><script>x()</script>")
     'Fish & chips'
     """
+    from resiliparse.extract.html2text import extract_plain_text  # most inputs have no markup, and it takes a while
+    from resiliparse.parse.html import HTMLTree
+
     tree: Any = html
     if _CELL.search(html):
         tree = HTMLTree.parse(html)

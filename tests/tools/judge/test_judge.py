@@ -30,6 +30,7 @@ from roughly.tools.judge.implied_threshold import fit_logistic, implied_threshol
 from roughly.tools.judge.judge_report import make_report, write_csv
 from roughly.tools.judge.judge_session import JudgeSession
 from roughly.tools.judge.near_misses import near_misses
+from roughly.tools.judge.request import DrawRequest
 from roughly.tools.judge.statistics import agreements, consensus, kappa_of, precision_of, wilson
 from roughly.tools.judge.strata import Candidate, Drawing, Stratum
 from roughly.tools.judge.verdict_file import Drawn, DrawnPair, VerdictFile
@@ -63,7 +64,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def verdicts(finished: Path, tmp_path: Path) -> VerdictFile:
-    return draw_pairs(JudgedRun.open(finished), tmp_path / "v.jsonl", pairs=30, resources=ONE)
+    return draw_pairs(JudgedRun.open(finished), tmp_path / "v.jsonl", DrawRequest(pairs=30), resources=ONE)
 
 
 def made(
@@ -157,9 +158,13 @@ def test_the_pairs_drawn_are_of_the_run_and_near_it(verdicts: VerdictFile, finis
             assert 0.6 <= pair.score < 0.8
     assert 0 < below < len(verdicts.drawn.pairs)
     assert sum(s.pairs for s in verdicts.drawn.strata if s.found) == len(went)
-    again = draw_pairs(JudgedRun.open(finished), tmp_path / "again.jsonl", pairs=30, resources=Resources(threads=3))
+    again = draw_pairs(
+        JudgedRun.open(finished), tmp_path / "again.jsonl", DrawRequest(pairs=30), resources=Resources(threads=3)
+    )
     assert again.drawn == verdicts.drawn
-    only = draw_pairs(JudgedRun.open(finished), tmp_path / "only.jsonl", pairs=30, near=False, resources=ONE)
+    only = draw_pairs(
+        JudgedRun.open(finished), tmp_path / "only.jsonl", DrawRequest(pairs=30, found_only=True), resources=ONE
+    )
     assert all(stratum.found for stratum in only.drawn.strata)
     texts = pair_texts(verdicts, [0, 3])
     assert set(texts) == {0, 3} and all(text.startswith("w") for pair in texts.values() for text in pair)
@@ -168,7 +173,7 @@ def test_the_pairs_drawn_are_of_the_run_and_near_it(verdicts: VerdictFile, finis
 def test_runs_judged_by_keys_have_pairs_without_scores(tmp_path: Path) -> None:
     rows = write_documents(tmp_path / "d.jsonl", 20)
     roughly.dedupe(tmp_path / "d.jsonl", output=tmp_path / "out", method="mega-shingles", mega_samples=4, threads=1)
-    found = draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", pairs=20, resources=ONE)
+    found = draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", DrawRequest(pairs=20), resources=ONE)
     assert "unmeasured" in {stratum.name for stratum in found.drawn.strata}
     text = {row["id"]: row["text"] for row in rows}
     for pair in found.drawn.pairs:
@@ -437,13 +442,13 @@ def test_inputs_that_are_gone_or_changed_are_told(tmp_path: Path) -> None:
     rows = write_documents(source, 12)
     roughly.dedupe(source, output=run, threads=1)
     opened = JudgedRun.open(run)
-    found = draw_pairs(opened, opened.verdicts, pairs=8, resources=ONE)
+    found = draw_pairs(opened, opened.verdicts, DrawRequest(pairs=8), resources=ONE)
     assert opened.verdicts == tmp_path / "out.verdicts.jsonl"
     moved = source.rename(tmp_path / "elsewhere.jsonl")
     with pytest.raises(InputMissing, match="--input"):
         pair_texts(found, [0])
     with pytest.raises(InputMissing, match="--input"):
-        draw_pairs(opened, tmp_path / "other.jsonl", resources=ONE)
+        draw_pairs(opened, tmp_path / "other.jsonl", DrawRequest(), resources=ONE)
     assert len(pair_texts(found, range(8), [str(moved)])) == 8
     for row in rows:
         row["text"] += " changed"
@@ -454,7 +459,7 @@ def test_inputs_that_are_gone_or_changed_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has changed since"):
         pair_texts(found, [0], [str(moved)])
     with pytest.raises(InputError, match="--id-column"):
-        draw_pairs(opened, tmp_path / "other.jsonl", inputs=[str(moved)], resources=ONE)
+        draw_pairs(opened, tmp_path / "other.jsonl", DrawRequest(), inputs=[str(moved)], resources=ONE)
     with pytest.raises(InputMissing, match="holds no run"):
         JudgedRun.open(tmp_path / "nothing")
     other = tmp_path / "run2"
@@ -471,7 +476,7 @@ def test_documents_with_numbered_ids_are_found_again(tmp_path: Path) -> None:
         row["id"] = row["id"].split("-")[0]
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     roughly.dedupe(source, output=tmp_path / "out", on_duplicate_id="number", threads=1)
-    found = draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", pairs=8, resources=ONE)
+    found = draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", DrawRequest(pairs=8), resources=ONE)
     assert any("#" in name for pair in found.drawn.pairs for name in (pair.left_id, pair.right_id))
     for pair in found.drawn.pairs:
         for name, place in ((pair.left_id, pair.left_place), (pair.right_id, pair.right_place)):
@@ -484,4 +489,4 @@ def test_a_run_without_pairs_has_nothing_to_judge(tmp_path: Path) -> None:
     source.write_text('{"text": "one thing"}\n{"text": "quite another"}\n', encoding="utf-8")
     roughly.dedupe(source, output=tmp_path / "out", threads=1)
     with pytest.raises(InputError, match="nothing to judge"):
-        draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", resources=ONE)
+        draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", DrawRequest(), resources=ONE)
