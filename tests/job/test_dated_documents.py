@@ -145,10 +145,9 @@ def test_a_kind_is_one_entry() -> None:
 def test_measures_are_said_once() -> None:
     from typing import get_args, get_type_hints
 
-    from roughly.service.api.models import Measure
-
     from roughly.kernels.judging import MEASURES as CODES
     from roughly.methods.method import Judge
+    from roughly.service.request_models import Measure
 
     assert get_args(Measure) == measures.FOR_QUERY
     assert set(CODES) <= set(measures.MEASURES)
