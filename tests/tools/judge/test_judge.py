@@ -218,8 +218,8 @@ def test_two_judges_may_write_at_once(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
     made(path, [0.5] * 40)
     code = (
-        "import sys\nfrom pathlib import Path\nfrom roughly.tools.judge.verdict_file import Verdicts\n"
-        "v = Verdicts.open(Path(sys.argv[1]))\n[v.record(sys.argv[2], n, 'same') for n in range(40)]"
+        "import sys\nfrom pathlib import Path\nfrom roughly.tools.judge.verdict_file import VerdictFile\n"
+        "v = VerdictFile.open(Path(sys.argv[1]))\n[v.record(sys.argv[2], n, 'same') for n in range(40)]"
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(path), judge]) for judge in ("ann", "bob")]
     assert [one.wait() for one in running] == [0, 0]
