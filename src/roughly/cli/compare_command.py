@@ -48,8 +48,8 @@ class CompareOptions:
 def compare(options: CompareOptions) -> None:
     """Compare two documents: how much they share, in what way they differ, and where."""
     checks.refuse(checks.one_of("markup", options.markup, MARKUP))
-    if options.context is not None:
-        checks.refuse(checks.whole("context", options.context, 0, 2**31))
+    if options.context is not None and options.context < 0:
+        raise typer.BadParameter(f"must be 0 or more, not {options.context}", param_hint="--context")
     if str(options.a) == "-" and str(options.b) == "-":
         raise typer.BadParameter("only one of the two can be - (standard input); name a file for the other")
     left, right = _read(options.a, options.markup), _read(options.b, options.markup)

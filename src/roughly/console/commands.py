@@ -92,6 +92,8 @@ def _parameter(one: Declaration) -> inspect.Parameter:
 
 
 def _value(one: Declaration, value: Any) -> Any:
+    if value is None and one.shown is None:  # not typed, and shown as nothing
+        return one.default
     return one.read(value) if one.read is not None and isinstance(value, str) else value
 
 

@@ -21,7 +21,7 @@ from roughly.methods.presets import PRESETS
 from roughly.options import METHODS
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.tune.choose import TuneRequest, TuneResult, choose
-from roughly.tools.tune.draw import Draw, DrawnSample, draw
+from roughly.tools.tune.draw import Draw, DrawnSample, DrawSize, draw
 from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest, recommend
 from roughly.tools.tune.grid import Trial, parse_others, trials
 from roughly.tools.tune.labelled_sample import SampleLabels
@@ -218,8 +218,8 @@ def test_the_draw_depends_on_names_only_and_takes_whole_sets() -> None:
 
     def drawn(size: int, order: list[int], seed: int = 0) -> DrawnSample:
         table = pa.table({"id": [ids[i] for i in order], "text": [texts[i] for i in order]})
-        options = {"resources": ONE, "reading": ReadOptions(batch_size=7), "seed": seed}
-        return draw(table, None, size=size, set_of=own.get, **options)  # type: ignore[arg-type]
+        reading = ReadOptions(batch_size=7)
+        return draw(table, None, wanted=DrawSize(size, seed), set_of=own.get, resources=ONE, reading=reading)
 
     straight, turned = list(range(len(ids))), list(range(len(ids)))[::-1]
     small = drawn(40, straight)
