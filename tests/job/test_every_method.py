@@ -363,7 +363,7 @@ def test_presets_files_and_what_is_given(rows: list[dict[str, Any]], tmp_path: P
         "judged      by keys in common, not measured" in told.stdout and "unsigned    1 document without" in told.stdout
     )
     page = (tmp_path / "out2" / "report.html").read_text(encoding="utf-8")
-    assert "Some pairs with a key in common" in page and "not measured: only documents that are equal" in page
+    assert "Some pairs with a key in common" in page and "not measured: only equal documents" in page
     assert pq.read_table(tmp_path / "out2" / "pairs.parquet")["resemblance"].null_count > 0
 
 

@@ -96,7 +96,7 @@ def test_offsets_that_lead_outside_are_refused_where_kernels_would_follow_them(p
     offsets[3] = 2**31
     table = opened.table._replace(offsets=offsets)
     broken = Lexicon(opened.facts, "", "broken", table, opened.directory)
-    for use in (broken.merge, lambda: broken.with_thresholds(letters_only=True)):
+    for use in (lambda: lexicon.merge([broken]), lambda: broken.with_thresholds(letters_only=True)):
         with pytest.raises(InputError, match="outside its text"):
             use()
 

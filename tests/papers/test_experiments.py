@@ -16,7 +16,7 @@ from roughly.papers.experiments import every, named, names
 from roughly.papers.paper_table import PaperTable, TableColumn
 from roughly.papers.protocols import PROTOCOLS
 from roughly.papers.reproduction_page import page
-from roughly.papers.request import ExperimentRequest, run_asked
+from roughly.papers.request import ExperimentFiles, ExperimentRequest, run_experiments
 from roughly.papers.result_files import write
 from roughly.papers.runner import ExperimentResult, ExperimentRunner
 from roughly.papers.setup import lexicon_of
@@ -289,7 +289,8 @@ def test_rows_that_a_change_takes_away_leave_shapes_untold(small: str) -> None:
 def test_of_all_those_that_fail_are_told_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mail = write_anything(tmp_path / "mail.parquet")
     monkeypatch.setattr("roughly.papers.request.every", lambda: [named("conrad-figure1"), named("imatch-table7")])
-    done = run_asked(ExperimentRequest("all"), tmp_path / "out", files=[str(mail)], figures=False)
+    use = ExperimentFiles(output=tmp_path / "out", files=[str(mail)], figures=False)
+    done = run_experiments(ExperimentRequest("all"), use)
     assert next(done)[0].experiment.name == "imatch-table7"  # conrad-figure1 draws 1,000 documents
     with pytest.raises(SettingsError, match=r"1 of 2 experiments could not be run; conrad-figure1: .*1,000 are drawn"):
         next(done)
