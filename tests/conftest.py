@@ -13,13 +13,19 @@ SLOW = (
     "service/browser",
 )  # fmt: skip
 """Folders and files whose tests take long, mostly for processes that they start: they run in `make test-all`."""
+SLOW_TESTS = {
+    "test_one_document_of_200_megabytes",
+    "test_news_are_matched_within_six_weeks",
+    "test_a_million_empty_documents",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that take long."""
     places = [HERE / name for name in SLOW]
     for item in items:
-        if any(item.path == place or place in item.path.parents for place in places):
+        is_slow = any(item.path == place or place in item.path.parents for place in places)
+        if is_slow or item.name.partition("[")[0] in SLOW_TESTS:
             item.add_marker(pytest.mark.slow)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,6 +21,7 @@ def module_of(path: Path) -> str:
 MODULES = {module_of(path): path for path in FILES}
 
 
+@cache
 def imports_of(path: Path, *, types: bool = True) -> set[str]:
     """Every module that a file imports, wherever in it; without `types`, not those for annotations only."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -48,6 +50,7 @@ def imports_of(path: Path, *, types: bool = True) -> set[str]:
     return names
 
 
+@cache
 def edges(*, types: bool = True) -> dict[str, set[str]]:
     """Module → modules of the package that it imports. The public face, which points everywhere, is left out."""
     graph: dict[str, set[str]] = {}
