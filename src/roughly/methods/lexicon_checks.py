@@ -21,14 +21,14 @@ def lexicon(value: Any, filters: Filters | None) -> Iterator[str]:
     if not isinstance(value, Lexicon):
         yield f"lexicon must be a Lexicon, not {type(value).__name__}: lexicon.default() or lexicon.Lexicon.open(path)"
         return
-    built = "stem" in Filters.parse(value.facts.filters).names
-    request = filters is not None and "stem" in filters.names
-    if built != request:
+    has_stems = "stem" in Filters.parse(value.facts.filters).names
+    stems_wanted = filters is not None and "stem" in filters.names
+    if has_stems != stems_wanted:
         states = {True: "stems", False: "whole words"}
         yield (
-            f"{value.name} holds {states[built]}, and the filters leave {states[request]}; "
-            f"{'add' if built else 'leave out'} the filter stem, or take a lexicon "
-            f"{'of' if request else 'without'} stems"
+            f"{value.name} holds {states[has_stems]}, and the filters leave {states[stems_wanted]}; "
+            f"{'add' if has_stems else 'leave out'} the filter stem, or take a lexicon "
+            f"{'of' if stems_wanted else 'without'} stems"
         )
 
 

@@ -66,12 +66,12 @@ def format_of(name: str) -> str | None:
     return FORMATS.get(suffix_of(name))
 
 
-def check_format(request: str) -> str:
+def check_format(name: str) -> str:
     """The format that `--format` asks for, or an error that lists all there are."""
     known = sorted({*FORMATS.values(), *ALIASES})
-    if request not in known:
-        raise InputError(f"unknown format {request!r}; known are {', '.join(known)}")
-    return ALIASES.get(request, request)
+    if name not in known:
+        raise InputError(f"unknown format {name!r}; known are {', '.join(known)}")
+    return ALIASES.get(name, name)
 
 
 def unknown_kind(name: str) -> InputError:
