@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export NO_MKDOCS_2_WARNING := 1
 JOBS ?= 2
 
-.PHONY: demo core stub wheel test test-all lint bench docs clean system
+.PHONY: demo core stub sanitize fuzz wheel test test-all properties lint bench docs clean system
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -32,8 +32,15 @@ core:  ## build the compiled core anew into src/roughly, after an edit in core/
 
 stub: core  ## write the types of the core, after a change of its functions
 	PYTHONPATH=src $(BIN)/python core/tools/make_stub.py
-	$(BIN)/ruff check --quiet --fix src/roughly/_core.pyi
 	$(BIN)/ruff format --quiet src/roughly/_core.pyi
+	$(BIN)/ruff check --quiet --fix src/roughly/_core.pyi
+
+sanitize: $(VENV)/.roughly-dev  ## the core's tests under the compiler's sanitizers
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python core/tools/sanitize.py
+
+BYTES ?= 100000000
+fuzz: $(VENV)/.roughly-dev  ## a fuzzer over one part of the core, e.g. TARGET=tokens BYTES=1000000000
+	$(BIN)/python fuzz/fuzz_targets.py $(TARGET) --bytes $(BYTES)
 
 wheel: $(VENV)/.roughly-dev  ## a wheel for this machine's kind, in dist/
 	rm -rf build/wheel
@@ -44,8 +51,8 @@ wheel: $(VENV)/.roughly-dev  ## a wheel for this machine's kind, in dist/
 		else cp build/wheel/*.whl dist; fi
 
 lint: $(VENV)/.roughly-dev  ## formatting, lint and types
-	$(BIN)/ruff format --check src tests benchmarks examples core docs/*.py
-	$(BIN)/ruff check src tests benchmarks examples core docs/*.py
+	$(BIN)/ruff format --check src tests benchmarks examples core fuzz docs/*.py
+	$(BIN)/ruff check src tests benchmarks examples core fuzz docs/*.py
 	$(BIN)/mypy
 
 system:  ## what the tests need from the system's packages
@@ -61,6 +68,9 @@ test-all: test  ## and those that take long: Spark, kills, corpora, benchmarks, 
 	@$(BIN)/python -m pytest --durations 10 -m slow tests/engines/spark >build/spark-tests.log 2>&1 & spark=$$!; \
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25 -m slow --ignore tests/engines/spark; others=$$?; \
 	wait $$spark; spark=$$?; cat build/spark-tests.log; exit $$((others + spark))
+
+properties: $(VENV)/.roughly-dev  ## the properties with new draws, which every change's tests do not have
+	ROUGHLY_NEW_DRAWS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow" $$(grep -rl hypothesis tests --include='test_*.py')
 
 bench: $(VENV)/.roughly-dev  ## speed and recall beside the peers
 	$(BIN)/python -m benchmarks

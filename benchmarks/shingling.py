@@ -22,7 +22,7 @@ import csv
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from benchmarks import corpora
 from benchmarks.corpora import CORPORA, CorpusMissing
 from benchmarks.kernels import batches_of
 from benchmarks.measure import machine
+from roughly.cluster.common_keys import CommonLimit
 from roughly.cluster.in_memory import candidates_of, work_of
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, estimate
@@ -49,7 +50,8 @@ from roughly.verify.passages import shared_passages
 
 Row = dict[str, Any]
 COMMON = 1000
-SAMPLINGS = ("all", "mod:4", "mod:25", "adaptive", "min:400")
+SEEDS = range(10)
+"""Draws of the sampled shingles; figures are means, with the least and the most in brackets."""
 
 
 def speed(folder: Path) -> Iterator[Row]:
@@ -113,34 +115,44 @@ def methods(folder: Path) -> Iterator[Row]:
         tokens = _distinct(tokenise(_texts(folder, name).slice(0, most)))
         sets = Sampling().apply(tokens, 5)
         truth = _reaching(sets, Keys(sets.values, sets.offsets), 0.8)
-        tried: list[tuple[str, Any]] = [
-            (f"shingles, {s}, t = 0.8", Shingles(0.8, "resemblance", 5, Sampling.parse(s)))
-            for s in ("mod:25", "mod:8", "adaptive", "min:400")
-        ]
-        tried += [
-            (f"super-shingles of {k}, mod:{m}", SuperShingles(k, 5, Sampling("mod", m)))
-            for m, k in ((25, 2), (25, 4), (25, 10), (8, 4))
-        ]
-        tried += [
-            ("super-shingles of 4, mod:25, short kept", SuperShingles(4, 5, Sampling("mod", 25), short="keep")),
-            ("super-shingles of 2, mod:8, t = 0.8", SuperShingles(2, 5, Sampling("mod", 8), threshold=0.8)),
-            ("mega-shingles, 6 of 14", MegaShingles()),
-            ("mega-shingles, 6 of 7", MegaShingles(samples=7)),
-            ("word-lsh, 125 of 8 words", WordLSH(8, 125, None)),
-            ("word-lsh, 125 of 3 words, t = 0.8", WordLSH(3, 125, 0.8)),
-        ]  # fmt: skip
-        for label, method in tried:
-            started = time.process_time()
-            signature, judge = method.sign(tokens), method.judge()
-            keys = signature.keys
-            found = _reaching(signature.sketch, keys, judge.threshold) if judge.on == "sketch" else _all_of(keys)
-            right = len(np.intersect1d(found, truth, assume_unique=True))
-            short = signature.counts.get("short_documents", "")
+        draws: dict[str, list[tuple[int, float | None, float | None]]] = {}
+        for seed in SEEDS:
+            for label, method in _tried(seed).items():
+                signature, judge = method.sign(tokens), method.judge()
+                keys = signature.keys
+                found = _reaching(signature.sketch, keys, judge.threshold) if judge.on == "sketch" else _all_of(keys)
+                right = len(np.intersect1d(found, truth, assume_unique=True))
+                row = (len(found), _ratio(right, len(found)), _ratio(right, len(truth)))
+                draws.setdefault(label, []).append(row)
+        for label, rows in draws.items():
+            pairs, precise, recall = zip(*rows, strict=True)
             yield {
-                "corpus": name, "method": label, "pairs": len(found), "of them ≥ 0.8": _ratio(right, len(found)),
-                "recall": _ratio(right, len(truth)), "short": short,
-                "CPU s": round(time.process_time() - started, 1),
+                "corpus": name, "method": label, "pairs": spread(pairs, ",.0f"), "of them ≥ 0.8": spread(precise),
+                "recall": spread(recall),
             }  # fmt: skip
+
+
+def _tried(seed: int) -> dict[str, Any]:
+    """The methods compared, by the names that the docs give them."""
+    return {
+        "`shingles`, `mod:25`": Shingles(0.8, "resemblance", 5, Sampling.parse("mod:25", seed=seed)),
+        "`shingles`, `adaptive`": Shingles(0.8, "resemblance", 5, Sampling.parse("adaptive", seed=seed)),
+        "`shingles`, `min:400`": Shingles(0.8, "resemblance", 5, Sampling.parse("min:400", seed=seed)),
+        "`super-shingles` of 4": SuperShingles(4, 5, Sampling.parse("mod:25", seed=seed)),
+        "`mega-shingles`, 6 groups of 14": MegaShingles(seed=seed),
+        "`mega-shingles`, 6 groups of 7": MegaShingles(samples=7, seed=seed),
+        "`word-lsh`": WordLSH(3, 125, 0.8, seed=seed),
+    }
+
+
+def spread(values: Iterable[float | None], form: str = ".2f") -> str:
+    """The mean of some draws, with the least and the most in brackets where these are written differently."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return "–"
+    least, most = format(min(known), form), format(max(known), form)
+    mean = format(sum(known) / len(known), form)
+    return mean if least == most else f"{mean} ({least}–{most})"
 
 
 def excerpts(folder: Path) -> Iterator[Row]:
@@ -148,22 +160,22 @@ def excerpts(folder: Path) -> Iterator[Row]:
     tokens = tokenise(_texts(folder, "terms_versions"))
     sizes = np.diff(tokens.offsets)
     long = np.flatnonzero(sizes >= 8000)[:400]
-    random = np.random.default_rng(1)
-    for length in (20, 50, 100, 200, 500, 1000):
-        hashes, offsets = [], [0]
-        for d in long:
-            start = int(tokens.offsets[d]) + int(random.integers(0, sizes[d] - length))
-            whole = tokens.hashes[tokens.offsets[d] : tokens.offsets[d + 1]]
-            hashes += [whole, tokens.hashes[start : start + length]]
-            offsets += [offsets[-1] + len(whole), offsets[-1] + len(whole) + length]
-        made = Tokens(np.concatenate(hashes), np.array(offsets))
-        row: Row = {"tokens of the excerpt": length, "documents": len(long)}
-        for written in ("mod:4", "mod:25", "adaptive", "min:400"):
-            sketch = Sampling.parse(written).apply(made, 5)
-            found = estimate(sketch, np.arange(1, 2 * len(long), 2), np.arange(0, 2 * len(long), 2))
-            shared = found.counts[:, 0] > 0
-            row[f"{written}: found"] = round(float(shared.mean()), 3)
-        yield row
+    for length in (20, 50, 100, 200, 500):
+        draws: dict[str, list[float]] = {}
+        for seed in SEEDS:
+            random = np.random.default_rng(seed + 1)
+            hashes, offsets = [], [0]
+            for d in long:
+                start = int(tokens.offsets[d]) + int(random.integers(0, sizes[d] - length))
+                whole = tokens.hashes[tokens.offsets[d] : tokens.offsets[d + 1]]
+                hashes += [whole, tokens.hashes[start : start + length]]
+                offsets += [offsets[-1] + len(whole), offsets[-1] + len(whole) + length]
+            made = Tokens(np.concatenate(hashes), np.array(offsets))
+            for written in ("mod:4", "mod:25", "adaptive", "min:400"):
+                sketch = Sampling.parse(written, seed=seed).apply(made, 5)
+                found = estimate(sketch, np.arange(1, 2 * len(long), 2), np.arange(0, 2 * len(long), 2))
+                draws.setdefault(written, []).append(float((found.counts[:, 0] > 0).mean()))
+        yield {"words of the excerpt": length, **{f"`{name}`": spread(own) for name, own in draws.items()}, "`all`": 1}
 
 
 def pan(folder: Path) -> Iterator[Row]:
@@ -171,19 +183,25 @@ def pan(folder: Path) -> Iterator[Row]:
     ids, texts = _documents(folder, "pan13_no_obfuscation")
     labelled = {(row["suspicious_id"], row["source_id"]) for row in _csv(folder, "pan13_no_obfuscation_passages")}
     tokens = tokenise(texts)
+    thresholds = (0.01, 0.05)
     for written in ("all", "mod:4", "mod:25"):
-        sketch = Sampling.parse(written).apply(tokens, 5)
-        pairs = np.concatenate(list(_pairs(Keys(sketch.values, sketch.offsets))))
-        left, right = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-        found = estimate(sketch, left, right)
-        best = np.fmax(found.containment, found.contained_in)
-        for threshold in (0.005, 0.01, 0.02, 0.05, 0.1):
-            names = {_suspicious_first(ids[a], ids[b]) for a, b in pairs[best >= threshold].tolist()}
-            names.discard(None)
+        draws: dict[float, list[tuple[float | None, float | None]]] = {}
+        for seed in SEEDS if written != "all" else (0,):
+            sketch = Sampling.parse(written, seed=seed).apply(tokens, 5)
+            pairs = np.concatenate(list(_pairs(Keys(sketch.values, sketch.offsets))))
+            left, right = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+            found = estimate(sketch, left, right)
+            best = np.fmax(found.containment, found.contained_in)
+            for threshold in thresholds:
+                names = {_suspicious_first(ids[a], ids[b]) for a, b in pairs[best >= threshold].tolist()}
+                names.discard(None)
+                both = len(names & labelled)
+                draws.setdefault(threshold, []).append((_ratio(both, len(labelled)), _ratio(both, len(names))))
+        for threshold, rows in draws.items():
+            recall, precision = zip(*rows, strict=True)
             yield {
-                "sketch": written, "containment from": threshold, "pairs found": len(names),
-                "labelled pairs": len(labelled), "recall": _ratio(len(names & labelled), len(labelled)),
-                "precision": _ratio(len(names & labelled), len(names)),
+                "sketch": f"`{written}`", "containment from": threshold, "pairs found": spread(recall, ".3f"),
+                "of these labelled": spread(precision),
             }  # fmt: skip
 
 
@@ -236,29 +254,26 @@ def _sought(document: str, passage: str) -> tuple[int, int] | None:
 
 def revisions(folder: Path) -> Iterator[Row]:
     """Versions of one document, by threshold; a pair is right when both belong to one document."""
-    for name, width in (("rfc_revisions", 5), ("terms_versions", 5), ("terms_versions", 10)):
+    columns: dict[float, Row] = {threshold: {"resemblance from": threshold} for threshold in (0.1, 0.2, 0.5, 0.9)}
+    for name, called in (("rfc_revisions", "RFCs"), ("terms_versions", "terms")):
         ids, texts = _documents(folder, name)
         labelled = {tuple(sorted((row["id_a"], row["id_b"]))) for row in _csv(folder, f"{name}_pairs")}
         family = _families(ids, labelled)
         tokens = tokenise(texts)
-        for written in ("all", "mod:25"):
-            sketch = Sampling.parse(written).apply(tokens, width)
+        draws: dict[float, list[tuple[float | None, float | None]]] = {}
+        for seed in SEEDS:
+            sketch = Sampling.parse("mod:25", seed=seed).apply(tokens, 5)
             pairs = np.concatenate(list(_pairs(Keys(sketch.values, sketch.offsets))))
             left, right = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-            scores = estimate(sketch, left, right)
-            for measure in ("resemblance", "containment"):
-                value = scores.resemblance
-                if measure == "containment":
-                    value = np.fmax(scores.containment, scores.contained_in)
-                for threshold in (0.1, 0.2, 0.3, 0.5, 0.7, 0.9):
-                    chosen = pairs[value >= threshold]
-                    names = {tuple(sorted((ids[a], ids[b]))) for a, b in chosen.tolist()}
-                    right_ones = sum(family[a] == family[b] for a, b in names)
-                    yield {
-                        "corpus": name, "w": width, "sketch": written, "measure": measure, "from": threshold,
-                        "pairs": len(names), "precision": _ratio(right_ones, len(names)),
-                        "recall of labelled": _ratio(len(names & labelled), len(labelled)),
-                    }  # fmt: skip
+            value = estimate(sketch, left, right).resemblance
+            for threshold in columns:
+                names = {tuple(sorted((ids[a], ids[b]))) for a, b in pairs[value >= threshold].tolist()}
+                precise = _ratio(sum(family[a] == family[b] for a, b in names), len(names))
+                draws.setdefault(threshold, []).append((precise, _ratio(len(names & labelled), len(labelled))))
+        for threshold, rows in draws.items():
+            precise, recall = zip(*rows, strict=True)
+            columns[threshold] |= {f"{called}: right": spread(precise), f"{called}: recall": spread(recall)}
+    yield from columns.values()
 
 
 SECTIONS: dict[str, list[Callable[[Path], Iterator[Row]]]] = {
@@ -312,7 +327,7 @@ def _distinct(tokens: Tokens) -> Tokens:
 def _pairs(keys: Keys) -> Iterator[Any]:
     """Batches of pairs of documents that share a key held by at most `COMMON` documents."""
     count = len(keys.values) if keys.offsets is None else len(keys.offsets) - 1
-    docs, candidates, _ = candidates_of(keys, np.arange(count), common=COMMON, work=work_of(Resources()))
+    docs, candidates, _ = candidates_of(keys, np.arange(count), common=CommonLimit(COMMON), work=work_of(Resources()))
     yield np.empty((0, 2), np.int64)
     for found in candidates.pairs(2_000_000):
         yield docs[found]

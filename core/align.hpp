@@ -7,7 +7,7 @@
 //    rises on both sides. Too long for chance are 2 + ⌈1.5 · ln(N·M) / ln(1/p)⌉ tokens in a gap of N by M, where p is
 //    the chance that two tokens are equal; the longest chance run has about ln(N·M) / ln(1/p) (Erdős and Rényi 1970).
 //    So prose is tiled with runs of five to ten words, and a table of noughts and ones is left to step 3.
-// 3. What is left goes to shortest edit scripts (edits.hpp).
+// 3. The rest is aligned by shortest edit scripts (edits.hpp).
 // 4. `slide` and `drop_chance` tidy up: unrelated prose has a third of its words in common, in order.
 //
 // Positions and lengths are int64, counted from the start of each sequence.
@@ -25,7 +25,7 @@
 
 namespace roughly::alignment {
 
-// What an alignment comes to: aligned tokens, and of each document those not aligned, at its edges and inside.
+// The counts of an alignment: aligned tokens, and for each document those not aligned, at its edges and inside.
 struct Outline {
     i64 aligned, left_edge, left_inside, right_edge, right_inside;
 };
@@ -50,7 +50,7 @@ public:
         fill_gaps(na, nb, [&](const Gap& gap) {
             if (!tile(a, b, gap, p)) barren_.push_back(gap);
         });
-        auto same = barren_.begin();  // what gave nothing the first time would give nothing again
+        auto same = barren_.begin();  // what gave nothing the first time would give nothing the second time
         fill_gaps(na, nb, [&](const Gap& gap) {
             if (same != barren_.end() && *same == gap) {
                 ++same;
@@ -78,8 +78,8 @@ public:
     }
 
 private:
-    static constexpr int SAMPLE = 512;           // pairs of tokens looked at to guess the chance that two are equal
-    static constexpr i64 CHANCE = 3;    // a block of so many tokens or fewer may be chance
+    static constexpr int SAMPLE = 512;           // pairs of tokens compared to estimate how often two are equal
+    static constexpr i64 CHANCE = 3;    // a block of at most this number of tokens may be chance
     static constexpr i64 EDGE = 10;     // at the edge it is chance beside a change this many times as long
 
     // Append a block, or lengthen the last one where it touches.
@@ -92,7 +92,7 @@ private:
         }
     }
 
-    // The chance that a token of a equals one of b, guessed from pairs spread over both.
+    // The probability that a token of a equals one of b, estimated from pairs spread over both.
     static double equal_chance(Tokens a, Tokens b) {
         const std::size_t na = a.size(), nb = b.size(), step_a = 7919 % na, step_b = 104729 % nb;
         std::size_t i = 0, j = 0;  // i = 7919·s mod |a|, j = 104729·s + ⌊s/7⌋ mod |b|, s = 0, 1, …
@@ -111,7 +111,7 @@ private:
         return static_cast<double>(hits + 1) / (SAMPLE + 2);
     }
 
-    // Puts what fill(gap) adds to found_ between the blocks there are.
+    // Inserts what fill(gap) adds to found_ between the existing blocks.
     template <typename Fill>
     void fill_gaps(i64 na, i64 nb, Fill&& fill) {
         found_.clear();
@@ -126,7 +126,8 @@ private:
         std::swap(blocks_, found_);
     }
 
-    // Adds the blocks of one gap: the heaviest rising chain of runs that are too long for chance. Whether there are any.
+    // Adds the blocks of one gap: the heaviest rising chain of runs that are too long for chance. Whether there are
+    // any.
     bool tile(Tokens a, Tokens b, const Gap& gap, double p) {
         const i64 na = gap.i_end - gap.i, nb = gap.j_end - gap.j;
         const double cells = static_cast<double>(na) * static_cast<double>(nb);
@@ -162,9 +163,9 @@ private:
         return true;
     }
 
-    // The rising chain that holds most tokens into chain_, from last to first.
+    // The rising chain with most tokens into chain_, from last to first.
     //
-    // The heaviest chain that ends at or before each position of b stands in a Fenwick tree of maxima.
+    // The heaviest chain that ends at or before each position of b is in a Fenwick tree of maxima.
     void find_chain(const std::vector<Block>& runs, i64 size, i64 nb) {
         constexpr std::size_t NONE = ~std::size_t{0};
         const i64 nodes = nb + size + 2;
@@ -234,7 +235,7 @@ private:
         return std::min(before, after) > length;
     }
 
-    // Dissolve chance agreements, first going right, then going left, each time seeing what has gone.
+    // Remove chance agreements, first from left to right, then back, each time without those already removed.
     void drop_chance(i64 na, i64 nb, bool edges) {
         const auto stays = [&](const Block& block, i64 end_a, i64 end_b, i64 next_a,
                                i64 next_b) {
@@ -250,7 +251,7 @@ private:
             const Block next = c + 1 < n ? blocks_[c + 1] : Block{na, nb, 0};
             if (stays(block, before.left_end(), before.right_end(), next.left, next.right)) blocks_[kept++] = block;
         }
-        std::size_t first = kept;  // blocks_[first : kept] stay on the way back
+        std::size_t first = kept;  // blocks_[first : kept] are kept on the way back
         for (std::size_t c = kept; c-- > 0;) {
             const Block block = blocks_[c];
             const Block before = c > 0 ? blocks_[c - 1] : Block{0, 0, 0};

@@ -104,7 +104,7 @@ template <typename T>
 Numpy<T> to_numpy(Buffer<T>&& values, std::initializer_list<std::size_t> shape) {
     if (values.data() == nullptr) values.resize(0);
     T* owned = values.release();
-    nb::capsule owner(owned, [](void* p) noexcept { std::free(p); });
+    nb::capsule owner(owned, [](void* p) noexcept { memory::give(p); });
     return Numpy<T>(owned, shape, owner);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 static_assert(sizeof(alignment::Block) == 3 * sizeof(i64) && sizeof(alignment::Outline) == 5 * sizeof(i64));
 
-// Rows (left start, right start, length), one number behind another.
+// Rows (left start, right start, length), one number after another.
 Buffer<i64> rows_of(const std::vector<alignment::Block>& blocks) {
     Buffer<i64> rows(3 * blocks.size());
     if (!blocks.empty()) std::memcpy(rows.data(), blocks.data(), rows.size() * sizeof(i64));

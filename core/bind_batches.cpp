@@ -1,33 +1,19 @@
-// Bindings of what many documents are read and made into on several threads in one call.
+// Bindings of kernels that read or process many documents on several threads in one call.
 
-#include <cerrno>
 #include <cstring>
 #include <numeric>
-#include <system_error>
 #include <vector>
 
 #include "align.hpp"
+#include "bind_files.hpp"
 #include "bind_rows.hpp"
 #include "gather_file.hpp"
+#include "line_copy.hpp"
 #include "shingle_batches.hpp"
 
 namespace roughly {
 
 namespace {
-
-// Runs f() without the GIL; what the system refused becomes an OSError.
-template <typename F>
-auto with_files(F&& f) {
-    try {
-        return without_gil(f);
-    } catch (const std::system_error& error) {
-        errno = error.code().value();
-        PyErr_SetFromErrno(PyExc_OSError);
-    } catch (const FileTooShort& error) {
-        PyErr_SetString(PyExc_OSError, error.what());
-    }
-    throw nb::python_error();
-}
 
 auto loop_on(unsigned threads) {
     return [threads](std::size_t n, std::size_t chunk, auto&& body) {
@@ -35,8 +21,8 @@ auto loop_on(unsigned threads) {
     };
 }
 
-// What the alignments of documents 2p and 2p + 1 come to. A document that stands on the left of several pairs, one after
-// the other, is read once.
+// The counts of the alignments of documents 2p and 2p + 1. A document on the left of several consecutive pairs is read
+// once.
 Buffer<i64> outlines_of_pairs(const FileRanges& ranges, std::span<const i64> starts, std::span<const i64> lengths,
                               unsigned threads) {
     struct Scratch {
@@ -74,18 +60,18 @@ auto as_tuple(ShingleSets&& sets) {
 }  // namespace
 
 void bind_batches(nb::module_& m) {
-    m.def("gather_tokens", [](int file, In<i64> starts, In<i64> lengths, In<i64> docs, unsigned threads) {
+    m.def("gather_tokens", [](In<i32> files, In<i64> starts, In<i64> lengths, In<i64> docs, unsigned threads) {
         auto [hashes, offsets] = with_files([&] {
-            FileRanges ranges(file, span(starts), span(lengths), span(docs));
+            FileRanges ranges(span(files), span(starts), span(lengths), span(docs));
             Buffer<u64> gathered = gather_file(ranges, loop_on(threads));
             return std::pair(std::move(gathered), ranges.take_offsets());
         });
         return std::tuple(to_numpy(std::move(hashes)), to_numpy(std::move(offsets)));
     });
-    m.def("gather_shingle_sets", [](int file, In<i64> starts, In<i64> lengths, In<i64> docs, u64 size,
+    m.def("gather_shingle_sets", [](In<i32> files, In<i64> starts, In<i64> lengths, In<i64> docs, u64 size,
                                     unsigned threads) {
         return as_tuple(with_files([&] {
-            const FileRanges ranges(file, span(starts), span(lengths), span(docs));
+            const FileRanges ranges(span(files), span(starts), span(lengths), span(docs));
             const auto fetch = [&](std::size_t begin, std::size_t end, u64* room) {
                 ranges.read(begin, end, room);
                 return static_cast<const u64*>(room);
@@ -93,14 +79,28 @@ void bind_batches(nb::module_& m) {
             return shingle_batches(ranges.offsets(), size, thread_count(threads), fetch, loop_on(threads));
         }));
     });
-    m.def("gather_outlines", [](int file, In<i64> starts, In<i64> lengths, unsigned threads) {
+    m.def("gather_outlines", [](In<i32> files, In<i64> starts, In<i64> lengths, unsigned threads) {
         return to_numpy(with_files([&] {
             require(starts.size() % 2 == 0 && starts.size() == lengths.size(), "every pair needs two ranges");
             Buffer<i64> docs(starts.size());
             std::iota(docs.begin(), docs.end(), i64{0});
-            const FileRanges ranges(file, span(starts), span(lengths), docs.span());
+            const FileRanges ranges(span(files), span(starts), span(lengths), docs.span());
             return outlines_of_pairs(ranges, span(starts), span(lengths), threads);
         }), 5);
+    });
+    m.def("copy_lines", [](int from, int to, In2<i64> blocks, In<bool> keep, i64 at, unsigned threads) {
+        static_assert(sizeof(LineBlock) == 4 * sizeof(i64));
+        const std::span<const i64> numbers = span(blocks);
+        require(blocks.shape(1) == 4 && std::ranges::all_of(numbers, [](i64 n) { return n >= 0; }),
+                "a block is its first line, its lines, where it begins and its bytes");
+        const std::span rows(reinterpret_cast<const LineBlock*>(numbers.data()), blocks.shape(0));
+        return with_files([&] {
+            try {
+                return copy_lines(from, to, rows, span(keep), at, thread_count(threads), loop_on(threads));
+            } catch (const FileChanged&) {
+                return i64{-1};
+            }
+        });
     });
     m.def("parallel_shingle_sets", [](In<u64> tokens, In<i64> offsets, u64 size, unsigned threads) {
         return as_tuple(without_gil([&] {

@@ -1,13 +1,18 @@
 // Bindings of the kernels of text: hashes, shingles, tokens.
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
 
 #include "bind.hpp"
+#include "characters.hpp"
 #include "gathering.hpp"
 #include "hashing.hpp"
 #include "minhash.hpp"
 #include "shingles.hpp"
 #include "sorting.hpp"
+#include "text_signing.hpp"
 #include "tokens.hpp"
 #include "windows.hpp"
 
@@ -73,6 +78,19 @@ void bind_text(nb::module_& m) {
         const UnicodeTable table = table_of(stage1, stage2);
         auto tokens = without_gil([&] { return tokenise(span(data), span(offsets), table); });
         return std::pair(to_numpy(std::move(tokens.hashes)), to_numpy(std::move(tokens.offsets)));
+    });
+    m.def("characters", [](In<u8> data, In<i64> offsets, In<u16> stage1, In<u32> stage2) {
+        const UnicodeTable table = table_of(stage1, stage2);
+        auto tokens = without_gil([&] { return characters(span(data), span(offsets), table); });
+        return std::pair(to_numpy(std::move(tokens.hashes)), to_numpy(std::move(tokens.offsets)));
+    });
+    m.def("sign_texts", [](In<u8> data, In<i64> offsets, In<u16> stage1, In<u32> stage2, u64 size, In<u32> multipliers,
+                           In<u32> increments, u64 bands, u64 rows) {
+        const UnicodeTable table = table_of(stage1, stage2);
+        const BandRequest request{size, {span(multipliers), span(increments)}, bands, rows};
+        auto out = without_gil([&] { return sign_texts(span(data), span(offsets), table, request); });
+        return std::tuple(to_numpy(std::move(out.raw), 2), to_numpy(std::move(out.lexical), 2),
+                          to_numpy(std::move(out.keys), {offsets.size() - 1, bands}), to_numpy(std::move(out.lengths)));
     });
     m.def("token_spans", [](In<u8> data, In<u16> stage1, In<u32> stage2) {
         const UnicodeTable table = table_of(stage1, stage2);

@@ -1,4 +1,4 @@
-// Pairs that would join two components: what is left to compare once each removed document has its witness.
+// Pairs that would join two components: the remaining comparisons once each removed document has its witness.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace roughly {
 
 struct Bridges {
     std::vector<CandidatePair> pairs;
-    i64 bucket, place;  // to go on from
+    i64 bucket, place;  // to continue from
 };
 
 // Pairs (d, k), d > k, of documents that share a bucket and are not yet in one component.
 //
 // Starts at document `place` of `bucket` and stops after the document that fills `limit` pairs. The bucket after the
-// last one means that all are done. roots[d] stands for the component of document d.
+// last one means that all are done. roots[d] names the component of document d.
 inline Bridges find_bridges(i64 bucket, i64 place, std::span<const i64> bucket_offsets,
                             std::span<const u32> bucket_docs, std::span<const i32> roots, i64 limit) {
     Bridges found{{}, bucket, place};

@@ -1,10 +1,10 @@
-// The connected components of the candidate graph: documents that a chain of shared buckets joins.
+// The connected components of the candidate graph: documents that a chain of shared buckets connects.
 //
-// What is decided in one component makes no difference to another, so components are resolved side by side. Documents are
-// put in order by component, the one with the most work first, and by rank within it: a component is then a range.
+// Components do not affect each other, so they are resolved in parallel. Documents are ordered by component, the one
+// with the most work first, and by rank within it: a component is then a range.
 //
-// Threads join documents in one forest, where a root is only ever linked to a smaller one. So the root of a component is
-// its smallest document in the end, whoever was first.
+// Threads join documents in one forest, where a root is only ever linked to a smaller one. So the root of a component
+// is its smallest document in the end, whichever thread was first.
 #pragma once
 
 #include <algorithm>
@@ -50,11 +50,11 @@ public:
     }
 
 private:
-    static constexpr auto RELAXED = std::memory_order_relaxed;  // a link says all there is to know
+    static constexpr auto RELAXED = std::memory_order_relaxed;  // a link is all that is needed
     std::unique_ptr<std::atomic<u32>[]> parents_;
 };
 
-// The smallest document that a chain of links joins each document with. `links` has rows of two documents.
+// The smallest document of each document's component. `links` has rows of two documents.
 template <typename Loop>
 Buffer<i32> find_linked_roots(Matrix<const i32> links, std::size_t documents, Loop&& loop) {
     SharedForest forest(documents);
@@ -74,7 +74,8 @@ struct CandidateComponents {
     std::vector<i64> work;  // pairs of documents that share a bucket, counted once per bucket
 };
 
-// `bucket_starts` counts the documents of the buckets. `loop(n, chunk, body)` runs a body over 0 … n − 1 on all threads.
+// `bucket_starts` counts the documents of the buckets. `loop(n, chunk, body)` runs a body over 0 … n − 1 on all
+// threads.
 template <typename Loop>
 CandidateComponents find_candidate_components(std::span<const i64> doc_offsets, std::span<const u32> doc_buckets,
                                               std::span<const i64> bucket_starts, Loop&& loop) {
@@ -128,7 +129,7 @@ CandidateComponents find_candidate_components(std::span<const i64> doc_offsets, 
     return found;
 }
 
-// The buckets of each document, and the flags that go with them where there are any, with the documents in this order.
+// The buckets of each document, and their flags, if there are any, with the documents in this order.
 struct ReorderedBuckets {
     Buffer<i64> doc_offsets;
     Buffer<u32> doc_buckets;

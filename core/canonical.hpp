@@ -1,19 +1,19 @@
 // The slow path of the tokeniser: text with bytes above 127 rewritten in canonical form, as UTF-8.
 //
 // Every character becomes its canonical sequence (`classes` says how the table holds it), marks are put into canonical
-// order, and a blank stands wherever a token ends that no separator ends. In the result a byte belongs to a token
+// order, and a space is inserted wherever a token ends without a separator. In the result a byte belongs to a token
 // exactly if it is an ASCII letter or digit or above 127, so the fast passes apply to it. ASCII letters keep their
 // case: hashing lowers them.
 //
 // The output must have room for GROWTH bytes per byte of input and sixteen more.
 //
-// While rewriting, five numbers say where things stand:
+// The state of rewriting is five numbers:
 //
 // | name  | meaning                                                |
 // |-------|--------------------------------------------------------|
 // | n     | length of the output so far                            |
 // | last  | class of the last character that is not a mark         |
-// | base  | where that character stands in the output              |
+// | base  | position of that character in the output               |
 // | run   | where the marks begin that may still change places     |
 // | marks | how many these are                                     |
 #pragma once
@@ -50,7 +50,7 @@ inline u64 copy_ascii(const u8* p, u64 left, u8* out) {
     return at;
 }
 
-// Writes a mark behind those of its run out[run:n] that do not order after it; returns the new end.
+// Writes a mark after those of its run out[run:n] that do not sort after it; returns the new end.
 inline u64 put_in_order(u8* out, u64 n, u64 run, u32 cp, u32 order, const UnicodeTable& table) {
     u64 place = n;
     while (place > run) {

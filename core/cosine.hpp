@@ -7,17 +7,17 @@
 //
 //     cosine(x, y) ≤ ‖x_{≤j}‖ · ‖y_{≤j}‖
 //
-// So a vector is not indexed by its commonest terms, as long as ‖y_{≤j}‖ stays below the threshold t, and a query stops
-// where ‖x_{≤j}‖ does (Bayardo 2007; Anastasiu and Karypis 2014, L2AP). The postings of a term are sorted by ‖y_{≤j}‖,
-// the longest first: a query reads them until the product falls below t, and the long lists of common terms are hardly
-// read at all. Nothing is added up on the way. A document met for the first time is met by the rarest shared term, or
-// the pair is below t; with the H = 64 commonest terms held as a row of numbers, its cosine is at most
+// So a vector is not indexed by its most frequent terms, as long as ‖y_{≤j}‖ is below the threshold t, and a query
+// stops where ‖x_{≤j}‖ is (Bayardo 2007; Anastasiu and Karypis 2014, L2AP). The postings of a term are sorted by
+// ‖y_{≤j}‖, the longest first: a query reads them until the product falls below t, and the long lists of common terms
+// are hardly read at all. Nothing is added up on the way. A document that is found first by a term shares no rarer one,
+// or the pair is below t; with the H = 64 most frequent terms stored as a row of numbers, its cosine is at most
 //
 //     x_j·y_j + ‖x_{H≤i<j}‖ · ‖y_{H≤i<j}‖ + Σ_{i<H} x_i·y_i
 //
-// What is left is merged from term j towards the common ones, and dropped as soon as the same bound, with what was
-// found in place of x_j·y_j, falls below t. Only the few that reach the end are computed in full. Bounds have a margin
-// of 10⁻⁶ and rows are rounded up, so that rounding costs no pair.
+// The remaining pairs are merged from term j towards the common ones, and dropped as soon as the same bound, with what
+// was found in place of x_j·y_j, falls below t. Only the few that reach the end are computed in full. Bounds have a
+// margin of 10⁻⁶ and rows are rounded up, so that rounding loses no pair.
 //
 // Sums are double, added in the order of the terms, so the bits are the same however vectors are cut into blocks. What
 // only bounds a cosine is kept as float.
@@ -36,7 +36,7 @@
 namespace roughly::cosine {
 
 inline constexpr double MARGIN = 1e-6;
-inline constexpr i64 HEAD = 64;    // how many of the commonest terms are held as a row for each vector
+inline constexpr i64 HEAD = 64;    // number of the most frequent terms stored as a row for each vector
 inline constexpr i32 ONE = 32767;  // a weight of 1 in such a row
 
 using Places = std::span<const i64>;
@@ -47,7 +47,7 @@ struct Units {
     Places offsets;
     std::span<const float> unit;          // x_i
     std::span<const float> middle;        // ‖x_{H≤i<j}‖ of the term j at each place
-    std::span<const std::int16_t> heads;  // x_i·ONE for i < H, rounded up; H numbers a vector
+    std::span<const std::int16_t> heads;  // x_i·ONE for i < H, rounded up; H numbers per vector
 
     const std::int16_t* head(i64 d) const { return heads.data() + d * HEAD; }
 };
@@ -111,8 +111,8 @@ inline void indexed_from(const double* weights, Places offsets, const double* no
     }
 }
 
-// The postings of the places from `firsts` on; `starts` says where those of each term begin. Equals stand in the order
-// of their documents.
+// The postings of the places from `firsts` on; `starts` says where those of each term begin. Ties are in the order of
+// their documents.
 inline void build_index(const double* weights, const double* norms, const Units& vectors, const i64* firsts,
                         Places starts, u32* docs, float* through, float* unit, float* middle) {
     struct Entry {
@@ -185,14 +185,15 @@ inline bool may_reach(const Units& asking, i64 x, i64 place, const Units& held, 
     return total >= least;
 }
 
-// Pairs (x, y) that may reach the threshold, x from start to stop − 1 of those asking, y of those held; and how many
-// were met. Vector x is number first + x among those held or after them, and meets only those below it.
+// Pairs (x, y) that may reach the threshold, x from start to stop − 1 of the queries (`asking`), y of the indexed
+// vectors (`held`); and the number of pairs that share a term. Query x has the number first + x among the indexed
+// vectors or after them, and is paired only with lower numbers.
 inline std::pair<std::vector<Pair>, i64> find_candidates(i64 start, i64 stop, i64 first, const Units& asking,
                                                          const Units& held, const Postings& postings,
                                                          double threshold) {
     const double least = threshold - MARGIN;
     std::vector<Pair> pairs;
-    std::vector<i32> seen(held.offsets.size() - 1, -1);  // the last vector that met y, counted from `start`
+    std::vector<i32> seen(held.offsets.size() - 1, -1);  // the last query that found y, counted from `start`
     i64 met = 0;
     for (i64 x = start; x < stop; ++x) {
         const auto ux = static_cast<std::size_t>(x);

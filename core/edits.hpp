@@ -5,7 +5,7 @@
 //     x_d(k) = max(x_{d−1}(k + 1), x_{d−1}(k − 1) + 1), and on from there as far as tokens are equal
 //
 // The first inserts a token of b, the second deletes one of a. Where EDITS edits do not lead to the end of the gap, the
-// path that got furthest is taken, and a new one starts behind it.
+// path that got furthest is used, and a new one starts after it.
 //
 // | symbol | meaning                                                         |
 // |--------|-----------------------------------------------------------------|

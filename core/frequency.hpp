@@ -1,7 +1,7 @@
 // Terms counted by number, replaced, classified, and looked up in a lexicon.
 //
 // A lexicon on disk is looked up by `look_up`: hashes in order, and a directory with the place of the first hash for
-// each value of their highest bits, so that a bucket holds one or none. Hashes are uniform, so only malice makes it
+// each value of their highest bits, so that a bucket has one or none. Hashes are uniform, so only malice makes it
 // slow.
 //
 // Hashes are uint64, numbers of terms uint32, positions int64; a count is last document << 32 | document frequency.
@@ -19,7 +19,7 @@ namespace roughly {
 
 inline constexpr u32 DROPPED = 0xFFFFFFFF;
 
-// counts[t] += 1 for each document that holds term t; documents are numbered from `first_document`, 1 or more.
+// counts[t] += 1 for each document that contains term t; documents are numbered from `first_document`, 1 or more.
 inline void count_documents(std::span<const u32> numbers, std::span<const i64> offsets, u64 first_document,
                             u64* counts) {
     constexpr u64 LOW = 0xFFFFFFFF;
@@ -48,7 +48,7 @@ inline void put_targets(std::span<const u32> numbers, std::span<const i64> offse
     }
 }
 
-// text[starts[i]:ends[i]], one behind another.
+// text[starts[i]:ends[i]], one after another.
 inline void gather_text(const u8* text, std::span<const i64> starts, std::span<const i64> ends, u8* out) {
     for (std::size_t i = 0; i < starts.size(); i++) {
         const auto length = static_cast<std::size_t>(ends[i] - starts[i]);
@@ -59,7 +59,7 @@ inline void gather_text(const u8* text, std::span<const i64> starts, std::span<c
 
 inline constexpr u8 PLAIN_LETTERS = 0, PLAIN = 1, OTHER = 2;
 
-// Of each term, whether it is a–z only, a–z and digits, or holds other characters.
+// For each term, whether it is a–z only, a–z and digits, or has other characters.
 inline void classify_terms(const u8* text, std::span<const i64> ends, u8* out) {
     i64 at = 0;
     for (std::size_t t = 0; t < ends.size(); t++) {
@@ -79,7 +79,7 @@ inline void classify_terms(const u8* text, std::span<const i64> ends, u8* out) {
 inline void look_up(std::span<const u64> wanted, std::span<const u64> hashes, std::span<const u32> directory,
                     std::span<const u32> counts, u64 shift, u32* out) {
     const u64 terms = hashes.size();
-    constexpr std::size_t AHEAD = 16;  // a lexicon is larger than any cache: ask for what will be needed soon
+    constexpr std::size_t AHEAD = 16;  // a lexicon is larger than any cache: prefetch what will be needed
     for (std::size_t i = 0; i < wanted.size(); i++) {
         if (i + 2 * AHEAD < wanted.size()) prefetch(&directory[wanted[i + 2 * AHEAD] >> shift]);
         if (i + AHEAD < wanted.size()) {

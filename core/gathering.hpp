@@ -10,7 +10,7 @@
 
 namespace roughly {
 
-// out[offsets[i]:offsets[i + 1]] = values[starts[i]:…] for each start. Throws where a range does not lie in `values`.
+// out[offsets[i]:offsets[i + 1]] = values[starts[i]:…] for each start. Throws if a range is not within `values`.
 inline Buffer<u64> gather_ranges(std::span<const u64> values, std::span<const i64> starts,
                                  std::span<const i64> offsets) {
     if (offsets.size() < starts.size() + 1 || offsets.back() < 0) {

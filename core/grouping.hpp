@@ -5,9 +5,9 @@
 // set already. A key whose slot is not in `twice` occurs once, for certain; with eight slots per key about one in eight
 // of the unshared ones passes by chance and is dropped by the sort that follows.
 //
-// A row is a key and a member (a u32 that stands for a document). Keys are spread by a multiplication first, so that
+// A row is a key and a member (a u32 that names a document). Keys are spread by a multiplication first, so that
 // samples of the smallest hashes fill all slots, and so that a share of all keys can be taken by their highest bits:
-// rows outside of share number `share` of 2^bits are passed over. The key 0 is no key.
+// rows outside of share number `share` of 2^bits are skipped. The key 0 is no key.
 //
 // All arithmetic on keys is unsigned and wraps around.
 #pragma once
@@ -71,7 +71,7 @@ void for_each_row(std::span<const u64> keys, std::span<const u32> members, Share
     }
 }
 
-// Notes the keys of a share.
+// Marks the keys of a share.
 inline void mark_keys(std::span<const u64> keys, std::span<const u32> members, Share share, std::span<u64> once,
                       std::span<u64> twice) {
     const KeyFilter<u64> filter(once);
@@ -85,7 +85,7 @@ inline void mark_keys(std::span<const u64> keys, std::span<const u32> members, S
     });
 }
 
-// How many rows `select_shared` would give.
+// The number of rows that `select_shared` would return.
 inline i64 count_shared(std::span<const u64> keys, std::span<const u32> members, Share share,
                         std::span<const u64> twice) {
     const KeyFilter<const u64> filter(twice);
@@ -128,7 +128,7 @@ struct KeyRow {
     auto operator<=>(const KeyRow&) const = default;
 };
 
-// Sorts rows that lie in two arrays.
+// Sorts rows that are stored in two arrays.
 class RowSorter {
 public:
     void sort(std::span<u64> keys, std::span<u32> members) {
@@ -210,8 +210,8 @@ struct KeyBuckets {
     i64 too_common = 0;       // keys left out
 };
 
-// The buckets of sorted rows. A bucket has two members or more, and at most `most`, if that is not 0. With `probing` the
-// lowest bit of a member says whether it is a probe, and a bucket needs one that is.
+// The buckets of sorted rows. A bucket has two members or more, and at most `most`, if that is not 0. With `probing`
+// the lowest bit of a member says whether it is a probe, and a bucket needs one that is.
 inline KeyBuckets find_buckets(std::span<const u64> keys, std::span<const u32> members, bool probing, i64 most) {
     const std::size_t n = keys.size();
     KeyBuckets found;
@@ -277,7 +277,8 @@ inline void count_members(std::span<const u32> members, std::span<i64> counts) {
 
 // From members by bucket to buckets by member, ascending, or the other way round.
 //
-// `ends` holds where each member's buckets begin, and afterwards where they end. `is_probe` goes along if it is not empty.
+// `ends` holds where each member's buckets begin, and afterwards where they end. `is_probe` is reordered likewise if it
+// is not empty.
 inline void transpose(std::span<const i64> starts, std::span<const u32> members, std::span<const bool> is_probe,
                       std::span<i64> ends, std::span<u32> out, std::span<bool> out_is_probe) {
     for (std::size_t b = 0; b + 1 < starts.size(); ++b) {

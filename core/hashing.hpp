@@ -10,14 +10,14 @@
 // which is a bijection of h for each w and of w for each h, so two strings of one length that differ in one word never
 // collide. `mix` is Evensen's *moremur*, a bijection with good avalanche.
 //
-// A product of two 64-bit words occupies many a processor's only multiplier for three cycles, so where hashes are most
-// of the work there is one product per word. A fingerprint has two lanes, of other multipliers and seeds,
+// A product of two 64-bit words occupies the only multiplier of many processors for three cycles, so where hashes are
+// most of the work there is one product per word. A fingerprint has two lanes, of other multipliers and seeds,
 //
 //     h ← s(C·(h ⊕ r(w)))              r(w) = w ⊕ w ≫ 29,  s(h) = h ⊕ h ≫ 32
 //
 // a bijection of h and of w again. Without r the highest bit of a word would change one bit of the state only, which
 // the next word could undo. What cancels in one lane does not in the other. The length is added and the state mixed at
-// the end, so a string and the same string with zero bytes behind it differ. `spread`, s(M1·h), is for numbers that
+// the end, so a string and the same string followed by zero bytes differ. `spread`, s(M1·h), is for numbers that
 // are random in all their bits already, but depend on each other.
 //
 // | constant     | value                                                                               |
@@ -69,39 +69,54 @@ inline constexpr u64 fold(u64 h, u64 word, u64 by) {
     return h ^ h >> 32;
 }
 
-// 128-bit fingerprint of each byte string data[offsets[i]:offsets[i + 1]]: two words per string.
+struct Fingerprint {
+    u64 first, second;
+};
+
+// 128-bit fingerprint of the bytes data[at:end].
+inline Fingerprint fingerprint(std::span<const u8> data, u64 at, u64 end) {
+    const u64 length = end - at;
+    u64 h = SEED, g = SEED2;
+    for (; at + 8 <= end; at += 8) {
+        const u64 word = load(data.data() + at);
+        h = fold(h, word, C);
+        g = fold(g, word, C2);
+    }
+    const u64 word = load_tail(data.data() + at, end - at, data.size() - at);
+    return {mix(fold(h, word, C) + length), mix(fold(g, word, C2) + length)};
+}
+
+// 128-bit fingerprint of a sequence of values.
+inline Fingerprint fingerprint(std::span<const u64> values) {
+    u64 h = SEED, g = SEED2;
+    for (const u64 value : values) {
+        h = fold(h, value, C);
+        g = fold(g, value, C2);
+    }
+    return {mix(h + values.size()), mix(g + values.size())};
+}
+
+// The fingerprint of each byte string data[offsets[i]:offsets[i + 1]]: two words per string.
 inline Buffer<u64> hash_bytes(std::span<const u8> data, std::span<const i64> offsets) {
     const std::size_t n = offsets.size() - 1;
     Buffer<u64> out(2 * n);
     for (std::size_t d = 0; d < n; d++) {
-        u64 at = static_cast<u64>(offsets[d]);
-        const u64 end = static_cast<u64>(offsets[d + 1]), length = end - at;
-        u64 h = SEED, g = SEED2;
-        for (; at + 8 <= end; at += 8) {
-            const u64 word = load(data.data() + at);
-            h = fold(h, word, C);
-            g = fold(g, word, C2);
-        }
-        const u64 word = load_tail(data.data() + at, end - at, data.size() - at);
-        out[2 * d] = mix(fold(h, word, C) + length);
-        out[2 * d + 1] = mix(fold(g, word, C2) + length);
+        const auto found = fingerprint(data, static_cast<u64>(offsets[d]), static_cast<u64>(offsets[d + 1]));
+        out[2 * d] = found.first;
+        out[2 * d + 1] = found.second;
     }
     return out;
 }
 
-// 128-bit fingerprint of each sequence values[offsets[i]:offsets[i + 1]]: two words per sequence.
+// The fingerprint of each sequence values[offsets[i]:offsets[i + 1]]: two words per sequence.
 inline Buffer<u64> hash_sequences(std::span<const u64> values, std::span<const i64> offsets) {
     const std::size_t n = offsets.size() - 1;
     Buffer<u64> out(2 * n);
     for (std::size_t d = 0; d < n; d++) {
         const u64 at = static_cast<u64>(offsets[d]), end = static_cast<u64>(offsets[d + 1]);
-        u64 h = SEED, g = SEED2;
-        for (u64 i = at; i < end; i++) {
-            h = fold(h, values[i], C);
-            g = fold(g, values[i], C2);
-        }
-        out[2 * d] = mix(h + (end - at));
-        out[2 * d + 1] = mix(g + (end - at));
+        const auto found = fingerprint(values.subspan(at, end - at));
+        out[2 * d] = found.first;
+        out[2 * d + 1] = found.second;
     }
     return out;
 }

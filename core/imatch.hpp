@@ -13,8 +13,8 @@
 // secret key. All arithmetic is on uint64 and wraps around. A signature of fewer than `min_terms` terms, or of less
 // than a share `min_share` of the document's distinct terms, is rejected: it is 0, and no signature that counts is.
 //
-// With `secondary`, terms rarer than the range are added, commonest first, while there are too few (Kołcz 2008, §3);
-// each lexicon adds those that it has not dropped.
+// With `secondary`, terms rarer than the range are added, the most frequent first, while there are too few (Kołcz 2008,
+// §3); each lexicon adds those that it has not dropped.
 #pragma once
 
 #include <algorithm>
@@ -32,15 +32,15 @@
 
 namespace roughly {
 
-// Which terms a filter keeps. By idf: lowest ≤ rarity < highest. By document: of its n known terms, commonest first,
-// those from place ⌊lowest·n/100⌋ to before ⌊(highest·n + rounding)/100⌋. `outer`: all the others.
+// Which terms a filter keeps. By idf: lowest ≤ rarity < highest. By document: of its n known terms, the most frequent
+// first, those from position ⌊lowest·n/100⌋ to before ⌊(highest·n + rounding)/100⌋. `outer`: all the others.
 struct TermSelection {
     bool by_document;
     u64 lowest, highest, rounding;
     bool outer;
 };
 
-// What a signature needs so as not to be rejected.
+// The conditions of a valid signature.
 struct SignatureDemands {
     i64 min_terms;
     double min_share;
@@ -66,10 +66,10 @@ struct LexiconSums {
 class ImatchSigner {
 public:
     static constexpr u64 SEEDS = 2;             // seeds that come before those of the random bits
-    static constexpr u64 FIELDS = 4;            // lexicons that one word of random bits serves
-    static constexpr u64 ALL_TERMS = 1 << 20;   // stands for the lexicon's number in the signature of all terms
+    static constexpr u64 FIELDS = 4;            // lexicons per word of random bits
+    static constexpr u64 ALL_TERMS = 1 << 20;   // replaces the lexicon's number in the signature of all terms
 
-    // A lexicon drops a term whose sixteen bits are below `cut`. `room`: the most terms that a document has.
+    // A lexicon drops a term whose sixteen bits are below `cut`. `room`: the most terms of a document.
     ImatchSigner(TermSelection selection, SignatureDemands demands, std::span<const u64> seeds, u64 lexicons, u64 cut,
                  std::size_t room)
         : selection_(selection), demands_(demands), seeds_(seeds), lexicons_(lexicons),
@@ -100,8 +100,8 @@ public:
 private:
     static constexpr u64 FIELD = 0xFFFF;
 
-    // Terms that are `min_share` of so many. 0.07 of a hundred terms is seven of them, although 0.07 · 100 is more than
-    // 7 in floating point.
+    // The number of terms that is `min_share` of `count`. 0.07 of a hundred terms is seven of them, although 0.07 · 100
+    // is more than 7 in floating point.
     i64 share_of(std::size_t terms) const {
         constexpr double ROUNDING = 1e-9;
         const double share = std::ceil(demands_.min_share * static_cast<double>(terms) - ROUNDING);
@@ -109,7 +109,7 @@ private:
         return share < 4e18 ? static_cast<i64>(share) : i64{4'000'000'000'000'000'000};
     }
 
-    // The range of rarity that holds a share of the document's terms.
+    // The range of rarity with a share of the document's terms.
     std::pair<u64, u64> find_places(std::span<const u64> terms, std::span<const u32> frequencies) {
         u64* ranks = ranks_.data();
         u64 n = 0;
@@ -138,7 +138,7 @@ private:
         return n;
     }
 
-    // The document's terms rarer than the range into more_, commonest first.
+    // The document's terms rarer than the range into more_, the most frequent first.
     u64 select_rarer(std::span<const u64> terms, std::span<const u32> frequencies, u64 high) {
         const auto is_rarer = [&](std::size_t i) {
             return frequencies[i] != 0 && rarity(terms[i], frequencies[i]) >= high;
@@ -155,7 +155,7 @@ private:
         return n;
     }
 
-    // Put a term where its rarity stands in the sorted ranks_[:n]; terms of one rarity in the order of their hashes.
+    // Insert a term by its rarity into the sorted ranks_[:n]; terms of one rarity in the order of their hashes.
     void put_in_place(u64 r, u64 term, u64 n) {
         auto at = std::lower_bound(ranks_.data(), ranks_.data() + n, r) - ranks_.data();
         for (; more_[static_cast<std::size_t>(at)] != 0; at++) {
@@ -197,7 +197,7 @@ private:
         }
     }
 
-    // The signature of one lexicon. While there are too few terms, those held ready from `count` on are added.
+    // The signature of one lexicon. While there are too few terms, those from `count` on are added.
     u64 finish(u64 lexicon, u64 count, u64 extra, i64 needed) const {
         LexiconSums sums = sums_[lexicon];
         for (u64 at = count; at < count + extra && static_cast<i64>(sums.size) < needed; at++) {

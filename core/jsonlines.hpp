@@ -1,16 +1,16 @@
 // JSON lines: the values of a few wanted columns, found and unescaped in one pass over the bytes.
 //
 // A line is *taken* if it is, beyond doubt, one JSON object (RFC 8259) from its first to its last byte that has a
-// string for a text, and nothing but strings, whole numbers and nulls for the other wanted columns. Everything else is
-// *unsure* and left to a slower reader, also much that is good JSON: a wanted key that stands twice, a top-level key
+// string for a text, and only strings, whole numbers and nulls for the other wanted columns. Everything else is
+// *unsure* and left to a slower reader, also much that is good JSON: a wanted key that occurs twice, a top-level key
 // with an escape in it, a lone surrogate, `-0`, more than 18 digits in a wanted number, an exponent of three digits,
-// values nested deeper than 60. That the bytes are UTF-8 is for the caller to check.
+// values nested deeper than 60, bytes that are not UTF-8.
 //
 // Strings are read sixteen bytes at a time, as a vector of bytes that are compared with a quote, a backslash and the
-// first character that is no control character. Line feeds are control characters, so no string reaches over the end
-// of a line.
+// first character that is no control character. Line feeds are control characters, so no string crosses the end of a
+// line.
 //
-// All positions are uint64; BAD stands for "unsure".
+// All positions are uint64; BAD means "unsure".
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@
 namespace roughly {
 
 enum class LineStatus : u8 { unsure = 0, taken = 1, blank = 2 };
-enum class ValueKind : u8 { null = 0, plain = 1, escaped = 2 };  // a plain value is copied as it stands
+enum class ValueKind : u8 { null = 0, plain = 1, escaped = 2 };  // a plain value is copied as it is
 
 inline constexpr u64 BAD = ~u64{0};
 inline constexpr u64 VECTOR = 16;      // bytes that are read at a time
@@ -39,7 +39,7 @@ class JsonReader {
 public:
     explicit JsonReader(std::span<const u8> data) : data_(data.data()), size_(data.size()) {}
 
-    // The byte at `at`, or 0 at the end of the line; a 0 is good for nothing outside a string.
+    // The byte at `at`, or 0 at the end of the line; a 0 is invalid outside a string.
     u8 peek(u64 at, u64 end) const { return at < end ? data_[at] : 0; }
 
     u64 skip_space(u64 at, u64 end) const {
@@ -47,13 +47,13 @@ public:
         return at;
     }
 
-    // Where the closing quote of a string without escapes stands; or BAD.
+    // The position of the closing quote of a string without escapes; or BAD.
     u64 plain_end(u64 at, u64 end) const {
         at = next_special(at, end);
         return peek(at, end) == '"' ? at : BAD;
     }
 
-    // Behind the closing quote of a string; or BAD.
+    // The position after the closing quote of a string; or BAD.
     u64 skip_string(u64 at, u64 end) const {
         while (true) {
             at = next_special(at, end);
@@ -103,7 +103,7 @@ public:
         }
     }
 
-    // Behind null, true or false; or BAD.
+    // The position after null, true or false; or BAD.
     u64 skip_literal(u64 at, u64 end) const {
         if (at + 4 > end) return BAD;
         if (std::memcmp(data_ + at, "null", 4) == 0 || std::memcmp(data_ + at, "true", 4) == 0) return at + 4;
@@ -111,7 +111,7 @@ public:
         return BAD;
     }
 
-    // Behind a whole number as people write it, and nothing else: no fraction, no -0, 18 digits at most; or BAD.
+    // The position after a whole number as people write it: no fraction, no -0, 18 digits at most; or BAD.
     u64 skip_whole(u64 at, u64 end) const {
         const bool negative = peek(at, end) == '-';
         at += negative;
@@ -121,7 +121,8 @@ public:
         return letter == '.' || letter == 'e' || letter == 'E' ? BAD : stop;
     }
 
-    // Behind the value at `at`, of any kind; or BAD. `inside` has a bit per level: 1 in an object, 0 in an array.
+    // The position after the value at `at`, of any kind; or BAD. `inside` has a bit per level: 1 in an object, 0 in an
+    // array.
     u64 skip_value(u64 at, u64 end) const {
         constexpr u64 DEEPEST = 60;
         u64 inside = 0, depth = 0;
@@ -149,7 +150,7 @@ public:
                 at = skip_number(at, end);
             }
             if (at == BAD) return BAD;
-            while (true) {  // behind a value: what comes next, a sibling or the end of what it stands in?
+            while (true) {  // after a value: what comes next, a sibling or the end of its container?
                 if (depth == 0) return at;
                 at = skip_space(at, end);
                 const u8 next = peek(at, end);
@@ -174,7 +175,7 @@ private:
     using Words = u64 __attribute__((vector_size(VECTOR)));
 
     struct Unescaped {
-        u64 at;  // behind the escape, or BAD
+        u64 at;  // after the escape, or BAD
         u32 cp;
     };
 
@@ -246,7 +247,7 @@ private:
         return value | wrong << 9;
     }
 
-    // Behind a key, its colon and the space after it; or BAD.
+    // The position after a key, its colon and the space after it; or BAD.
     u64 skip_key(u64 at, u64 end) const {
         if (peek(at, end) != '"') return BAD;
         at = skip_string(at + 1, end);
@@ -260,7 +261,7 @@ private:
         return at;
     }
 
-    // Behind a number; or BAD, also for one that some reader might find too long.
+    // The position after a number; or BAD, also for one that some reader might find too long.
     u64 skip_number(u64 at, u64 end) const {
         constexpr u64 LONGEST_NUMBER = 32, LONGEST_EXPONENT = 2;
         const u64 start = at;
@@ -292,7 +293,7 @@ struct JsonColumns {
     Buffer<u8> status;         // of each line: a LineStatus
     Buffer<u8> text;           // of the lines taken, one after another
     Buffer<i64> ends;          // where each line's text ends; where the line before ended, if it was not taken
-    std::vector<i64> spans;    // (columns, lines, 2): where the value stands in the data
+    std::vector<i64> spans;    // (columns, lines, 2): start and end of the value in the data
     std::vector<u8> kinds;     // (columns, lines): a ValueKind
 };
 
@@ -317,7 +318,7 @@ public:
             const u64 end = static_cast<u64>(ends_[line]), at = json_.skip_space(start, end);
             auto status = LineStatus::blank;
             if (at < end) {
-                const u64 stop = read_object(at, end, line, n);
+                const u64 stop = is_utf8(json_.data() + at, end - at) ? read_object(at, end, line, n) : BAD;
                 status = stop == BAD ? LineStatus::unsure : LineStatus::taken;
                 if (stop != BAD) n = stop;
                 if (stop == BAD) forget(line);
@@ -378,7 +379,7 @@ private:
         return seen_[0] == line && json_.skip_space(at, end) == end ? stop : BAD;
     }
 
-    // Notes where a wanted value stands; returns the position behind it, or BAD.
+    // Records the position of a wanted value; returns the position after it, or BAD.
     u64 note(u64 at, u64 end, u64 column, u64 line) {
         const u8 letter = json_.peek(at, end);
         if (letter == 'n') return json_.skip_literal(at, end);

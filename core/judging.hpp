@@ -1,8 +1,8 @@
-// How alike two documents are, from the sorted sets of values that stand for them.
+// The similarity of two documents, from their sorted sets of values.
 //
 // The values of document d are values[i:ie], those of k values[j:je]. A set is complete, or it is a sample: all values
-// up to a limit (the shingle hashes below it, which are a uniform sample). Two samples are compared below the smaller of
-// their limits, where both are complete; with `most`, only among the `most` smallest values of their union, which is
+// up to a limit (the shingle hashes below it, which are a uniform sample). Two samples are compared below the smaller
+// of their limits, where both are complete; with `most`, only among the `most` smallest values of their union, which is
 // Broder's MIN_s (1997, §3). A score follows from three counts:
 //
 // | symbol | meaning                  |
@@ -57,14 +57,14 @@ inline i64 needed(i64 m, i64 n, Measure measure, double threshold) {
     return c;
 }
 
-// In how many values two sets of these sizes can differ, at most, and still reach the threshold.
+// The most values in which two sets of these sizes can differ and still reach the threshold.
 inline double may_differ(i64 m, i64 n, Measure measure, double threshold) {
     const auto both = static_cast<double>(m + n);
     if (measure == Measure::resemblance) return both * (1.0 - threshold) / (1.0 + threshold);
     return both - 2.0 * (measure == Measure::common ? threshold : threshold * static_cast<double>(m));
 }
 
-// c of two complete sets, or −1 where the floor is not reached.
+// c of two complete sets, or −1 if the floor is not reached.
 inline i64 shared_at_least(Values values, i64 i, i64 ie, i64 j, i64 je,
                                     Measure measure, double floor) {
     const i64 need = needed(ie - i, je - j, measure, floor);

@@ -1,8 +1,9 @@
 // Which contents of an index a query is to be compared with: those that share a key with it, each once.
 //
 // Entries list, key by key, the contents that have a key that is queried; a row of the queries' keys names a range of
-// them. Where 20,000 pages with one boilerplate are stored, each new one finds all of them. So this loop is over entries,
-// touches a content once per query, and drops those at once whose size and bitmap say that they are too different.
+// them. Where 20,000 pages with one boilerplate are stored, each new one finds all of them. So this loop is over
+// entries, touches a content once per query, and at once drops those whose size and bitmap show that they are too
+// different.
 //
 // | symbol | meaning                                                                                            |
 // |--------|----------------------------------------------------------------------------------------------------|
@@ -51,14 +52,14 @@ struct Queries {
     std::span<const i64> equal;   // this content does not count
     std::span<const i64> sizes;
     Matrix<const u64> bitmaps;
-    std::span<const bool> is_unlisted;  // in no entry itself; counts beside them
+    std::span<const bool> is_unlisted;  // in no entry itself; counts in addition
 };
 
 struct CandidateFilter {
     Measure measure;
     double threshold;   // 0: sizes and bitmaps rule nothing out
-    i64 most_sharing;   // a key that more texts have forms no pairs; 0: no limit
-    bool counts_all;    // all texts with the key count, and not only those before the query
+    i64 most_sharing;   // a key of more texts makes no pairs; 0: no limit
+    bool counts_all;    // all texts with the key count, not only those before the query
 };
 
 struct StoredCandidate {
@@ -89,7 +90,7 @@ public:
     }
 
 private:
-    // For which query a content was seen last, and where among the candidates it stands; −1 where it was ruled out.
+    // The last query that saw a content, and its position among the candidates; −1 if it was ruled out.
     struct Seen {
         i64 owner, candidate;
     };

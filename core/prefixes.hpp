@@ -1,9 +1,9 @@
-// The rarest values of each set: two similar sets share one of them for certain (the prefix-filter principle).
+// The rarest values of each set: two similar sets certainly share one of them (the prefix-filter principle).
 //
-// If two sets share c values or more, then in any order of values that is the same for all sets the first shared one
-// stands among the first n − c + 1 of each (Chaudhuri 2006; Bayardo 2007; Xiao 2008). The order here is from rare to
-// common: by hashed count, then by value. A value whose count is one occurs nowhere else and is left out. Any order
-// will do, so a collision of hashed counts, or a count that stops at 255, costs time and never a pair.
+// If two sets share c values or more, then in any order of values that is the same for all sets the first shared one is
+// among the first n − c + 1 of each (Chaudhuri 2006; Bayardo 2007; Xiao 2008). The order here is from rare to common:
+// by hashed count, then by value. A value whose count is one occurs nowhere else and is left out. Any order works, so a
+// collision of hashed counts, or a count that stops at 255, costs time and never a pair.
 //
 // | measure           | prefix of the larger set     | prefix of the smaller set              |
 // |-------------------|------------------------------|----------------------------------------|
@@ -80,7 +80,7 @@ inline PrefixKeys prefix_keys(std::span<const u64> values, std::span<const i64> 
     return found;
 }
 
-// The first so many values of one set in the order of counts: those with a count below `count`, and `of_those` of the
+// The first values of one set in the order of counts: those with a count below `count`, and `of_those` of the
 // ones that have just that count, the smallest first.
 class Cut {
 public:
@@ -97,7 +97,7 @@ private:
     i64 left_;
 };
 
-// What each value is for: 0 outside of the prefix, 1 in the longer prefix of a set only, 2 in both.
+// The role of each value: 0 outside of the prefix, 1 in the longer prefix of a set only, 2 in both.
 //
 // For containment the two are one, and the flag is 2. Values that occur once have 0.
 inline Buffer<u8> prefix_flags(std::span<const u64> values, std::span<const i64> offsets, std::span<const u8> counts,

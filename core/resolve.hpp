@@ -1,30 +1,31 @@
 // Which documents are kept: greedy resolution in order of rank, comparing each document with kept ones only.
 //
 // Documents are numbered 0, 1, … in order of rank, best first. A *bucket* is a set of documents that share a key. A
-// document is compared with the kept documents of its buckets, each once; where none passes, it is kept itself and is
+// document is compared with the kept documents of its buckets, each once; if none passes, it is kept itself and is
 // added to its buckets. This is the lexicographically first maximal independent set of the candidate graph, found
 // without forming the graph: a bucket of n near-copies of one page costs n comparisons, not n².
 //
-// slots[starts[b]:][:fill[b]] are the documents added to bucket b, in order of rank. Buckets with index ≥ `uncapped_from`
-// are uncapped; earlier ones take at most `cap` kept documents. A bucket with more is *hot*, and the caller finds the
-// candidates among its documents in another way (see prefixes.hpp). Only kept documents count towards the cap, and later
-// ones are left out, so the same comparisons are made however the documents are cut into blocks.
+// slots[starts[b]:][:fill[b]] are the documents added to bucket b, in order of rank. Buckets with index ≥
+// `uncapped_from` are uncapped; earlier ones hold at most `cap` kept documents. A bucket with more is *hot*, and the
+// caller finds the candidates among its documents in another way (see prefixes.hpp). Only kept documents count towards
+// the cap, and later ones are left out, so the same comparisons are made however the documents are cut into blocks.
 //
 // A hot bucket whose documents are all nearly alike becomes one uncapped bucket, where each document is compared with
-// every kept one before it. There the sizes and bitmaps of the added documents lie side by side in the order of the slots
-// (`DenseBuckets`), so that a comparison reads them in sequence instead of looking each up: a tenth of the time. These
-// bitmaps are wide however little memory there is, since such buckets are few; and so are those of the documents at hand,
-// which are compared with them.
+// every kept one before it. There the sizes and bitmaps of the added documents are stored contiguously in the order of
+// the slots (`DenseBuckets`), so that a comparison reads them in sequence instead of looking each up: a tenth of the
+// time. These bitmaps are wide however little memory there is, since such buckets are few; and so are those of the
+// loaded documents, which are compared with them.
 //
-// Documents whose sets are at hand are compared at once (`compare_with_added`; resolve_components.hpp has the loops over
-// documents). Where those of earlier documents are not, `find_candidates` names them, and `score_pairs` compares.
+// Documents whose sets are loaded are compared at once (`compare_with_added`; resolve_components.hpp has the loops over
+// documents). If those of earlier documents are not, `find_candidates` lists the pairs, and `score_pairs` compares
+// them.
 //
 // | symbol  | meaning                                                                    |
 // |---------|----------------------------------------------------------------------------|
-// | d       | the document at hand                                                       |
+// | d       | the current document                                                       |
 // | k       | a document of one of d's buckets that ranks above it                       |
 // | c, m, n | counts of judging.hpp                                                      |
-// | floor   | the least score that is of interest: at most the threshold of the rule     |
+// | floor   | the lowest score of interest: at most the threshold of the rule            |
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ namespace roughly {
 
 inline constexpr i32 UNKNOWN_DAY = std::numeric_limits<i32>::min();
 
-// What is known of the documents added to large buckets: from row first[b] on, in the order of the slots.
+// Facts about the documents added to large buckets: from row first[b] on, in the order of the slots.
 struct DenseBuckets {
     std::span<const i64> first;  // per bucket; −1 where it has no rows; empty where none has
     std::span<i32> sizes;
@@ -67,12 +68,12 @@ struct Buckets {
     bool looks_in(i64 at) const { return is_probe.empty() || is_probe[at]; }
 };
 
-// What is known of each document.
+// Facts about each document.
 struct Documents {
     std::span<u8> kept;  // 1 where it may be kept
     std::span<const i32> sizes;
     Matrix<const u64> bitmaps;
-    Matrix<const u64> wide;  // of the documents from `first` on, which are those at hand; as wide as the dense ones
+    Matrix<const u64> wide;  // of the loaded documents, from `first` on; as wide as the dense ones
     i64 first;
     std::span<const i32> days;     // of publication; empty where dates do not matter
     std::span<const i64> lengths;  // in tokens; empty where they do not matter
@@ -181,7 +182,7 @@ inline ScoredPair scored(i64 d, i64 k, const Counts& counts) {
 struct FoundCandidates {
     std::vector<CandidatePair> pairs;
     i64 next;  // document
-    i64 met;   // pairs that share a bucket, those that were ruled out counted in
+    i64 met;   // pairs that share a bucket, including those that were ruled out
 };
 
 // Pairs (d, k) to be compared: d from `start` to stop − 1, k from `least` to bound − 1 in one of its buckets.
@@ -244,7 +245,7 @@ inline std::vector<ScoredPair> score_pairs(Matrix<const i32> pairs, std::span<co
     return rows;
 }
 
-// Adds a document to its buckets; one that is kept only where the cap allows it.
+// Adds a document to its buckets; a kept one only if the cap allows it.
 inline void add_to_buckets(i64 d, const Documents& documents, const Buckets& buckets, i64 cap) {
     for (i64 at = buckets.doc_offsets[d]; at < buckets.doc_offsets[d + 1]; ++at) {
         const i64 bucket = buckets.doc_buckets[at];
@@ -263,7 +264,7 @@ inline void add_to_buckets(i64 d, const Documents& documents, const Buckets& buc
     }
 }
 
-// Sets of the documents at hand: document d has row rows[d − first].
+// Sets of the loaded documents: document d has row rows[d − first].
 struct SetsAtHand {
     SetsView sets;
     std::span<const i64> rows;
@@ -273,7 +274,7 @@ struct SetsAtHand {
 };
 
 // Compares d with the documents from `least` on that were added to its buckets, and calls take(k, counts) for each that
-// reaches the floor; returns how many there are in all. Their sets must be at hand.
+// reaches the floor; returns their number. Their sets must be loaded.
 template <typename Take>
 i64 compare_with_added(i64 d, i64 least, const Buckets& buckets, const Documents& documents, std::span<i32> last_seen,
                        const SetsAtHand& at_hand, const Rule& rule, double floor, Take&& take) {

@@ -1,13 +1,13 @@
-// Resolves components of the candidate graph: many small ones side by side, or a large one run by run.
+// Resolves components of the candidate graph: many small ones in parallel, or a large one run by run.
 //
-// Documents are in order by component and by rank within it (candidate_components.hpp). A small component is resolved by
-// one thread, document after document. In a large one, a run of documents is compared with those before the run on all
-// threads, and then its documents with each other in order of rank.
+// Documents are in order by component and by rank within it (candidate_components.hpp). A small component is resolved
+// by one thread, document after document. In a large one, a run of documents is compared with those before the run on
+// all threads, and then its documents with each other in order of rank.
 //
 // Both give, per document, the `evidence` most alike of the documents that reach the threshold, and in all the `near`
-// best pairs below it. The latter raise the floor while the work goes on: what it rules out could not be among them, so
-// they are the same whoever was first. Where there are dense buckets the floor stays as it is within a call or a run,
-// since there it decides how often a pair that shares several buckets is counted.
+// best pairs below it. The latter raise the floor during the work: what it rules out could not be among them, so they
+// are the same whichever thread was first. With dense buckets the floor does not change within a call or a run, since
+// there it decides how often a pair that shares several buckets is counted.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace roughly {
 struct ResolveLimits {
     double floor;
     i64 cap;          // of kept documents per bucket
-    bool every_pair;  // removed documents are compared with, too, and all pairs are given
+    bool every_pair;  // removed documents are compared with too, and all pairs are returned
     i64 evidence, near;
 };
 
@@ -121,7 +121,8 @@ struct Resolution {
 // Entries of documents in buckets that a thread takes at a time: small components come many together.
 inline constexpr i64 ENTRIES_PER_GROUP = 4096;
 
-// Resolves components cuts[c] … cuts[c + 1] − 1. `loop(n, chunk, body)` runs a body over 0 … n − 1 on `threads` threads.
+// Resolves components cuts[c] … cuts[c + 1] − 1. `loop(n, chunk, body)` runs a body over 0 … n − 1 on `threads`
+// threads.
 template <typename Loop>
 Resolved resolve_components(std::span<const i64> cuts, const Resolution& work, std::span<i32> last_seen,
                             unsigned threads, Loop&& loop) {
@@ -181,9 +182,9 @@ Resolved resolve_components(std::span<const i64> cuts, const Resolution& work, s
 // Pairs of a run with documents before it for which one more thread is worth its start.
 inline constexpr i64 PAIRS_PER_THREAD = 1 << 14;
 
-// Resolves documents start … stop − 1 of one component. What comes before `at_hand` has been compared with already. With
-// `enough`, it ends after the run with which more documents than that are kept. `last_seen` has a row per thread;
-// `loop(n, chunk, threads, body)` runs a body over 0 … n − 1 on so many threads.
+// Resolves documents start … stop − 1 of one component. Documents before `at_hand` have been compared with already.
+// With `enough`, it ends after the run with which more documents than that are kept. `last_seen` has a row per thread;
+// `loop(n, chunk, threads, body)` runs a body over 0 … n − 1 on this number of threads.
 template <typename Loop>
 Resolved resolve_large_component(i64 start, i64 stop, i64 run, i64 enough, const Resolution& work,
                                  Matrix<i32> last_seen, Loop&& loop) {

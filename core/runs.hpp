@@ -1,15 +1,15 @@
-// The runs of tokens that two sequences share, in whatever order they stand.
+// The runs of tokens that two sequences share, in any order.
 //
-// The left sequence a is walked from its start. Wherever `size` tokens of it (a gram) occur in the right sequence b,
-// the longest run of equal tokens from there is taken, is lengthened backwards, and the walk goes on behind it. Grams
+// The left sequence a is scanned from its start. Wherever `size` tokens of it (a gram) occur in the right sequence b,
+// the longest run of equal tokens from there is used, is extended backwards, and the scan continues after it. Grams
 // of b are listed by slot of a hash table,
 //
 //     gram(x)  h = t_x;  h ← (h ⊕ h ≫ 29)·M + t_{x+y}  for y = 1 … size − 1
 //     slot(h)  (h·M ≫ 32) mod slots,  slots = the least power of two ≥ 2·grams, at least 4
 //
-// so the list of one slot is short. Of a list longer than TRIED, the TRIED places nearest to where the last run would
-// go on are tried. Which those are depends on what else fell into the slot, so neither the hash nor the number of
-// slots may change without changing the answer. Hashes only propose: a run has been compared token by token.
+// so the list of one slot is short. If a list is longer than TRIED, the TRIED positions nearest to where the last run
+// would continue are tried. Which those are depends on the other entries of the slot, so neither the hash nor the
+// number of slots may change without changing the answer. Hashes only propose: a run has been compared token by token.
 //
 // Token hashes are uint64 and wrap around; positions in a sequence fit uint32, which is checked.
 #pragma once
@@ -113,7 +113,8 @@ private:
         i64 j, length;
     };
 
-    // The slot of the gram that starts at t. The grams of b are hashed one by one, those of a only where the walk stops.
+    // The slot of the gram that starts at t. The grams of b are hashed one by one, those of a only where the walk
+    // stops.
     u32 slot(const u64* t, i64 size) const {
         u64 h = t[0];
         for (i64 y = 1; y < size; ++y) h = (h ^ (h >> 29)) * MULTIPLIER + t[y];
@@ -138,7 +139,7 @@ private:
         for (i64 y = 0; y < grams; ++y) places_[ends[slot_of[y]]++] = static_cast<u32>(y);
     }
 
-    // Where in b, and how long, the longest run from a[i] on is; of equals the nearest to `expected`.
+    // Where in b, and how long, the longest run from a[i] on is; ties by distance to `expected`.
     static Run longest_run(Tokens a, Tokens b, i64 i, std::span<const u32> listed, i64 expected) {
         if (std::ssize(listed) > TRIED) {
             const auto at = std::lower_bound(listed.begin(), listed.end(), expected,

@@ -12,7 +12,7 @@
 //
 // | symbol | meaning                                                                  |
 // |--------|--------------------------------------------------------------------------|
-// | need   | the caller has no use for an intersection of fewer values than this      |
+// | need   | intersections of fewer values than this are not needed      |
 //
 // Positions are unsigned 64-bit numbers within one array of values, counts signed ones.
 #pragma once
@@ -121,7 +121,7 @@ inline i64 gallop(
     return shared >= need ? static_cast<i64>(shared) : NOT_ENOUGH;
 }
 
-// How many values the sets values[i:ie] and values[j:je] share, or −1 as soon as it is clear that they are fewer than
+// The number of values that the sets values[i:ie] and values[j:je] share, or −1 as soon as it is clear that it is below
 // `need`.
 inline i64 intersect_at_least(
     Values values, i64 i, i64 ie, i64 j, i64 je, i64 need) {
@@ -140,7 +140,7 @@ inline i64 intersect_at_least(
     return merged(values, unsigned_of(i), unsigned_of(ie), unsigned_of(j), unsigned_of(je), least);
 }
 
-// How many values the sets left[p] and right[p] share, for each p.
+// The number of values that the sets left[p] and right[p] share, for each p.
 inline void intersections(std::span<const u64> values, std::span<const i64> offsets,
                           std::span<const i64> left, std::span<const i64> right,
                           std::span<i64> out) {

@@ -1,8 +1,11 @@
 // Shingle sets of many documents (shingles.hpp) on several threads, from tokens in memory or in a file.
 //
 // A set is never larger than its document has tokens. So each chunk of documents writes its sets one after the other to
-// where its tokens would lie, and the chunks are moved together at the end: what is found depends on the documents only,
-// not on chunks or threads.
+// where its tokens would be, and the chunks are joined at the end: the result depends on the documents only, not on
+// chunks or threads.
+//
+// Joining moves every chunk to the left, by as much as all chunks before it have left free. Chunks whose destinations
+// all lie before the first of them can be moved side by side, and there are more of them the further they move.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +20,9 @@
 
 namespace roughly {
 
-// What a thread needs to make a set; grows with the longest document that the thread has met.
+inline constexpr i64 LITTLE_TO_MOVE = 1 << 18;  // values: below that threads do not pay
+
+// What a thread needs to make a set; grows with the longest document of the thread.
 struct ShingleScratch {
     Buffer<u64> values, sorted;
     Buffer<u32> counts;
@@ -58,10 +63,21 @@ ShingleSets shingle_batches(std::span<const i64> offsets, u64 size, unsigned thr
     });
     sets.offsets[0] = 0;
     for (std::size_t d = 0; d < n; ++d) sets.offsets[d + 1] += sets.offsets[d];
-    for (std::size_t begin = 0; begin < n; begin += chunk) {
-        const std::size_t end = std::min(n, begin + chunk);
-        const i64 to = sets.offsets[begin];
-        std::memmove(out + to, out + (offsets[begin] - base), 8 * static_cast<std::size_t>(sets.offsets[end] - to));
+    const auto from = [&](std::size_t d) { return offsets[d] - base; };
+    const auto move = [&](std::size_t begin) {
+        const i64 to = sets.offsets[begin], stop = sets.offsets[std::min(n, begin + chunk)];
+        std::memmove(out + to, out + from(begin), 8 * static_cast<std::size_t>(stop - to));
+    };
+    for (std::size_t begin = 0, end = 0; begin < n; begin = end) {
+        end = std::min(n, begin + chunk);
+        while (end < n && sets.offsets[std::min(n, end + chunk)] <= from(begin)) end = std::min(n, end + chunk);
+        if (sets.offsets[end] - sets.offsets[begin] < LITTLE_TO_MOVE) {
+            for (std::size_t d = begin; d < end; d += chunk) move(d);
+        } else {
+            loop((end - begin + chunk - 1) / chunk, 1, [&](std::size_t first, std::size_t last, unsigned) {
+                for (std::size_t k = first; k < last; ++k) move(begin + k * chunk);
+            });
+        }
     }
     sets.values.resize(static_cast<std::size_t>(sets.offsets[n]));
     return sets;

@@ -1,4 +1,4 @@
-// Sketches: sorted samples of a document's w-shingles, and what two of them say of the documents (Broder 1997, §3).
+// Sketches: sorted samples of a document's w-shingles, and what two of them say about the documents (Broder 1997, §3).
 //
 // A sample keeps the shingle hashes that are at most a limit. Hashes are uniform, so a limit of 2^64/m − 1 keeps one in
 // m, as MOD_m does; and since it keeps a *prefix* of the sorted set, a sketch is reduced to a coarser one by cutting it
@@ -8,7 +8,7 @@
 //     smallest     MIN_s
 //     estimates    what pairs of sketches have in common, and up to which value that was counted
 //
-// Values below a limit have leading zeros in common, which would crowd the buckets that `sort_hashes` counts by. So
+// Values below a limit have leading zeros in common, which would overfill the buckets that `sort_hashes` counts by. So
 // they are sorted with those bits shifted out, and shifted back. Hashes and limits are uint64, positions int64.
 //
 // | symbol     | name     |
@@ -53,7 +53,7 @@ inline u64 pick(std::span<const u64> hashes, u64 limit, u64* out) {
     return n;
 }
 
-// The same of the shingles of a document, which are nowhere written down.
+// The same for the shingles of a document, which are not stored.
 inline u64 pick_shingles(std::span<const u64> tokens, u64 size, u64 limit, u64* out) {
     if (tokens.empty()) return 0;
     const int lead = leading_zeros(limit);
@@ -108,8 +108,8 @@ inline Sketches samples(std::span<const u64> tokens, std::span<const i64> offset
     return out;
 }
 
-// The `most` smallest distinct shingles of each document, sorted. A document that has no more is held whole, and its
-// limit is 2^64 − 1. A limit below which enough of the shingles lie is guessed, and again where repeats left too few.
+// The `most` smallest distinct shingles of each document, sorted. A document that has no more is complete, and its
+// limit is 2^64 − 1. A limit with enough shingles below it is estimated, and again if repeats left too few.
 inline Sketches smallest(std::span<const u64> tokens, std::span<const i64> offsets, u64 size, i64 most) {
     const std::size_t documents = offsets.size() - 1;
     const auto wanted = static_cast<u64>(most);

@@ -1,7 +1,7 @@
 // Sorting of hashes, which is faster than sorting in general because they are uniform.
 //
 // A counting pass over the highest bits leaves about one value per bucket, and insertion sort puts the few that share
-// one in order. Buckets that are crowded all the same (a shingle repeated thousands of times, a document of many
+// one in order. Buckets that are nevertheless large (a shingle repeated thousands of times, a document of many
 // megabytes) are heap-sorted, so there is no quadratic case.
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr u64 MOST_BITS = 14;
 inline constexpr u64 CROWDED = 24;
 inline constexpr std::size_t SORT_COUNTS = (std::size_t{1} << MOST_BITS) + 1;  // size of the scratch `counts`
 
-// How many bits n takes; 0 for 0.
+// The number of bits of n; 0 for 0.
 inline constexpr u64 bit_length(u64 n) { return static_cast<u64>(std::bit_width(n)); }
 
 template <typename T>

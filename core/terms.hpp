@@ -1,16 +1,16 @@
-// The distinct terms of documents, and of those the rarest.
+// The distinct terms of documents, and the rarest of them.
 //
-// `distinct_terms` leaves each token of a document once, in the order of first sight, with the place where it was first
-// seen. A small table of open addressing is emptied for each document; it has at least two slots per token, so only
-// malice makes it slow.
+// `distinct_terms` keeps each token of a document once, in the order of first occurrence, with the position of that
+// occurrence. A small table of open addressing is emptied for each document; it has at least two slots per token, so
+// only malice makes it slow.
 //
 // Terms are ordered by how rare they are through one number, the *rarity*,
 //
 //     rarity(t) = (2^32 − 1 − df(t)) · 2^32 + (h(t) >> 32)            uint64
 //
-// which rises as the document frequency df falls; terms of one frequency stand in the order of their hashes h. So an
+// which rises as the document frequency df falls; terms of one frequency are in the order of their hashes h. So an
 // idf of at least x, a share of the rarest terms of a document and the n rarest of them are all ranges of rarity. A
-// term that the lexicon does not hold, df = 0, has no rarity and is left out.
+// term that is not in the lexicon, df = 0, has no rarity and is left out.
 #pragma once
 
 #include <algorithm>
@@ -31,11 +31,11 @@ inline constexpr u64 rarity(u64 term, u32 frequency) { return u64{~frequency} <<
 // Finds the distinct tokens of one document after another: a table of open addressing that is emptied each time.
 class DistinctTable {
 public:
-    // For documents of up to so many tokens.
+    // For documents of up to this number of tokens.
     explicit DistinctTable(u64 most) : slots_(std::size_t{2} << std::bit_width(most)) {}
 
-    // Puts the distinct tokens into `terms` in the order of first sight; returns how many. Calls first(i, place) for
-    // each token i that is new, and again(place) for each that stands at terms[place] already.
+    // Puts the distinct tokens into `terms` in the order of first occurrence; returns their number. Calls first(i,
+    // place) for each token i that is new, and again(place) for each that is at terms[place] already.
     template <typename First, typename Again>
     u32 fill(std::span<const u64> document, u64* terms, First&& first, Again&& again) {
         const std::size_t size = std::size_t{2} << std::bit_width(document.size()), mask = size - 1;
@@ -62,11 +62,11 @@ public:
         return fill(document, terms, [](std::size_t, u32) {}, [](u32) {});
     }
 
-    // Where a term of the last document stands in `terms`.
+    // The position of a term of the last document in `terms`.
     u32 place_of(u64 term, const u64* terms) const { return slots_[find(term, terms, slots_.data(), mask_)] - 1; }
 
 private:
-    // The slot of a token, or the empty one where it belongs. A slot holds a place in `terms` plus 1.
+    // The slot of a token, or the empty one where it belongs. A slot has a position in `terms` plus 1.
     static std::size_t find(u64 t, const u64* terms, const u32* slots, std::size_t mask) {
         std::size_t s = (t ^ t >> 32) & mask;
         for (u32 entry = slots[s]; entry != 0 && terms[entry - 1] != t; entry = slots[s]) s = (s + 1) & mask;
@@ -83,7 +83,7 @@ struct DistinctTerms {
     Buffer<i64> offsets;
 };
 
-// The distinct tokens of each document in the order of first sight.
+// The distinct tokens of each document in the order of first occurrence.
 inline DistinctTerms distinct_terms(std::span<const u64> tokens, std::span<const i64> offsets) {
     const std::size_t documents = offsets.size() - 1;
     const auto total = static_cast<u64>(offsets[documents] - offsets[0]);
@@ -104,12 +104,13 @@ inline DistinctTerms distinct_terms(std::span<const u64> tokens, std::span<const
 }
 
 struct RarestTerms {
-    Buffer<u64> found;   // `most` per document, rarest first; 0 where there are fewer
-    Buffer<i64> places;  // where each stands in `terms`; −1 where there are fewer
+    Buffer<u64> found;   // `most` per document, rarest first; 0 if there are fewer
+    Buffer<i64> places;  // position of each in `terms`; −1 if there are fewer
     Buffer<i64> counts;
 };
 
-// Of each document the `most` rarest terms with lowest ≤ rarity < highest; those of one rarity in the order of hashes.
+// For each document, the `most` rarest terms with lowest ≤ rarity < highest; those of one rarity in the order of
+// hashes.
 inline RarestTerms rarest_terms(std::span<const u64> terms, std::span<const i64> offsets,
                                 std::span<const u32> frequencies, u64 lowest, u64 highest, u64 most) {
     struct Ranked {

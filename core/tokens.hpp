@@ -5,13 +5,13 @@
 // 1. the edges of tokens, by `edges`;
 // 2. the bytes between two edges, hashed eight at a time, in lower case: setting bit 5 of a byte below 128 lowers a
 //    letter and leaves a digit alone. The last word is filled with zeros, which no token contains, so tokens of up to
-//    eight bytes have distinct hashes for certain.
+//    eight bytes certainly have distinct hashes.
 //
 // Text with a byte above 127 is first rewritten by `canonicalise`, and passes 1 and 2 then read the rewritten form.
-// The hash of a token is thus a function of its canonical UTF-8 bytes alone, whichever path it took.
+// The hash of a token is thus a function of its canonical UTF-8 bytes alone.
 //
-// Documents are worked through in pieces that end behind an ASCII separator, where no token and no rule reaches across.
-// So scratch memory is that of one piece, and a page with a few accents takes the slow path only around them. Positions
+// Documents are processed in pieces that end after an ASCII separator, which no token and no rule crosses.
+// So scratch memory is that of one piece, and a page with a few accents uses the slow path only around them. Positions
 // are uint32 within a piece; a text without any separator is one piece, which bounds a document to LONGEST_DOCUMENT.
 #pragma once
 
@@ -30,14 +30,14 @@ namespace roughly {
 inline constexpr u64 PIECE = 1 << 14;
 inline constexpr u64 LONGEST_DOCUMENT = ((u64{1} << 32) - 16) / GROWTH;
 
-// What tokenising a piece writes to and forgets.
+// Scratch memory of tokenising a piece.
 struct TokenScratch {
     Buffer<u32> edges;       // where tokens start and end
     Buffer<u32> longs;       // the edges of those that are longer than eight bytes
     Buffer<u8> canonical;    // canonical form
-    Buffer<Source> sources;  // where its bytes stem from, if somebody asks
+    Buffer<Source> sources;  // where its bytes come from, if requested
 
-    // Room for a piece of this many bytes.
+    // Scratch memory for a piece of this many bytes.
     void fit(u64 piece, bool with_sources = false) {
         const u64 room = GROWTH * piece + 16;
         if (edges.size() >= room) return;
@@ -92,7 +92,7 @@ inline void hash_between(const TokenPiece& piece, const u32* edges, u32* longs, 
     }
 }
 
-// Where the piece ends that begins at `at`: behind the first ASCII separator after PIECE bytes, or at `end`.
+// The end of the piece that begins at `at`: after the first ASCII separator after PIECE bytes, or `end`.
 inline u64 piece_end(const u8* data, u64 at, u64 end) {
     if (end - at <= PIECE) return end;
     at += PIECE;
@@ -116,6 +116,21 @@ TokenPiece find_tokens(std::span<const u8> data, u64 at, u64 stop, const Unicode
     return {canonical, scratch.canonical.size(), count, true};
 }
 
+// Appends the hashes of the tokens of data[at:end] to hashes[n:], which grows; returns the new end.
+inline u64 put_tokens(std::span<const u8> data, u64 at, u64 end, const UnicodeTable& table, TokenScratch& scratch,
+                      Buffer<u64>& hashes, u64 n) {
+    while (at < end) {
+        const u64 stop = piece_end(data.data(), at, end);
+        const TokenPiece piece = find_tokens(data, at, stop, table, scratch);
+        const u64 count = piece.edges / 2;
+        if (n + count > hashes.size()) hashes.resize(hashes.size() + hashes.size() / 2 + count);
+        hash_between(piece, scratch.edges.data(), scratch.longs.data(), hashes.data() + n);
+        n += count;
+        at = stop;
+    }
+    return n;
+}
+
 // Of document i: hashes[offsets[i]:offsets[i + 1]].
 struct TokenLists {
     Buffer<u64> hashes;
@@ -130,19 +145,8 @@ inline TokenLists tokenise(std::span<const u8> data, std::span<const i64> offset
     tokens.offsets[0] = 0;
     u64 n = 0;
     for (std::size_t d = 0; d < documents; d++) {
-        u64 at = static_cast<u64>(offsets[d]);
-        const u64 end = static_cast<u64>(offsets[d + 1]);
-        while (at < end) {
-            const u64 stop = piece_end(data.data(), at, end);
-            const TokenPiece piece = find_tokens(data, at, stop, table, scratch);
-            const u64 count = piece.edges / 2;
-            if (n + count > tokens.hashes.size()) {
-                tokens.hashes.resize(tokens.hashes.size() + tokens.hashes.size() / 2 + count);
-            }
-            hash_between(piece, scratch.edges.data(), scratch.longs.data(), tokens.hashes.data() + n);
-            n += count;
-            at = stop;
-        }
+        const u64 at = static_cast<u64>(offsets[d]), end = static_cast<u64>(offsets[d + 1]);
+        n = put_tokens(data, at, end, table, scratch, tokens.hashes, n);
         tokens.offsets[d + 1] = static_cast<i64>(n);
     }
     tokens.hashes.truncate(n);
@@ -150,7 +154,7 @@ inline TokenLists tokenise(std::span<const u8> data, std::span<const i64> offset
 }
 
 // Start and end, in bytes of the original text, of each token of one document, in the order of `tokenise`.
-// A span reaches from the first byte of a token's first character to the last of its last; a character that stands for
+// A span reaches from the first byte of a token's first character to the last of its last; a character that becomes
 // parts of two tokens (Thai sara am) is in the spans of both.
 inline Buffer<i64> token_spans(std::span<const u8> data, const UnicodeTable& table) {
     TokenScratch scratch;

@@ -21,7 +21,7 @@
 
 namespace roughly {
 
-// The `words` least of the images a·x + b mod 2^32 of n numbers, in order; a number that comes twice stands twice.
+// The `words` least of the images a·x + b mod 2^32 of n numbers, in order; a repeated number is repeated.
 class LeastImages {
 public:
     explicit LeastImages(std::size_t words) : least_(words) {}
@@ -31,7 +31,7 @@ public:
         held_ = 0;
         std::size_t i = 0;
         for (; i < most; i++) put(a * x[i] + b);
-        // Few of the others get in, so that they are looked at many at a time.
+        // Few of the others qualify, so they are checked many at a time.
         for (; i + BLOCK <= n; i += BLOCK) {
             u32 images[BLOCK], least = ~u32{0};
             for (std::size_t k = 0; k < BLOCK; k++) {

@@ -1,8 +1,10 @@
 // UTF-8 in and out, one code point at a time.
 //
 // Malformed input is not an error: a byte that begins no well-formed character reads as U+FFFD, a separator, and only
-// that byte is passed over. Overlong forms are malformed; surrogates are read as they stand.
+// that byte is skipped. Overlong forms are malformed; surrogates are read as they are.
 #pragma once
+
+#include <algorithm>
 
 #include "words.hpp"
 
@@ -29,6 +31,27 @@ inline Decoded decode(const u8* p, u64 left) {
         if (0x10000 <= cp && cp <= 0x10FFFF) return {cp, 4};
     }
     return {0xFFFD, 1};
+}
+
+// Whether p[0:length] is well-formed UTF-8, surrogates not among it; ASCII is passed over 32 bytes at a time.
+inline bool is_utf8(const u8* p, u64 length) {
+    for (u64 at = 0; at < length;) {
+        const auto is_ascii = [p](u64 i) {
+            return ((load(p + i) | load(p + i + 8) | load(p + i + 16) | load(p + i + 24)) & HIGH_BITS) == 0;
+        };
+        while (at + 32 <= length && is_ascii(at)) at += 32;
+        const u64 stop = std::min(at + 32, length);
+        while (at < stop) {
+            if (p[at] < 0x80) {
+                at++;
+                continue;
+            }
+            const Decoded found = decode(p + at, length - at);
+            if (found.size == 1 || (found.cp >= 0xD800 && found.cp <= 0xDFFF)) return false;
+            at += found.size;
+        }
+    }
+    return true;
 }
 
 // Write a code point as UTF-8 at p; returns its length, 1 to 4.

@@ -1,16 +1,16 @@
-// Distinct tokens numbered: what lexicons and filters are made with.
+// Distinct tokens, numbered, for lexicons and filters.
 //
 // Text is read as by the tokeniser, but instead of a hash each token becomes the number of its term, 0, 1, 2, … in the
-// order of first sight. The bytes of a term are copied when it is first seen, which is the only moment they are at
-// hand. Frequent terms are seen early, so whatever is kept by number is dense where it is hot.
+// order of first occurrence. The bytes of a term are copied at its first occurrence, the only time they are available.
+// Frequent terms occur early, so data stored by number is dense where it is used most.
 //
 //     slots      open addressing, linear probing: (hash, number + 1) per slot, home slot = highest bits of the hash
 //     hashes     token hash of each term, by number
 //     ends       where each term ends in `text`, by number
-//     text       canonical UTF-8 of the terms, one behind another
+//     text       canonical UTF-8 of the terms, one after another
 //
-// Where an array has no room the loop returns what it needs, the caller enlarges it, and the same piece of text is gone
-// through again: nothing is lost, because numbering a token twice gives the same number.
+// If an array is too small the loop returns what it needs, the caller enlarges it, and the same piece of text is
+// processed again: nothing is lost, because numbering a token twice gives the same number.
 //
 // Hashes and slots are uint64, numbers uint32, positions int64.
 #pragma once
@@ -26,7 +26,7 @@
 
 namespace roughly {
 
-inline constexpr u64 LONGEST_TERM = 255;  // bytes of a term that are kept; of a longer one so many, and an ellipsis
+inline constexpr u64 LONGEST_TERM = 255;  // bytes of a term that are stored; a longer one is cut and gets an ellipsis
 inline constexpr u64 ROOM_FOR_A_TERM = LONGEST_TERM + 3;
 
 enum class Short : int { nothing = 0, numbers = 1, terms = 2, text = 3 };
@@ -34,7 +34,7 @@ enum class Short : int { nothing = 0, numbers = 1, terms = 2, text = 3 };
 // Sixty-four less the bits that number the slots, of which there are a power of two, two words each.
 inline u64 slot_shift(std::size_t words) { return 64 - static_cast<u64>(std::bit_width(words / 2) - 1); }
 
-// Where numbering stands between two calls: document, position in the data, tokens, terms and bytes of text so far.
+// The state of numbering between two calls: document, position in the data, tokens, terms and bytes of text so far.
 struct NumberingState {
     i64 document, at, tokens, terms, text;
 };
@@ -44,7 +44,7 @@ struct VocabularyArrays {
     std::span<i64> ends;
     std::span<u8> text;
 
-    // The slot that holds this hash, or the empty one where it belongs: two words.
+    // The slot of this hash, or the empty one where it belongs: two words.
     u64* find(u64 h, u64 shift, u64 mask) const {
         u64 s = h >> shift;
         while (slots[2 * s + 1] != 0 && slots[2 * s] != h) s = (s + 1) & mask;
@@ -70,7 +70,7 @@ struct VocabularyArrays {
     }
 };
 
-// Numbers the tokens of a piece; the count of tokens moves on only where all of them find room.
+// Numbers the tokens of a piece; the count of tokens rises only if all of them fit.
 inline Short number_piece(const TokenPiece& piece, const u32* edges, const u64* hashes, const VocabularyArrays& terms,
                           std::span<u32> numbers, NumberingState& state) {
     const u64 count = piece.edges / 2, first = static_cast<u64>(state.tokens);
@@ -91,7 +91,7 @@ inline Short number_piece(const TokenPiece& piece, const u32* edges, const u64* 
     return Short::nothing;
 }
 
-// Numbers the tokens of each document from where `state` stands. `hashes` is scratch for the tokens of one piece.
+// Numbers the tokens of each document from `state` on. `hashes` is scratch for the tokens of one piece.
 inline Short number_tokens(std::span<const u8> data, std::span<const i64> offsets, const UnicodeTable& table,
                            std::span<u64> hashes, const VocabularyArrays& terms, std::span<u32> numbers,
                            std::span<i64> token_offsets, NumberingState& state) {
@@ -117,7 +117,7 @@ inline Short number_tokens(std::span<const u8> data, std::span<const i64> offset
     return Short::nothing;
 }
 
-// The bytes of the largest piece that a document is worked through in.
+// The bytes of the largest piece of a document.
 inline u64 largest_piece(std::span<const u8> data, std::span<const i64> offsets) {
     u64 largest = 0;
     for (std::size_t d = 0; d + 1 < offsets.size(); d++) {

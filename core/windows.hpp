@@ -22,8 +22,8 @@ struct Tallies {
     std::span<i64> right, wrong, true_pairs;
 };
 
-// Add to `right` and `wrong` the pairs found, in all trials, that are and are not true; to `true_pairs` those that are.
-// Pair p is the two sorted sets pairs[2p], pairs[2p + 1], counted in group groups[p].
+// Add to `right` and `wrong` the numbers of found pairs, over all trials, that are and are not true; to `true_pairs`
+// all true ones. Pair p is the two sorted sets pairs[2p], pairs[2p + 1], counted in group groups[p].
 inline void tally_trials(std::span<const u64> values, std::span<const i64> offsets, std::span<const i64> pairs,
                          std::span<const i64> groups, int levels, std::span<const double> thresholds,
                          Tallies tallies) {

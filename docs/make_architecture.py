@@ -59,7 +59,7 @@ def generated() -> str:
     lines = ["```mermaid", "flowchart BT"]
     for name, targets in sorted(reduced(graph).items()):
         lines += [f"    {target} --> {name}" for target in sorted(targets)]
-    lines += ["```", "", "| floor | | what it is for |", "|---:|---|---|"]
+    lines += ["```", "", "| layer | | what it is for |", "|---:|---|---|"]
     for floor, names in enumerate(levels):
         for name in names:
             shown = f"{name}/" if MODULES[name].name == "__init__.py" else f"{name}.py"

@@ -13,31 +13,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from typer.main import get_command
-
 from roughly.cli.app import app
-from roughly.console.method_options import SECTION
-from roughly.options import OPTIONS
+from roughly.console.help_sections import SECTION, method_options, sections
 
 PAGES = Path(__file__).parent / "cli"
 NAMES = {"index": "the-index"}
 """Pages that cannot have the command's name: index.md is the page of all commands."""
 BEGIN = "<!-- from the command line: python docs/make_cli.py -->"
 END = "<!-- end of what is generated -->"
-HEADINGS = {
-    "--threshold": "What counts as a duplicate",
-    "--sketch": SECTION,
-    "--text-column": "Reading",
-    "--memory": "Running",
-}
-"""The option that a heading stands before; options keep the order of the help."""
 _TABLE = ("| option | if not given | |", "|---|---|---|")
 
 
 def commands() -> dict[str, Any]:
     """The commands by name."""
-    group: Any = get_command(app)
-    return dict(group.commands)
+    return dict(app.commands)
 
 
 def generated(command: Any, group: str = "") -> str:
@@ -47,18 +36,14 @@ def generated(command: Any, group: str = "") -> str:
         return "\n\n".join(parts)
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
-    words = ["roughly", *([group] if group else []), command.name, *(_shown(p) for p in arguments), "[OPTIONS]"]
+    words = ["roughly", *([group] if group else []), command.name, *(p.metavar for p in arguments), "[OPTIONS]"]
     usage = " ".join(words)
-    methods = {option.name for option in options} >= set(OPTIONS)
     lines = ["```text", usage, "```", "", "| argument | |", "|---|---|"]
-    lines += [f"| `{_shown(p)}` | {_cell(p.help)} |" for p in arguments]
-    lines += ["", "### Options", "", *_TABLE]
-    for option in options:
-        heading = next((HEADINGS[name] for name in option.opts if name in HEADINGS), None)
-        heading = None if heading == SECTION and not methods else heading
-        if heading is not None:
+    lines += [f"| `{p.metavar}` | {_cell(p.help)} |" for p in arguments]
+    for heading, some in [*sections(options), (SECTION, method_options(options))]:
+        if some:
             lines += ["", f"### {heading}", "", *_TABLE]
-        lines.append(f"| {_names(option)} | {_default(option)} | {_cell(option.help)} |")
+        lines += [f"| {_names(option)} | {_default(option)} | {_cell(option.help)} |" for option in some]
     return "\n".join(lines)
 
 
@@ -71,11 +56,6 @@ def updated(page: str, command: Any) -> str:
     return f"{before}{BEGIN}\n\n{generated(command)}\n\n{END}{after}"
 
 
-def _shown(argument: Any) -> str:
-    name = str(argument.metavar or argument.name).upper()
-    return f"{name}…" if argument.nargs == -1 else name
-
-
 def _names(option: Any) -> str:
     return ", ".join(f"`{name}`" for name in [*sorted(option.opts, key=len), *option.secondary_opts])
 
@@ -83,7 +63,7 @@ def _names(option: Any) -> str:
 def _default(option: Any) -> str:
     if option.is_flag:
         return "on" if option.default else "off"
-    return "–" if option.default is None else f"`{option.default}`"
+    return "–" if option.required or option.default is None else f"`{option.default}`"
 
 
 def _cell(text: str | None) -> str:

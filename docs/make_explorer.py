@@ -38,6 +38,7 @@ ASKED = (
 PAGES = {
     "overview": "/",
     "cluster": "/clusters?" + urlencode({"id": "Google Earth/Terms of Service#0004"}),
+    "documents": "/documents?kept=no&sort=resemblance",
     "side-by-side": "/compare?" + urlencode({"left": GOES, "right": STAYS}),
     "threshold": "/threshold?t=0.9",
     "ask": "/ask?" + urlencode({"text": ASKED}),

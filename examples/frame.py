@@ -23,7 +23,7 @@ def main() -> None:
     with gzip.open(POLICIES, "rt", encoding="utf-8") as lines:
         frame = pd.DataFrame(map(json.loads, lines))
     result = roughly.dedupe(frame, threshold=0.9, keep=["newest", "longest"])
-    kept = frame[frame["id"].isin(result.kept)]
+    kept = result.filter(frame)
     print(f"{len(frame)} rows, {len(kept)} stay")
     lost = frame.groupby("source").size().sub(kept.groupby("source").size(), fill_value=0).astype(int)
     for source, count in lost.sort_values(ascending=False, kind="stable").head(3).items():

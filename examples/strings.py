@@ -18,7 +18,7 @@ REPORTS = [
 def main() -> None:
     """Print what stays, then what goes with its witness."""
     result = roughly.dedupe(REPORTS, threshold=0.6)
-    for name in result.kept:
+    for name in result.kept_ids:
         print(f"stays {name}: {REPORTS[int(name)]}")
     for row in result.removed.to_pylist():
         print(f"goes  {row['doc_id']}: {row['kind']} of {row['kept_id']}, resemblance {row['resemblance']:.3f}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 HERE = Path(__file__).resolve().parent
@@ -17,7 +19,33 @@ SLOW_TESTS = {
     "test_one_document_of_200_megabytes",
     "test_news_are_matched_within_six_weeks",
     "test_a_million_empty_documents",
+    "test_recall_and_precision_on_newswire",
+    "test_evidence_and_all_pairs_agree_on_who_stays",
+    "test_markup_that_takes_too_long_is_ended_and_others_are_answered",
+    "test_one_line_with_slow_markup_spoils_no_others",
+    "test_connections_fit_the_file_descriptors",
+    "test_a_bomb_among_texts_is_rejected_within_the_memory",
+    "test_a_dictionary_that_unfolds_to_gigabytes",
+    "test_a_file_that_unpacks_too_far_is_not_read_to_its_end",
+    "test_hostile_documents_stay_text_on_every_page",
+    "test_every_link_of_a_list_leads_somewhere",
+    "test_the_compiled_targets_hold",
+    "test_all_headers_fit_into_one_program",
+    "test_intervals_hold_the_figures_and_are_quick_for_a_million",
+    "test_interrupted_by_the_user",
+    "test_schemathesis_finds_no_server_error",
 }
+
+DRAWN_ANEW = "ROUGHLY_NEW_DRAWS" in os.environ
+"""Properties are tried with the same examples in every run, so that a change is judged by what it changed;
+`make properties` draws new ones, and what it finds becomes an `@example`."""
+settings.register_profile(
+    "roughly",
+    deadline=None,
+    derandomize=not DRAWN_ANEW,
+    max_examples=20 if "ROUGHLY_SANITIZED" in os.environ else 100,
+)
+settings.load_profile("roughly")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need from the system's packages where it is missing: a browser, to look at
-# pages, and a PostgreSQL server, for the index.
+# pages, a PostgreSQL server, for the index, and a compiler with sanitizers, for the core.
 set -eu
 
 need() { # command, package
@@ -21,3 +21,4 @@ ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 need java openjdk-17-jre-headless # for the tests of the engine spark
 need curl curl # for the pages of the docs about the service
 need openssl openssl
+need c++ g++ # has the sanitizers of `make sanitize`

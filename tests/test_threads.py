@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from roughly.threads import BackgroundTask, map_as_completed, map_in_order
+from roughly.threads import BackgroundTasks, map_as_completed, map_in_order
 
 
 def twice(item: int) -> Iterator[int]:
@@ -34,6 +34,35 @@ def test_a_problem_reaches_the_caller_and_ends_the_threads(threads: int) -> None
     assert not [t for t in threading.enumerate() if t.name.startswith("roughly-")]
 
 
+@pytest.mark.parametrize("ahead", [1, 2, 5])
+def test_no_more_items_are_taken_than_allowed(ahead: int) -> None:
+    taken = 0
+
+    def items() -> Iterator[int]:
+        nonlocal taken
+        while taken < 50:
+            taken += 1
+            yield taken
+
+    for done, _ in enumerate(map_in_order(lambda item: item, items(), 2, ahead)):
+        assert taken <= done + ahead
+    assert taken == 50
+
+
+def test_work_under_way_is_stopped_where_the_caller_fails() -> None:
+    stop = threading.Event()
+
+    def work(item: int) -> int:
+        if item:
+            assert stop.wait(60), "nobody stopped it"
+        return item
+
+    with pytest.raises(ValueError, match="enough"):
+        for _ in map_in_order(work, range(8), 2, stop=stop):
+            raise ValueError("enough")
+    assert stop.is_set()
+
+
 def test_a_caller_who_stops_early_ends_the_threads() -> None:
     results = map_as_completed(twice, range(10**9), 2)
     next(results)
@@ -43,7 +72,7 @@ def test_a_caller_who_stops_early_ends_the_threads() -> None:
 
 def test_work_behind_is_done_one_by_one_and_in_order() -> None:
     done: list[int] = []
-    behind = BackgroundTask()
+    behind = BackgroundTasks()
     for number in range(20):
         behind.do(partial(done.append, number))
         assert len(done) >= number  # the one before has ended
@@ -55,7 +84,7 @@ def test_what_goes_wrong_behind_is_raised_at_the_next_call() -> None:
     def fail() -> None:
         raise OSError("the disk is full")
 
-    behind = BackgroundTask()
+    behind = BackgroundTasks()
     behind.do(fail)
     with pytest.raises(OSError, match="full"):
         behind.do(lambda: None)

@@ -1,6 +1,6 @@
 """The compiled core; written by core/tools/make_stub.py."""
 
-from typing import overload
+from typing import Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -11,10 +11,15 @@ def outlines(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: NDArray[numpy.int64], /
 ) -> NDArray[numpy.int64]: ...
 def gather_tokens(
-    arg0: int, arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: NDArray[numpy.int64], arg4: int, /
+    arg0: NDArray[numpy.int32],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: int,
+    /,
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
 def gather_shingle_sets(
-    arg0: int,
+    arg0: NDArray[numpy.int32],
     arg1: NDArray[numpy.int64],
     arg2: NDArray[numpy.int64],
     arg3: NDArray[numpy.int64],
@@ -23,8 +28,11 @@ def gather_shingle_sets(
     /,
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
 def gather_outlines(
-    arg0: int, arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: int, /
+    arg0: NDArray[numpy.int32], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: int, /
 ) -> NDArray[numpy.int64]: ...
+def copy_lines(
+    arg0: int, arg1: int, arg2: NDArray[numpy.int64], arg3: NDArray[numpy.bool_], arg4: int, arg5: int, /
+) -> int: ...
 def parallel_shingle_sets(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: int, arg3: int, /
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
@@ -230,12 +238,103 @@ def find_values(
 def gather_values(
     arg0: NDArray[numpy.uint8], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.uint8], /
 ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+def read_line_range(
+    arg0: bytes, arg1: int, arg2: int, arg3: int, arg4: int, /
+) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], int, bool, int, int]: ...
+def read_chosen_lines(
+    arg0: bytes, arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], /
+) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], bool, int, int]: ...
+def keep_memory(arg: int, /) -> None: ...
+def release_memory() -> None: ...
+def kept_memory() -> int: ...
 def find_stored(
     arg0: object, arg1: NDArray[numpy.bool_], arg2: object, arg3: object, arg4: object, arg5: object, /
 ) -> NDArray[numpy.int64]: ...
 def pool_squares(
     arg0: int, arg1: int, arg2: int, arg3: int, arg4: int, /
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.uint32]]: ...
+def vector_level() -> str: ...
+def set_vector_level(arg: int, /) -> str: ...
+def mark_fingerprints(
+    arg0: NDArray[numpy.uint64],
+    arg1: NDArray[numpy.int64],
+    arg2: int,
+    arg3: int,
+    arg4: NDArray[numpy.uint64],
+    arg5: NDArray[numpy.uint64],
+    arg6: int,
+    /,
+) -> None: ...
+def mark_starts(
+    arg0: NDArray[numpy.uint64],
+    arg1: NDArray[numpy.int64],
+    arg2: int,
+    arg3: int,
+    arg4: NDArray[numpy.uint64],
+    arg5: NDArray[numpy.uint64],
+    arg6: int,
+    /,
+) -> None: ...
+def keep_repeated_starts(
+    arg0: NDArray[numpy.uint64],
+    arg1: NDArray[numpy.int64],
+    arg2: int,
+    arg3: NDArray[numpy.uint64],
+    arg4: NDArray[numpy.uint64],
+    arg5: NDArray[numpy.uint64],
+    arg6: int,
+    /,
+) -> None: ...
+def list_bits(arg: NDArray[numpy.uint64], /) -> NDArray[numpy.int64]: ...
+def gram_keys(
+    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: int, arg3: int, /
+) -> NDArray[numpy.uint64]: ...
+def key_classes(
+    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint8], arg2: int, arg3: int, arg4: int, /
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+def check_classes(
+    arg0: NDArray[numpy.uint64],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int64],
+    arg3: int,
+    arg4: NDArray[numpy.uint32],
+    arg5: NDArray[numpy.int64],
+    arg6: int,
+    /,
+) -> NDArray[numpy.int64]: ...
+def class_documents(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: int,
+    /,
+) -> NDArray[numpy.int64]: ...
+def repeated_runs(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int64],
+    arg3: int,
+    arg4: NDArray[numpy.uint32],
+    arg5: NDArray[numpy.uint8],
+    /,
+) -> NDArray[numpy.int64]: ...
+def walk_copies(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.uint8],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.int64],
+    arg5: int,
+    arg6: NDArray[numpy.uint32],
+    arg7: NDArray[numpy.uint8],
+    arg8: int,
+    arg9: bool,
+    /,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+def unit_ends(
+    arg0: NDArray[numpy.uint8], arg1: NDArray[numpy.int64], arg2: int, /
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
 def find_candidates(
     arg0: int,
     arg1: int,
@@ -304,6 +403,21 @@ def find_larger(
     arg10: NDArray[numpy.int64],
     /,
 ) -> tuple[NDArray[numpy.int32], int]: ...
+def posting_lists(
+    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], /
+) -> tuple[NDArray[numpy.uint32], NDArray[numpy.int64], NDArray[numpy.uint32], NDArray[numpy.uint32]]: ...
+def scored_block(
+    arg0: int, arg1: int, arg2: object, arg3: NDArray[numpy.int64], arg4: NDArray[numpy.float64], /
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]: ...
+def threshold_clusters(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.int32],
+    arg2: NDArray[numpy.float64],
+    arg3: NDArray[numpy.float64],
+    arg4: bool,
+    arg5: NDArray[numpy.int32],
+    /,
+) -> None: ...
 def intersections(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: NDArray[numpy.int64], /
 ) -> NDArray[numpy.int64]: ...
@@ -436,6 +550,21 @@ def tally_trials(
 def tokenise(
     arg0: NDArray[numpy.uint8], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.uint16], arg3: NDArray[numpy.uint32], /
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
+def characters(
+    arg0: NDArray[numpy.uint8], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.uint16], arg3: NDArray[numpy.uint32], /
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
+def sign_texts(
+    arg0: NDArray[numpy.uint8],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.uint16],
+    arg3: NDArray[numpy.uint32],
+    arg4: int,
+    arg5: NDArray[numpy.uint32],
+    arg6: NDArray[numpy.uint32],
+    arg7: int,
+    arg8: int,
+    /,
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.uint64], NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
 def token_spans(
     arg0: NDArray[numpy.uint8], arg1: NDArray[numpy.uint16], arg2: NDArray[numpy.uint32], /
 ) -> NDArray[numpy.int64]: ...

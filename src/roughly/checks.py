@@ -1,4 +1,4 @@
-"""What is wrong with a value that a caller gave: one complaint for each kind of value, all told together.
+"""Checks of values that callers give: one complaint per kind of value, all reported together.
 
 checks.refuse([*checks.threshold(0.8), *checks.shingle_size(5)])
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from roughly.errors import SettingsError
+from roughly.errors import SettingsError, did_you_mean
 
 
 def whole(name: str, value: Any, least: int, most: int) -> Iterator[str]:
@@ -40,7 +40,7 @@ def shingle_size(value: Any) -> Iterator[str]:
 
 
 def common(value: Any) -> Iterator[str]:
-    """A complaint unless the value can be the number of documents from which on a key is too common."""
+    """A complaint unless the value can be the number of documents above which a key is too common."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 2:
         yield f"common must be a whole number from 2, not {value!r}: two documents make a pair"
 
@@ -49,7 +49,7 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> Iterator[str]:
     """A complaint unless the value is one of several."""
     listed = list(allowed)
     if value not in listed:
-        yield f"{name} must be one of {', '.join(listed)}, not {value!r}"
+        yield f"{name} must be one of {', '.join(listed)}, not {value!r}{did_you_mean(value, listed)}"
 
 
 def refuse(problems: Iterable[str]) -> None:

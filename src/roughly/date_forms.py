@@ -1,4 +1,4 @@
-"""One date as it was found, read: the forms, the zones and the rules for years.
+"""Parsing one date: the forms, the zones and the rules for years.
 
 | form | examples |
 |---|---|
@@ -24,7 +24,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 MISSING = ("", "-", "nan", "nat", "none", "null")
-"""What stands in a column where there is no date, in lower case."""
+"""Values that mean that there is no date, in lower case."""
 
 _MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -41,7 +41,7 @@ _HOURS = {
     "NDT": -2.5, "BRT": -3, "ADT": -3, "NST": -3.5, "AST": -4, "EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6,
     "MST": -7, "PDT": -7, "PST": -8, "AKDT": -8, "AKST": -9, "HST": -10,
 }  # fmt: skip
-"""Zones by name, in hours east of UTC. A name with several meanings (IST) is left to the rule for unknown ones."""
+"""Zones by name, in hours east of UTC. A name with several meanings (IST) counts as unknown."""
 
 _SINCE_1970 = ((8, 10, 0), (11, 13, 3), (15, 16, 6), (18, 19, 9))
 """(a, b, e): a number from 10^a to 10^b counts units of 10^-e seconds."""
@@ -67,7 +67,7 @@ _WORD = re.compile(r"\d+|[A-Za-z]+")
 
 
 def read_date(text: str, form: str | None = None) -> datetime | None:
-    """The moment that a date tells, naive where it names no zone; None where it is not understood.
+    """The time of a date, naive if it names no zone; None if it is not understood.
 
     `form` is a format of `datetime.strptime` that is tried first.
     """
@@ -93,7 +93,7 @@ def format_problem(form: object) -> str | None:
             return None
     except ValueError:
         pass
-    return f"date_format must be a format such as %d/%m/%Y that holds the year, not {form!r}"
+    return f"date_format must be a format such as %d/%m/%Y that contains the year, not {form!r}"
 
 
 def _read_number(text: str) -> datetime | None:
@@ -140,10 +140,10 @@ def _since_midnight(*clock: str | None) -> timedelta:
 
 @lru_cache(maxsize=256)
 def _zone(text: str, comments: tuple[str, ...]) -> tuple[timezone | None, str]:
-    """The zone that stands behind a clock, and what follows it.
+    """The zone after a time of day, and what follows it.
 
-    An offset decides, then a known name, there or in a comment; other names, such as the codes of a news agency, say
-    no more than that the zone is unknown.
+    An offset decides, then a known name, there or in a comment; other names, such as the codes of a news agency, mean
+    that the zone is unknown.
     """
     hours = None
     if found := _OFFSET.match(text):
@@ -163,7 +163,7 @@ def _zone(text: str, comments: tuple[str, ...]) -> tuple[timezone | None, str]:
 
 @lru_cache(maxsize=4096)
 def _day(text: str) -> date:
-    """The day of a date without its time; ValueError where there is none, or more than one."""
+    """The day of a date without its time; ValueError if there is none, or more than one."""
     text = text.strip(" ,:")
     if found := _YEAR_FIRST.fullmatch(text):
         year, month, day, only_month, ordinal, week = found.groups()
@@ -193,14 +193,14 @@ def _day_of_numbers(first: str, separator: str, middle: str, last: str) -> date:
         except ValueError:
             continue
         if separator == ".":
-            readings[1] = ("0", "0", "0")  # the day comes first, where it can
+            readings[1] = ("0", "0", "0")  # the day comes first, if possible
     if len(set(possible)) != 1:
         raise ValueError(f"{first}, {middle}, {last}")
     return possible[0]
 
 
 def _day_of_words(text: str) -> date:
-    """A month by its name, a year, and mostly a day."""
+    """A month by its name, a year, and usually a day."""
     if _STRANGE.search(text):
         raise ValueError(text)
     words = [word for word in _WORD.findall(text) if word.lower() not in _IGNORED]

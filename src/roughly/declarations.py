@@ -1,18 +1,18 @@
-"""Options said once: a frozen dataclass whose fields carry their help.
+"""Options declared once: a frozen dataclass whose fields have help texts.
 
-Such a class is what a function takes, and at the same time the options of a command (`console.commands` makes them),
-the keywords of the Python function (`gather`) and the tables of the docs (which are made of the commands).
+Such a class is the parameter of a function, and also the options of a command (made by `console.commands`), the
+keywords of the Python function (`gather`) and the tables of the docs (made from the commands).
 
     @dataclass(frozen=True, kw_only=True)
     class TruthRequest:
-        threshold: float = option(0.8, "Least score of a pair.")
+        threshold: float = option(0.8, "Lowest score of a pair.")
         reading: ReadOptions = group(ReadOptions, "text_column", "id_column")
 
 | | |
 |---|---|
 | `argument` | a value without a name on the command line, in order |
 | `option` | `--name`, with its default and its help |
-| `group` | the options of another class, or some of them, as if they stood here |
+| `group` | the options of another class, or some of them, as if declared here |
 | `values` | the same, as values by name instead of an object |
 
 Nothing heavy is imported here: `roughly --help` reads all declarations.
@@ -21,14 +21,14 @@ Nothing heavy is imported here: `roughly --help` reads all declarations.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, get_type_hints
 
-from roughly.errors import SettingsError
+from roughly.errors import SettingsError, did_you_mean
 
 T = TypeVar("T")
 REQUIRED: Any = object()
-"""As a default: there is none, the value must be given."""
+"""As a default: the value must be given."""
 _KEY = "declared"
 
 
@@ -39,12 +39,13 @@ class Declaration:
     name: str = ""
     type: Any = None
     default: Any = REQUIRED
-    help: str | Callable[[], str] = ""  # a function where the text follows from a table that is read later
+    help: str | Callable[[], str] = ""  # a function if the text depends on a table that is read later
     flags: tuple[str, ...] = ()  # on the command line; empty: `--` and the name
     is_argument: bool = False
     metavar: str | None = None
-    read: Callable[[str], Any] | None = None  # makes the value of the text on the command line
-    shown: Any = REQUIRED  # the default as the help has it, where it is not the value itself
+    read: Callable[[str], Any] | None = None  # converts the text on the command line
+    shown: Any = REQUIRED  # the default in the help, if it is not the value itself
+    choices: Callable[[], Iterable[str]] | None = None  # values that the shell completes
 
 
 def option(
@@ -53,14 +54,20 @@ def option(
     *flags: str,
     read: Callable[[str], Any] | None = None,
     shown: Any = REQUIRED,
+    choices: Callable[[], Iterable[str]] | None = None,
 ) -> Any:
-    """A field that is an option. `read` makes its value of the text that the command line gives."""
-    return _field(Declaration(default=default, help=help, flags=flags, read=read, shown=shown))
+    """A field that is an option. `read` converts the text from the command line; the shell completes `choices`."""
+    return _field(Declaration(default=default, help=help, flags=flags, read=read, shown=shown, choices=choices))
 
 
-def argument(default: Any = REQUIRED, help: str = "", metavar: str | None = None) -> Any:
+def argument(
+    default: Any = REQUIRED,
+    help: str = "",
+    metavar: str | None = None,
+    choices: Callable[[], Iterable[str]] | None = None,
+) -> Any:
     """A field that is an argument: on the command line it has no name."""
-    return _field(Declaration(default=default, help=help, is_argument=True, metavar=metavar))
+    return _field(Declaration(default=default, help=help, is_argument=True, metavar=metavar, choices=choices))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -94,7 +101,7 @@ def values(kind: type, *only: str, **defaults: Any) -> Any:
 
 
 def declarations(kind: type) -> Iterator[Declaration]:
-    """Everything that a class declares, groups as if they stood in it, in the order of its fields."""
+    """Everything that a class declares, including its groups, in the order of its fields."""
     hints = get_type_hints(kind)
     for field in dataclasses.fields(kind):
         said = field.metadata.get(_KEY)
@@ -105,12 +112,14 @@ def declarations(kind: type) -> Iterator[Declaration]:
 
 
 def gather(kind: type[T], given: Mapping[str, Any]) -> T:
-    """An object of the class from values by name, those of groups among them; unknown names are refused together."""
+    """An object of the class from values by name, including those of groups; all unknown names are refused together."""
     known = {one.name for one in declarations(kind)}
     unknown = [name for name in given if name not in known]
     if unknown:
         offered = ", ".join(sorted(known))
-        raise SettingsError(*(f"unknown option {name!r}; the options are {offered}" for name in unknown))
+        raise SettingsError(
+            *(f"unknown option {name!r}; the options are {offered}{did_you_mean(name, known)}" for name in unknown)
+        )
     own: dict[str, Any] = {}
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         said = field.metadata.get(_KEY)

@@ -5,7 +5,7 @@ that fits, so callers may catch either::
 
     RoughlyError
     ├── SettingsError        (ValueError)        a setting, or several, make no sense: all are listed
-    ├── InputError           (ValueError)        the input cannot be read as asked
+    ├── InputError           (ValueError)        the input cannot be read with these options
     │   ├── InputMissing     (FileNotFoundError) no such file, or nothing in it to read
     │   ├── DuplicateIds     (ValueError)        two documents claim one id
     │   ├── IndexRefused     (ValueError)        not an index, or of another format
@@ -14,18 +14,35 @@ that fits, so callers may catch either::
     ├── ServiceRefused       (RuntimeError)      a service answered a client with an error; `status` is its code
     ├── OutputError          (OSError)           the output cannot be written
     │   ├── OutputExists     (FileExistsError)   it already holds a run
-    │   └── DiskFull         (OSError)           no room left while writing or spilling
+    │   └── DiskFull         (OSError)           no space left while writing or spilling
     ├── TooManyPairs         (ValueError)        `pairs="all"` would be quadratic; the count is given
-    ├── MemoryTooSmall       (ValueError)        the memory set cannot hold the work; the least is given
+    ├── MemoryTooSmall       (ValueError)        the memory limit is too small; the minimum is given
+    ├── UnexpectedError      (RuntimeError)      a fault of Roughly, with the place in the input where it showed
     ├── CoreUnusable         (ImportError)       the compiled core cannot be loaded by this Python
-    └── Interrupted          (KeyboardInterrupt) stopped by the user; says how to go on
+    └── Interrupted          (KeyboardInterrupt) stopped by the user; says how to continue
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class RoughlyError(Exception):
     """The root of all errors raised on purpose."""
+
+
+def first_line(problem: BaseException) -> str:
+    """What a library says about a problem, on one line; the name of the error if it says nothing."""
+    lines = str(problem).strip().splitlines()
+    return lines[0].strip() if lines else type(problem).__name__
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """The end of a message: the name that is most like what was given, or nothing if none is."""
+    import difflib
+
+    found = difflib.get_close_matches(str(given).lower(), list(known), 1, 0.6)
+    return f". Did you mean {found[0]}?" if found else ""
 
 
 class SettingsError(RoughlyError, ValueError):
@@ -37,7 +54,7 @@ class SettingsError(RoughlyError, ValueError):
 
 
 class InputError(RoughlyError, ValueError):
-    """The input cannot be read as asked."""
+    """The input cannot be read with these options."""
 
 
 class InputMissing(InputError, FileNotFoundError):
@@ -86,15 +103,19 @@ class OutputExists(OutputError, FileExistsError):
 
 
 class DiskFull(OutputError):
-    """No room left on the disk while writing or spilling."""
+    """No space left on the disk while writing or spilling."""
 
 
 class TooManyPairs(RoughlyError, ValueError):
-    """All pairs were asked for, and there are too many of them."""
+    """All pairs were requested, and there are too many of them."""
 
 
 class MemoryTooSmall(RoughlyError, ValueError):
-    """The memory set cannot hold the work."""
+    """The memory limit is too small."""
+
+
+class UnexpectedError(RoughlyError, RuntimeError):
+    """A fault of Roughly: an error that nobody expected, with the place in the input where it showed."""
 
 
 class CoreUnusable(RoughlyError, ImportError):
@@ -103,3 +124,7 @@ class CoreUnusable(RoughlyError, ImportError):
 
 class Interrupted(RoughlyError, KeyboardInterrupt):
     """Stopped by the user."""
+
+
+class RoughlyWarning(UserWarning):
+    """What a caller should know of a result: records that were left out, and guesses that may be wrong."""

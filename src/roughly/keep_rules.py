@@ -1,11 +1,11 @@
 """Which document of a cluster is kept: every rule, as data.
 
 A rule is a list of columns to sort documents by. The SQL of a batch run, the sort of Spark, the order of an index, the
-check of the settings and the help are all made from `RULES`, so a new rule is a line there. The first rule that tells
-two documents apart decides, and ties are broken by id, so that the order never depends on the order of the input,
-except where the user asks for that (`first`, `last`). Documents without a value come last.
+check of the settings and the help are all made from `RULES`, so a new rule is a line there. The first rule that
+distinguishes two documents decides, and ties are broken by id, so that the order never depends on the order of the
+input, except with the rules `first` and `last`. Documents without a value come last.
 
-With a measure whose longer document ranks first (`measures`) the length precedes all rules.
+With a measure for which the longer document ranks first (`measures`), the length precedes all rules.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roughly.errors import SettingsError
+from roughly.errors import SettingsError, did_you_mean
 from roughly.measures import MEASURES
 
 COLUMNS = ("doc", "doc_id", "tokens", "bytes", "published", "url", "source")
-"""What every engine and every index knows of a document: `doc` is its place in the input, `published` its moment."""
+"""What every engine and every index knows about a document: `doc` is its position in the input, `published` its
+time."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class SortKey:
 
 @dataclass(frozen=True)
 class KeepRule:
-    """A rule by its name; `parameter` shows what follows the name and a colon, where the rule takes values."""
+    """A rule by its name; `parameter` shows what follows the name and a colon, if the rule has values."""
 
     name: str
     keys: tuple[SortKey, ...]
@@ -101,7 +102,8 @@ def rule_problem(written: str) -> str | None:
     name, colon, values = written.partition(":")
     rule = RULES.get(name)
     if rule is None or bool(colon) != bool(rule.parameter) or (colon and not all(values.split(">"))):
-        return f"unknown keep rule {written!r}; rules are {', '.join(rule_names())}"
+        known = rule_names()
+        return f"unknown keep rule {written!r}; rules are {', '.join(known)}{did_you_mean(written, known)}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""How alike two documents are, in numbers: every measure, and where it may be asked for.
+"""Similarity of two documents: every measure, and where it may be used.
 
 Code that needs to know the measures reads this table. The formulas are in `verify.scores` and in the kernels.
 """

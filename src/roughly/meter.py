@@ -1,4 +1,4 @@
-"""What each stage took: seconds, bytes and the most memory; and, while it runs, how far it has come.
+"""The cost of each stage: seconds, bytes and peak memory; and its progress while it runs.
 
 The pipeline calls `stage` and `advance`; a listener (the command line's progress bars) may watch.
 """
@@ -6,13 +6,16 @@ The pipeline calls `stage` and `advance`; a listener (the command line's progres
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass
@@ -20,30 +23,31 @@ class Stage:
     """One stage of a run, finished or under way."""
 
     name: str
-    total: int = 0  # units of work, 0 where unknown
+    total: int = 0  # units of work, 0 if unknown
     unit: str = ""
     done: int = 0
     seconds: float = 0.0
     bytes: int = 0
     peak_memory: int = 0
-    reused: bool = False  # taken over from an earlier, interrupted run
+    documents: int = 0  # done so far, where the unit is another
+    reused: bool = False  # reused from an earlier, interrupted run
 
     def to_dict(self) -> dict[str, Any]:
         """For run.json."""
-        return {k: v for k, v in asdict(self).items() if k not in ("total", "unit", "done")}
+        return {k: v for k, v in asdict(self).items() if k not in ("total", "unit", "done", "documents")}
 
 
 class Listener(Protocol):
-    """Someone who watches."""
+    """Is informed of the progress."""
 
     def started(self, stage: Stage) -> None:
         """A stage begins."""
 
     def advanced(self, stage: Stage) -> None:
-        """Some of it is done."""
+        """Part of a stage is done."""
 
     def finished(self, stage: Stage) -> None:
-        """It is over."""
+        """A stage has ended."""
 
 
 @dataclass
@@ -52,10 +56,12 @@ class Meter:
 
     listener: Listener | None = None
     stages: list[Stage] = field(default_factory=list)
+    ample: int = 0
+    """A process of fewer bytes holds on to freed memory, which the next stage then need not ask the system for."""
 
     @contextmanager
     def stage(self, name: str, total: int = 0, unit: str = "") -> Iterator[Stage]:
-        """Time what happens within."""
+        """Time the block."""
         stage = Stage(name, total, unit)
         self.stages.append(stage)
         if self.listener:
@@ -66,19 +72,43 @@ class Meter:
                 yield stage
             finally:
                 stage.seconds = time.perf_counter() - start
-                give_back()
+                give_back(unless_below=self.ample)
         if self.listener:
             self.listener.finished(stage)
 
     def advance(self, stage: Stage, done: int) -> None:
-        """So much of the stage is done, in its unit, counted from its start."""
+        """Set how much of the stage is done, in its unit, counted from its start."""
         stage.done = done
         if self.listener:
             self.listener.advanced(stage)
 
 
-def give_back() -> None:
-    """Return freed memory to the system: what one stage let go of is not the next one's."""
+def resident() -> int:
+    """Bytes of memory that this process holds."""
+    try:
+        with open("/proc/self/statm", "rb") as status:  # noqa: PTH123 - asked for 20 times a second
+            return int(status.read().split()[1]) * _PAGE
+    except OSError:  # not Linux
+        import psutil
+
+        return int(psutil.Process().memory_info().rss)
+
+
+def limit_arenas(most: int) -> None:
+    """Let threads share at most so many arenas of the C library, each of which holds freed memory of its own."""
+    if sys.platform == "linux":
+        option = getattr(ctypes.CDLL(None), "mallopt", None)  # the GNU C library's
+        if option is not None:
+            option(-8, most)  # M_ARENA_MAX
+
+
+def give_back(unless_below: int = 0) -> None:
+    """Return freed memory to the system, so that it does not count for the next stage, if the process is not small."""
+    if unless_below and resident() < unless_below:
+        return
+    core = sys.modules.get("roughly._core")
+    if core is not None:
+        core.release_memory()
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None:
         pyarrow.default_memory_pool().release_unused()
@@ -90,23 +120,16 @@ def give_back() -> None:
 
 @contextmanager
 def _sampled(stage: Stage, every: float = 0.05) -> Iterator[None]:
-    """Note the most memory that this process holds; a run has no others."""
+    """Record the peak memory of this process; a run has no others."""
     stop = threading.Event()
 
-    def watch(read: Callable[[], int]) -> None:
+    def watch() -> None:
         while True:
-            stage.peak_memory = max(stage.peak_memory, read())
+            stage.peak_memory = max(stage.peak_memory, resident())
             if stop.wait(every):
                 return
 
-    import psutil
-
-    process = psutil.Process()
-
-    def resident() -> int:
-        return int(process.memory_info().rss)
-
-    sampler = threading.Thread(target=watch, args=(resident,), daemon=True, name="roughly-memory")
+    sampler = threading.Thread(target=watch, daemon=True, name="roughly-memory")
     sampler.start()
     try:
         yield

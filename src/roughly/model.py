@@ -4,14 +4,14 @@ A `Column` has a name, an Arrow type, a meaning (the docs print it) and the SQL 
 schemas, the select lists of both engines and the tables of the docs follow from these declarations. So a new column
 of documents.parquet is one line in `WRITTEN` below.
 
-Stages never import each other sideways; they meet in these tables. Inside a stage, kernels see numpy views of the
+Stages never import each other; they exchange these tables. Inside a stage, kernels see numpy views of the
 buffers. Names are the same in Python, SQL, Parquet, JSON and on the command line. The schemas of files with a format
-of their own (lexicon, signatures, sketches) stand beside the code that reads and writes that format.
+of their own (lexicon, signatures, sketches) are beside the code that reads and writes that format.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ class Column:
     type: pa.DataType
     meaning: str = ""
     nullable: bool = True
-    sql: str = ""  # the expression that gives it, in DuckDB's dialect; empty: the column of that name
+    sql: str = ""  # its expression in DuckDB's dialect; empty: the column of that name
 
     @property
     def field(self) -> pa.Field:
@@ -94,13 +94,10 @@ FACTS = Table(
 NUMBERED_FACTS = FACTS.insert(0, pa.field("doc", pa.uint32(), nullable=False))
 
 CARRIED = ("doc", "part", "row", "doc_id", "source", "bytes", "tokens")
-"""The facts that go along with a document's rank and its verdict; documents.parquet may select any of them."""
+"""The facts that are stored with a document's rank and verdict; documents.parquet may select any of them."""
 
-_SCORES = (
-    Column("resemblance", _SCORE),
-    Column("containment", _SCORE),
-    Column("contained_in", _SCORE),
-)
+_SCORE_NAMES = ("resemblance", "containment", "contained_in")
+_SCORES = tuple(Column(name, _SCORE) for name in _SCORE_NAMES)
 _KIND = Column("kind", _TEXT)
 
 
@@ -191,23 +188,31 @@ WRITTEN = {
 }  # fmt: skip
 
 # A pair and its scores, without what only a run knows: what an index finds, and what an archive has.
-SCORED_PAIRS = WRITTEN["pairs"].pick("left_id", "right_id", "resemblance", "containment", "contained_in").schema
+SCORED_PAIRS = WRITTEN["pairs"].pick("left_id", "right_id", *_SCORE_NAMES).schema
+
+# The same where every score is measured: what `roughly truth` writes, and part of what `roughly audit` does.
+EXACT_SCORES = tuple(replace(column, nullable=False) for column in WRITTEN["pairs"].pick(*_SCORE_NAMES).columns)
+EXACT_PAIRS = Table((*WRITTEN["pairs"].pick("left_id", "right_id").columns, *EXACT_SCORES)).schema
+COSINE_PAIRS = Table(
+    (*WRITTEN["pairs"].pick("left_id", "right_id").columns, Column("cosine", _SCORE, nullable=False))
+).schema
 
 # What `roughly cluster` writes: scores are estimates, with the standard error of the resemblance.
 _ERROR = pa.field("resemblance_error", _SCORE)
 ESTIMATED_PAIRS = SCORED_PAIRS.insert(3, _ERROR)
 ESTIMATED_DOCUMENTS = (
-    WRITTEN["documents"]
-    .pick("doc_id", "cluster_id", "kept", "kept_id", "resemblance", "containment", "contained_in")
-    .schema.insert(5, _ERROR)
+    WRITTEN["documents"].pick("doc_id", "cluster_id", "kept", "kept_id", *_SCORE_NAMES).schema.insert(5, _ERROR)
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A record that could not be used: where it stands, why, and the beginning of it. A line of quarantine.jsonl."""
+    """A record that could not be used: its position, the reason, and its beginning. A line of quarantine.jsonl."""
 
     file: str
     record: str  # "line 17", "row 3", "message 4", "byte 1024"
     reason: str
     excerpt: str = ""
+
+
+REJECTS = pa.schema([(field.name, _TEXT) for field in fields(Reject)])

@@ -1,9 +1,9 @@
-"""The table of methods: what each takes, and how it is made. Nothing heavy is imported here.
+"""The table of methods: the options of each, and how it is made. Nothing heavy is imported here.
 
 A method declares itself in its own file of `roughly.methods` with `register(MethodSpec(…))`; the files are found when
 the table is first read, so a new one needs no other line. The settings check options against the table, the command
-line makes its options of it, `roughly tune` takes from it what it tries, and the tables of the docs are held to it.
-Since `--help` reads the table too, files of methods import numpy and pyarrow inside functions only.
+line makes its options from it, `roughly tune` tries the values in it, and tests compare the docs with it. Since
+`--help` reads the table too, files of methods import numpy and pyarrow inside functions only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ COLLECTION = "collection"
 DEFAULT = "default"
 """As a lexicon: the English one that comes with roughly."""
 NONE = "none"
-"""As a window of dates or lengths: there is none."""
+"""As a window of dates or lengths: no window."""
 FILES = ("lexicon", "key_file")
-"""Options that name a file: what it holds decides the answer, and its name does not."""
+"""Options that name a file: its content decides the answer, and its name does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,16 @@ class Option:
     """One option of a method."""
 
     name: str
-    kind: str  # whole, number, text, flag, groups, lexicon or file; with a ? where it may be `none`
+    kind: str  # whole, number, text, flag, groups, lexicon or file; with a ? if it may be `none`
     help: str
-    default: Any = None  # what holds where it is not given
+    default: Any = None  # the default
 
     def by_default(self, default: Any) -> Self:
         """The same option with another default, for another method."""
         return replace(self, default=default)
 
     def read(self, value: Any) -> Any:
-        """The value in the one form that is kept; raises ValueError with what it should be."""
+        """The value in its normal form; raises ValueError with what it should be."""
         if self.kind.endswith("?") and value == NONE:
             return NONE
         kind = self.kind.rstrip("?")
@@ -65,7 +65,7 @@ class Option:
         return str(value) if hasattr(value, "__fspath__") else value
 
     def parse(self, text: str) -> Any:
-        """The value that stands for it on the command line; raises ValueError."""
+        """The value of a text on the command line; raises ValueError."""
         if self.kind.endswith("?") and text == NONE:
             return NONE
         number = {"whole": int, "number": float}[self.kind.rstrip("?")]
@@ -92,19 +92,19 @@ LEXICON = Option(
 NORM = Option("norm", "text", "scale of idf: conrad or imatch", "conrad")
 TERMS = Option("terms", "whole", "terms in a signature")
 MIN_TERMS = Option("min_terms", "whole", "fewest terms that make a signature", 1)
-MIN_DF = Option("min_df", "whole", "only terms in so many documents of the lexicon", 5)
-LENGTHS = Option("lengths", "number?", "share that lengths of duplicates may differ by, or none")
+MIN_DF = Option("min_df", "whole", "only terms in at least this number of documents of the lexicon", 5)
+LENGTHS = Option("lengths", "number?", "fraction by which lengths of duplicates may differ, or none")
 """Options that several methods take."""
 
 
 @dataclass(frozen=True)
 class MethodSpec:
-    """One method: its class, what it takes, and how it is made of settings."""
+    """One method: its class, its options, and how it is made from settings."""
 
     method_class: type[Any]
-    settings: tuple[str, ...] = ()  # fields of Settings that it goes by
+    settings: tuple[str, ...] = ()  # fields of Settings that it uses
     options: tuple[Option, ...] = ()  # its own
-    has_curve: bool = False  # whether the chance to become a candidate follows from the similarity alone
+    has_curve: bool = False  # whether the probability of becoming a candidate depends on the similarity alone
     maker: Callable[[Any, Any], Any] | None = None  # (Settings, lexicon of the collection if counted) → the method
     tuned: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # the values that `roughly tune` tries
     place: int = 1000  # in lists of methods, the lowest first
@@ -116,7 +116,7 @@ class MethodSpec:
 
     @property
     def equality(self) -> bool:
-        """Whether equal documents are all that it finds."""
+        """Whether it finds only equal documents."""
         return bool(self.method_class.equality)
 
     @property
@@ -125,7 +125,7 @@ class MethodSpec:
         return tuple(option.name for option in self.options)
 
     def default(self, name: str) -> Any:
-        """What holds where the option is not given."""
+        """The default of an option."""
         return next(option.default for option in self.options if option.name == name)
 
     def make(self, settings: Any, collection: Any = None) -> Any:
@@ -171,12 +171,12 @@ def register(spec: MethodSpec) -> None:
         for option in spec.options:
             other = OPTIONS.rows.get(option.name, option)
             if (other.kind, other.help) != (option.kind, option.help):
-                raise SettingsError(f"{spec.name} describes the option {option.name!r} otherwise than another method")
+                raise SettingsError(f"{spec.name} describes the option {option.name!r} differently from another method")
         _fill([*METHODS.rows.values(), spec])
 
 
 def unregister(name: str) -> None:
-    """Take a method out of the table again."""
+    """Remove a method from the table."""
     with _filling:
         _fill([spec for spec in METHODS.rows.values() if spec.name != name])
 
@@ -190,7 +190,7 @@ def _fill(specs: list[MethodSpec]) -> None:
 
 
 def _find_methods() -> None:
-    """Import every method of `roughly.methods`, by the name of its file, for this floor knows of none."""
+    """Import every method of `roughly.methods`, by the name of its file, since this module must not name any."""
     if not DeclaredTable.found:
         package = importlib.import_module("roughly.methods")
         for module in pkgutil.iter_modules(package.__path__):
@@ -200,7 +200,7 @@ def _find_methods() -> None:
 
 
 class Options(Mapping[str, Any]):
-    """Options by name, frozen: equal and hashed by what they say. Those that are None are as if not given."""
+    """Options by name, frozen: compared and hashed by value. An option that is None counts as not given."""
 
     def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> None:
         self._values = {name: value for name, value in dict(values).items() if value is not None}
@@ -227,7 +227,7 @@ def users_of(option: str) -> list[str]:
 
 
 def checked(method: str, given: Mapping[str, Any]) -> Options:
-    """The options of a method in the form that is kept; all problems are reported together."""
+    """The options of a method in normal form; all problems are reported together."""
     own, problems, kept = METHODS[method].names, [], {}
     has = f"it has {', '.join(own)}" if own else "it has none"
     for name, value in Options(given).items():

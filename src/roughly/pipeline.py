@@ -1,12 +1,12 @@
-"""The plan: the whole road a document takes, on one screen, driven for every engine (`run`).
+"""The plan: all steps from input to verdicts, on one screen, for every engine (`run`).
 
     sources → text → keys │ rank, collapse equal documents │ group keys → candidates │ read candidates again
             → compare exactly, best rank first → who is kept │ documents, pairs, clusters
 
-An engine (`Engine`) keeps what flows between these steps and does the relational work, in one process or on the
-workers of a cluster; the methods and the kernels decide. Below the plan stand the steps that engines share: sign a
-chunk, fetch candidates again, decide. Work is spread over threads chunk by chunk and taken back in order, so the answer
-never depends on their number.
+An engine (`Engine`) stores the tables between these steps and does the relational work, in one process or on the
+workers of a cluster; the methods and the kernels decide. Below the plan are the steps that engines share: sign a chunk,
+read candidates again, decide. Threads work chunk by chunk and results are used in order, so the answer never depends on
+the number of threads.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
+from roughly.cluster.common_keys import CommonLimit, limit_of
 from roughly.cluster.components import components
+from roughly.cluster.ranked_walk import Resolution
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs
-from roughly.cluster.star import Resolution, resolve
-from roughly.dates import moments
-from roughly.errors import MemoryTooSmall, TooManyPairs
+from roughly.cluster.star import resolve
+from roughly.dates import timestamps
+from roughly.errors import InputError, MemoryTooSmall, TooManyPairs
 from roughly.features.shingle_sets import Sets
 from roughly.keep_rules import order_by
 from roughly.meter import Meter, Stage
@@ -33,14 +35,16 @@ from roughly.methods import Judge, Keys, Method
 from roughly.model import FACTS, Reject
 from roughly.settings import Settings
 from roughly.signing.text_batch import TextBatch
-from roughly.sources.part import Chunk, Part
+from roughly.sources.part import Chunk, Part, coarse_chunks, largest_coarse_chunk, located, pieces_of, reads_in_parse
 from roughly.text.canonical import Tokens
 from roughly.threads import map_as_completed, map_in_order
 
 R = TypeVar("R")
 
 DOCUMENT_MEMORY = 12
-"""Memory that a document takes while it is worked on, in times of its text."""
+"""Memory per document while it is processed, as a multiple of its text."""
+SIGNED_SHARE = {True: 0.5, False: 3.0}
+"""Bytes of signatures and facts per byte of text, at most: with a fixed number of keys per document, and otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +55,28 @@ class SignedChunk:
     chunk: int
     nbytes: int
     facts: pa.RecordBatch
+    facts_bytes: int
     keys: Keys | None
     sketch: Sets | None
     rejects: list[Reject]
-    counts: dict[str, int] = field(default_factory=dict)  # documents that were not signed as the rest, by reason
+    counts: dict[str, int] = field(default_factory=dict)  # documents that were not signed like the others, by reason
+    ends_chunk: bool = True  # false: more pieces of the chunk follow
 
 
 @dataclass(frozen=True)
 class RowsToFetch:
-    """Documents to be read again from one part: their rows, ascending, and their numbers among the candidates."""
+    """Documents to be read again from one part: their rows, ascending, their numbers among the candidates, and half of
+    the digest of their tokens."""
 
     part: int
     rows: Ints
     docs: Ints
+    digests: npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What resolution says of the candidate documents, by their number."""
+    """The decisions of resolution on the candidate documents, by their number."""
 
     resolution: Resolution
     judge: Judge
@@ -77,20 +85,20 @@ class Decision:
 
 
 class Engine(Protocol):
-    """What a batch engine does for the plan: each method is a stage, in process or on the workers of a cluster."""
+    """The interface of a batch engine: each method is a stage, in process or on the workers of a cluster."""
 
     meter: Meter
     counts: dict[str, int]
 
     def stage(self, name: str, total: int = 0, unit: str = "") -> AbstractContextManager[Stage]:
-        """Time what happens within."""
+        """Time the block."""
         ...
 
     def read_and_sign(self, method: Method, stage: Stage) -> None:
-        """Read all parts; keep facts, keys and sketch of every document."""
+        """Read all parts; store facts, keys and sketch of every document."""
 
     def check_ids(self) -> None:
-        """Refuse ids that several documents have, or number them."""
+        """Refuse duplicate ids, or number them."""
 
     def rank(self, order: str, collapse: str) -> None:
         """Number the documents in order, best first, and collapse those that are equal."""
@@ -98,17 +106,17 @@ class Engine(Protocol):
     def is_resolved(self) -> bool:
         """Whether an interrupted run has stored the outcome of resolution."""
 
-    def group(self, common: int, once: bool) -> None:
-        """Find the documents that share a key; keys of more than `common` documents are left out, if that is not 0.
+    def group(self, common: CommonLimit, once: bool) -> None:
+        """Find the documents that share a key; common keys are left out.
 
         With `once`, it is enough that documents share one key, and buckets with the same members are kept once.
         """
 
     def pair_bound(self) -> int:
-        """At most so many pairs of documents share a key."""
+        """Upper bound of the number of pairs that share a key."""
 
     def load_contents(self, judge: Judge) -> None:
-        """Load what the candidates are judged on: their texts are read again, or sketches or keys are taken."""
+        """Load what the candidates are judged on: their texts, read again, their sketches, or their keys."""
 
     def resolve(self, judge: Judge, settings: Settings, advance: Callable[[int], None]) -> None:
         """Compare candidates, best rank first, and store who is kept and why."""
@@ -117,18 +125,18 @@ class Engine(Protocol):
         """Give every document its verdict."""
 
 
-def run(parts: Sequence[Part], method: Method, settings: Settings, engine: Engine) -> None:
-    """Take all documents along the road; the engine then holds the verdicts."""
+def run(parts: Sequence[Part], method: Method, settings: Settings, engine: Engine, *, within: bool = True) -> None:
+    """Run all steps; the engine then has the verdicts. If `within` is false, nothing is compared and all are kept."""
     with engine.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
         engine.read_and_sign(method, stage)
         engine.check_ids()
     with engine.stage("rank"):
-        engine.rank(order_by(settings.keep, settings.measure), method.collapse)
-    if not method.equality and not engine.is_resolved():
+        engine.rank(order_by(settings.keep, settings.measure), method.collapse if within else "none")
+    if within and not method.equality and not engine.is_resolved():
         judge = method.judge()
         with engine.stage("group"):
-            engine.group(method.common, once=judge.on != "keys" or judge.threshold <= 1)
-        if settings.pairs == "all":
+            engine.group(limit_of(method), once=judge.on != "keys" or judge.threshold <= 1)
+        if settings.pairs == "all" or settings.verdict is not None:
             check_pairs(engine.pair_bound(), settings.pairs_limit)
         engine.load_contents(judge)
         with engine.stage("verify", engine.counts["candidate_documents"], "documents") as stage:
@@ -145,7 +153,9 @@ def decide(
     constraints: PairConstraints,
     work: ResolveBudget,
 ) -> Decision:
-    """Who is kept, and which documents stand together."""
+    """Decide which documents are kept, and which form a cluster."""
+    if settings.verdict is not None:
+        return _decide_learned(candidates, sets, judge, settings, constraints, work)
     resolution = resolve(
         candidates,
         sets,
@@ -163,6 +173,38 @@ def decide(
     return Decision(replace(resolution, compared=resolution.compared + compared), judge, roots, links)
 
 
+def _decide_learned(
+    candidates: Candidates,
+    sets: SetLoader,
+    judge: Judge,
+    settings: Settings,
+    constraints: PairConstraints,
+    work: ResolveBudget,
+) -> Decision:
+    """The same where a learned verdict decides about every pair that reaches the threshold."""
+    from roughly.cluster.learned import accepted_pairs, resolve_accepted
+
+    found = resolve(
+        candidates,
+        sets,
+        measure=judge.measure,
+        threshold=judge.threshold,
+        work=work,
+        every_pair=True,
+        constraints=constraints,
+    )
+    load = getattr(sets, "shingles", None)
+    if load is None or settings.verdict is None:
+        raise TypeError("a learned verdict needs the words of documents")
+    accepted = accepted_pairs(found.pairs, settings.verdict, load)
+    kept, pairs, roots = resolve_accepted(
+        accepted, candidates.documents, judge.measure, linked=settings.cluster != "star"
+    )
+    links = NO_PAIRS if settings.cluster == "star" else accepted
+    resolution = replace(found, kept=kept, pairs=accepted if settings.pairs == "all" else pairs)
+    return Decision(resolution, judge, roots, links)
+
+
 def sign_all(
     parts: Sequence[Part],
     method: Method,
@@ -171,18 +213,29 @@ def sign_all(
     start: tuple[int, int] = (0, 0),
     memory: int | None = None,
 ) -> Iterator[SignedChunk]:
-    """Read every part and sign its documents, in order; a document that the memory cannot hold is refused."""
+    """Read every part and sign its documents, in order; refuse a document that is too large for the memory."""
     largest = None if memory is None else memory // (DOCUMENT_MEMORY * threads)
+    ahead = 3 * threads
+    if memory is not None:
+        size = SIGNED_SHARE[method.band_sampling is not None] * max(map(largest_coarse_chunk, parts), default=0)
+        ahead = max(1, min(ahead, int(memory / 2 // max(1, size))))
 
     def items() -> Iterator[tuple[int, int, Chunk]]:
         for p in range(start[0], len(parts)):
-            for c, chunk in enumerate(parts[p].chunks()):
-                if p > start[0] or c >= start[1]:
-                    yield p, c, chunk
+            with located(parts[p], 0):
+                for c, chunk in enumerate(coarse_chunks(parts[p])):
+                    if p > start[0] or c >= start[1]:
+                        yield p, c, chunk
 
-    yield from map_in_order(
-        lambda item: sign(item[0], parts[item[0]], item[1], item[2], method, settings, largest), items(), threads
-    )
+    def work(item: tuple[int, int, Chunk]) -> list[SignedChunk]:
+        p, c, chunk = item
+        signed: list[SignedChunk] = []
+        for piece in pieces_of(parts[p], chunk):
+            signed.append(sign(p, parts[p], c, piece, method, settings, largest))
+        return [replace(one, ends_chunk=False) for one in signed[:-1]] + signed[-1:]
+
+    for pieces in map_in_order(work, items(), threads, ahead):
+        yield from pieces
 
 
 def sign(
@@ -195,17 +248,25 @@ def sign(
     largest: int | None = None,
 ) -> SignedChunk:
     """Facts and signatures of one chunk's documents."""
+    with located(part, chunk.first_row):
+        return _sign(number, part, index, chunk, method, settings, largest)
+
+
+def _sign(
+    number: int, part: Part, index: int, chunk: Chunk, method: Method, settings: Settings, largest: int | None
+) -> SignedChunk:
     parsed = part.parse(chunk)
     batch = parsed.batch
     texts = TextBatch(batch.column("text"), batch.column("markup"), settings.main_text)
     if largest is not None:
-        _check_sizes(texts.sizes, part, batch, largest)
+        check_sizes(texts.sizes, part, batch, largest)
+    signed = texts.sign_in_one_pass(method)
     count = batch.num_rows
     facts = pa.RecordBatch.from_arrays(
         [
             pa.array(np.full(count, number, np.uint32)),
             *(batch.column(name) for name in ("row", "doc_id", "url", "date")),
-            moments(batch.column("date"), settings.date_format),
+            timestamps(batch.column("date"), settings.date_format),
             batch.column("source"),
             *(pa.array(sizes) for sizes in (texts.sizes, texts.lengths)),
             *(
@@ -217,17 +278,19 @@ def sign(
         ],
         schema=FACTS,
     )
-    signed = texts.sign(method)
-    return SignedChunk(number, index, chunk.nbytes, facts, signed.keys, signed.sketch, parsed.rejects, signed.counts)
+    return SignedChunk(
+        number, index, chunk.nbytes, facts, facts.nbytes, signed.keys, signed.sketch, parsed.rejects, signed.counts
+    )  # fmt: skip
 
 
-def _check_sizes(sizes: Ints, part: Part, batch: pa.RecordBatch, largest: int) -> None:
+def check_sizes(sizes: Ints, part: Part, batch: pa.RecordBatch, largest: int) -> None:
+    """Refuse a document of more bytes than the memory is enough for."""
     if len(sizes) and sizes.max() > largest:
         at = int(sizes.argmax())
         where = part.locate(batch.column("row")[at].as_py())
         raise MemoryTooSmall(
-            f"{part.name} {where}: a document of {sizes[at] >> 20} MB; with this memory and so many threads "
-            f"{largest >> 20} MB is the most that one may have. Raise --memory, lower --threads, or take it out"
+            f"{part.name} {where}: a document of {sizes[at] >> 20} MB; with this memory and number of threads "
+            f"{largest >> 20} MB is the maximum. Raise --memory, lower --threads, or remove the document"
         )
 
 
@@ -240,33 +303,55 @@ def fetch_all(
 ) -> Iterator[R]:
     """Read the wanted documents again, a chunk at a time and in any order.
 
-    The thread that read a chunk calls `use` with the documents' numbers and tokens; what it returns is yielded.
+    The thread that read a chunk calls `use` with the documents' numbers and tokens; what it returns is yielded. A
+    document that is no longer what it was ends the run.
     """
-    from roughly.text.canonical import tokenise
+    from roughly.kernels.hashing import hash_sequences
+    from roughly.text.canonical import tokenise, units_of
     from roughly.text.markup import strip_column
 
     def items() -> Iterator[tuple[RowsToFetch, Chunk]]:
         for want in wanted:
-            for chunk in parts[want.part].chunks(want.rows):
+            for chunk in coarse_chunks(parts[want.part], want.rows):
                 yield want, chunk
 
-    def read(item: tuple[RowsToFetch, Chunk]) -> R:
-        want, chunk = item
-        batch = parts[want.part].parse(chunk).batch
+    def read(want: RowsToFetch, chunk: Chunk) -> R:
+        with located(parts[want.part], chunk.first_row):
+            batch = parts[want.part].parse(chunk).batch
         rows = batch.column("row").to_numpy()
         at = np.minimum(np.searchsorted(want.rows, rows), len(want.rows) - 1)
         is_wanted = want.rows[at] == rows
-        docs, batch = want.docs[at[is_wanted]], batch.filter(pa.array(is_wanted))
-        return use(docs, tokenise(strip_column(batch.column("text"), batch.column("markup"), settings.main_text)))
+        at = at[is_wanted]
+        if len(at) < batch.num_rows:
+            batch = batch.filter(pa.array(is_wanted))
+        texts = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
+        tokens = tokenise(texts)
+        is_other = hash_sequences(tokens.hashes, tokens.offsets)[:, 1] != want.digests[at]
+        if is_other.any():
+            row = int(want.rows[at[int(is_other.argmax())]])
+            raise changed_input(parts[want.part], row)
+        return use(want.docs[at], tokens if settings.shingle_unit == "word" else units_of(texts, settings.shingle_unit))
+
+    def read_pieces(item: tuple[RowsToFetch, Chunk]) -> list[R]:
+        want, chunk = item
+        return [read(want, piece) for piece in pieces_of(parts[want.part], chunk)]
 
     def whole(want: RowsToFetch) -> Iterator[R]:
         for chunk in parts[want.part].chunks(want.rows):
-            yield read((want, chunk))
+            yield read(want, chunk)
 
-    if len(wanted) < 2 * threads:
-        yield from map_in_order(read, items(), threads)
-    else:  # some formats decode while they hand out chunks: then a thread a part is faster
+    if len(wanted) < 2 * threads or all(reads_in_parse(parts[want.part]) for want in wanted):
+        for results in map_in_order(read_pieces, items(), threads):
+            yield from results
+    else:  # some formats decode while they produce chunks: then one thread per part is faster
         yield from map_as_completed(whole, wanted, threads)
+
+
+def changed_input(part: Part, row: int) -> InputError:
+    """The error for a document that differs at the second reading, though size and time of its file do not."""
+    return InputError(
+        f"{part.name} {part.locate(row)}: changed while the run was reading it; run again when nothing writes to it"
+    )
 
 
 def check_pairs(count: int, limit: int) -> None:

@@ -1,8 +1,8 @@
-"""What the user asks for, checked at once and as a whole.
+"""The settings of a run, all checked together.
 
 `Settings` is everything that decides the answer; its fingerprint is stored in every artefact, and an
-artefact with another fingerprint is refused. `Resources` is what only decides how long the answer takes:
-it is never part of the fingerprint, because the answer must not depend on it.
+artefact with another fingerprint is refused. `Resources` only affects how long a run takes: it is never part of the
+fingerprint, because the answer must not depend on it.
 """
 
 from __future__ import annotations
@@ -10,29 +10,33 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from roughly import machine
 from roughly.date_forms import format_problem
 from roughly.declarations import option
-from roughly.errors import SettingsError
+from roughly.errors import SettingsError, did_you_mean
 from roughly.keep_rules import rule_names, rule_problem
 from roughly.measures import FOR_THRESHOLD
 from roughly.options import DEFAULT, FILES, METHODS, OPTIONS, Options, checked
+from roughly.verdict import Verdict
 
 ANSWER_VERSION = 3
-"""Raised whenever the same settings may give another answer than before (see CHANGELOG)."""
+"""Increased whenever the same settings may give another answer than before (see CHANGELOG)."""
 
 MEASURES = FOR_THRESHOLD
+UNITS = ("word", "character")
 CLUSTERINGS = ("star", "components")
 PAIRS = ("evidence", "all")
 KEEP_RULES = rule_names()
 MARKUP = ("auto", "html", "none")
 ON_DUPLICATE_ID = ("refuse", "number")
+FILE_FORMATS = ("jsonl", "parquet", "csv", "tsv", "txt")
+"""Formats of one file of what is kept."""
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -43,26 +47,31 @@ NO_OPTIONS = Options()
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that decides which documents stay."""
+    """Everything that decides which documents are kept."""
 
     threshold: float = option(0.8, "Similarity from which two documents are duplicates.")
-    recall: float = option(0.99, "Least fraction of such pairs to find.")
-    measure: str = option("resemblance", f"{' or '.join(FOR_THRESHOLD)}.")
-    method: str = option("minhash", lambda: f"{', '.join(METHODS)}.")
-    shingle_size: int = option(5, "Words per shingle.")
+    recall: float = option(0.99, "Lowest fraction of such pairs to find.")
+    measure: str = option("resemblance", f"{' or '.join(FOR_THRESHOLD)}.", choices=lambda: FOR_THRESHOLD)
+    method: str = option("minhash", lambda: f"{', '.join(METHODS)}.", choices=lambda: METHODS)
+    shingle_size: int = option(5, "Words, or characters, per shingle.")
+    shingle_unit: str = option("word", f"What shingles are made of: {' or '.join(UNITS)}.", choices=lambda: UNITS)
+    verdict: str | None = option(None, "Learned verdict, as `roughly tune --learn` writes it.")
     bands: int | None = option(None, "Number of bands; by default derived from threshold and recall.")
-    rows: int | None = option(None, "Rows per band; goes with --bands.")
-    seed: int = option(0, "Seed of the min-hash permutations.")
+    rows: int | None = option(None, "Rows per band; used with --bands.")
+    seed: int = option(0, "Seed of the min-hash permutations, and of the sample of shingles.")
     verify: bool = option(False, "Verify candidates exactly on their texts, whatever the method.")
     keep: tuple[str, ...] = option(
-        ("longest",), f"Which document is kept: rules in order, {', '.join(rule_names())}.", read=str, shown="longest"
-    )
-    cluster: str = option("star", f"{' or '.join(CLUSTERINGS)}.")
-    pairs: str = option("evidence", f"Pairs to write: {' or '.join(PAIRS)}.")
+        ("longest",), f"Which document is kept: rules in order, {', '.join(rule_names())}.", read=str, shown="longest",
+        choices=rule_names,
+    )  # fmt: skip
+    cluster: str = option("star", f"{' or '.join(CLUSTERINGS)}.", choices=lambda: CLUSTERINGS)
+    pairs: str = option("evidence", f"Pairs to write: {' or '.join(PAIRS)}.", choices=lambda: PAIRS)
     pairs_limit: int = option(20_000_000, "Refuse --pairs all above this number of candidate pairs.")
-    markup: str = option("auto", f"Strip HTML: {', '.join(MARKUP)}.")
-    main_text: bool = option(False, "Take only the main text of HTML: no navigation, header or footer.")
-    on_duplicate_id: str = option("refuse", f"When two documents have one id: {' or '.join(ON_DUPLICATE_ID)}.")
+    markup: str = option("auto", f"Strip HTML: {', '.join(MARKUP)}.", choices=lambda: MARKUP)
+    main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
+    on_duplicate_id: str = option(
+        "refuse", f"When two documents have one id: {' or '.join(ON_DUPLICATE_ID)}.", choices=lambda: ON_DUPLICATE_ID
+    )
     date_format: str | None = option(None, "How dates are written, such as %d/%m/%Y (strptime).")
     options: Mapping[str, Any] = NO_OPTIONS  # the method's own; see `roughly.options`
 
@@ -83,16 +92,18 @@ class Settings:
         if not isinstance(self.verify, bool):
             yield f"verify must be true or false, not {self.verify!r}"
         yield from _one_of("measure", self.measure, MEASURES)
+        yield from _one_of("shingle_unit", self.shingle_unit, UNITS)
         yield from _one_of("cluster", self.cluster, CLUSTERINGS)
         yield from _one_of("pairs", self.pairs, PAIRS)
         yield from _one_of("markup", self.markup, MARKUP)
         yield from _one_of("on_duplicate_id", self.on_duplicate_id, ON_DUPLICATE_ID)
         if not _is_number(self.threshold) or not 0 < self.threshold <= 1:
-            yield f"threshold must be above 0 and at most 1, not {self.threshold!r}"
+            yield f"threshold must be above 0 and at most 1, not {self.threshold!r}{_as_share(self.threshold)}"
         if not _is_number(self.recall) or not 0 < self.recall < 1:
             yield f"recall must be between 0 and 1, both excluded, not {self.recall!r} (0.99 is usual)"
         if not _is_whole(self.shingle_size) or not 1 <= self.shingle_size <= 64:
             yield f"shingle_size must be a whole number from 1 to 64, not {self.shingle_size!r}"
+        yield from self._problems_with_verdict()
         if (self.bands is None) != (self.rows is None):
             yield "bands and rows go together: give both, or neither to have them derived"
         elif self.bands is not None and (not _is_whole(self.bands) or not 1 <= self.bands <= 1024):
@@ -114,20 +125,39 @@ class Settings:
             yield from problem.problems
         has = METHODS[self.method].settings
         if METHODS[self.method].equality:
-            return  # these have always let settings pass that make no difference to them
+            return  # these have always accepted settings that do not affect them
         if self.measure in MEASURES[1:] and "measure" not in has and not self.verify:
             yield (
-                f"the method {self.method} cannot tell {self.measure}; verify pairs (--verify), or take another method"
+                f"the method {self.method} cannot measure {self.measure}; verify pairs (--verify), or change the method"
             )
+        if self.verdict is not None and self.method != "minhash":
+            yield f"a learned verdict belongs to the method minhash, not to {self.method}"
+        if self.shingle_unit == "character" and "shingle_unit" not in has and not self.verify:
+            users = ", ".join(name for name, spec in METHODS.items() if "shingle_unit" in spec.settings)
+            yield f"shingles of characters belong to the methods {users}, not to {self.method}"
         if self.bands is not None and "bands" not in has:
             users = ", ".join(name for name, spec in METHODS.items() if "bands" in spec.settings)
             yield f"bands and rows belong to the method {users}, not to {self.method}"
+
+    def _problems_with_verdict(self) -> Any:
+        if self.verdict is None:
+            return
+        if self.shingle_unit != UNITS[0] or self.measure != MEASURES[0]:
+            yield "a learned verdict needs shingles of words and the measure resemblance"
+        try:
+            Verdict.parse(self.verdict)
+        except (SettingsError, AttributeError) as problem:
+            yield from getattr(problem, "problems", [f"verdict must be text, not {self.verdict!r}"])
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values; `from_dict` gives back an equal object, unless a lexicon was given as an object."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if self.date_format is None:
-            del values["date_format"]  # settings and fingerprints are as they were before there was one
+            del values["date_format"]  # so that settings and fingerprints are those from before it existed
+        if self.shingle_unit == UNITS[0]:
+            del values["shingle_unit"]  # for the same reason
+        if self.verdict is None:
+            del values["verdict"]
         return values | {"keep": list(self.keep), "options": {n: _plain(value) for n, value in self.options.items()}}
 
     @classmethod
@@ -136,13 +166,15 @@ class Settings:
         known = {f.name for f in dataclasses.fields(cls)}
         unknown = sorted(set(values) - known)
         if unknown:
-            raise SettingsError(*(f"unknown setting {name!r}" for name in unknown))
+            raise SettingsError(
+                *(f"unknown setting {name!r}{did_you_mean(name, known | {*OPTIONS})}" for name in unknown)
+            )
         return cls(**values)
 
     @classmethod
     def gather(cls, *layers: Mapping[str, Any]) -> Self:
-        """The settings of several dictionaries, a later one before an earlier, in which options of methods may stand
-        beside the other settings, as in presets, settings files and keyword arguments."""
+        """The settings of several dictionaries, of which a later one overrides an earlier; options of methods may be
+        among the other settings, as in presets, settings files and keyword arguments."""
         values: dict[str, Any] = {}
         options: dict[str, Any] = {}
         for layer in layers:
@@ -152,20 +184,20 @@ class Settings:
         return cls.from_dict(values | ({"options": options} if options else {}))
 
     def files(self) -> list[str]:
-        """The options that name a file, or something else of which only what it holds decides the answer."""
+        """The options that name a file, or something else of which only the content decides the answer."""
         return [n for n in FILES if n in self.options and self.options[n] != DEFAULT]
 
     def fingerprint(self, contents: Mapping[str, str] | None = None) -> str:
         """Sixteen hex digits that change whenever the answer may.
 
-        Where options name a lexicon or a key, `contents` says what these hold: `methods.contents(settings)`. Their
+        If options name a lexicon or a key, `contents` has the digests of these: `methods.contents(settings)`. Their
         names do not count.
         """
         held, files = dict(contents or {}), self.files()
         missing = [name for name in files if name not in held]
         if missing:
             raise SettingsError(
-                f"the fingerprint depends on what {' and '.join(missing)} holds: "
+                f"the fingerprint depends on the content of {' and '.join(missing)}: "
                 "settings.fingerprint(roughly.methods.contents(settings))"
             )
         values = self.to_dict()
@@ -182,9 +214,13 @@ def parse_size(text: str) -> int:
     return int(float(match[1]) * 1024 ** _POWERS[match[2].lower()])
 
 
+LEAST_MEMORY = 640 << 20
+"""Below this the interpreter, its libraries and a batch per thread do not fit."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What a run may use. None of it changes the answer."""
+    """What a run may use, at most what the machine's control group allows. None of it changes the answer."""
 
     memory: int = option(4 << 30, "Most memory for the whole process, such as 4GB.", read=parse_size, shown="4GB")
     threads: int = option(0, "Number of threads (0 = one per core).")
@@ -199,29 +235,45 @@ class Resources:
             raise SettingsError(f"threads must be a whole number from 0, not {self.threads!r}")
         if not _is_whole(self.memory) or self.memory < 1:
             raise SettingsError(f"memory must be a number of bytes, not {self.memory!r}")
+        if self.memory < 1 << 20:
+            raise SettingsError(f"memory {self.memory} means {self.memory} bytes; did you mean {self.memory}GB?")
         if self.threads == 0:
-            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-            object.__setattr__(self, "threads", cores)
+            object.__setattr__(self, "threads", machine.cores())
+        limit = machine.limits().memory
+        if limit is not None and self.memory > max(limit, LEAST_MEMORY):  # more would end with the process killed
+            object.__setattr__(self, "memory", max(limit, LEAST_MEMORY))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadOptions:
     """How to read. Every column that is not named is guessed, and the guess is reported."""
 
-    text_column: str | None = option(None, "Column that holds the text.")
-    id_column: str | None = option(None, "Column that holds the id.")
-    title_column: str | None = option(None, "Column that holds the title.")
-    url_column: str | None = option(None, "Column that holds the url.")
-    date_column: str | None = option(None, "Column that holds the date.")
-    source_column: str | None = option(None, "Column that holds the source.")
+    text_column: str | None = option(None, "Column of the text.")
+    id_column: str | None = option(None, "Column of the id.")
+    title_column: str | None = option(None, "Column of the title.")
+    url_column: str | None = option(None, "Column of the url.")
+    date_column: str | None = option(None, "Column of the date.")
+    source_column: str | None = option(None, "Column of the source.")
     format: str | None = option(None, "Format of the input; by default known from its name.")
-    markup: str = option("auto", f"Strip HTML: {', '.join(MARKUP)}.")
+    markup: str = option("auto", f"Strip HTML: {', '.join(MARKUP)}.", choices=lambda: MARKUP)
     batch_size: int | None = option(None, "Documents per batch; by default by bytes (about 4 MB of text).")
+    largest_record: int | None = option(
+        None, "Largest record, such as 64MB; larger ones are rejected. By default it follows from --memory.",
+        read=lambda text: parse_size(text),
+    )  # fmt: skip
+    largest_ratio: int = option(250, "Stop reading a file that unpacks to more than 1 GB and this many times its size.")
+    record_memory: int | None = None  # most bytes of a decoded record; what a run can hold with its memory
 
     def __post_init__(self) -> None:
         problems = list(_one_of("markup", self.markup, MARKUP))
         if self.batch_size is not None and (not _is_whole(self.batch_size) or self.batch_size < 1):
             problems.append(f"batch_size must be a whole number from 1, not {self.batch_size!r}")
+        if isinstance(self.largest_record, str):
+            object.__setattr__(self, "largest_record", parse_size(self.largest_record))
+        if self.largest_record is not None and (not _is_whole(self.largest_record) or self.largest_record < 1):
+            problems.append(f"largest_record must be a number of bytes, not {self.largest_record!r}")
+        if not _is_whole(self.largest_ratio) or self.largest_ratio < 1:
+            problems.append(f"largest_ratio must be a whole number from 1, not {self.largest_ratio!r}")
         if problems:
             raise SettingsError(*problems)
 
@@ -238,7 +290,7 @@ def _as_options(options: Any) -> Options:
 
 
 def _plain(value: Any) -> Any:
-    """An option as JSON has it; a lexicon that is an object by its fingerprint."""
+    """An option as a JSON value; a lexicon object as its fingerprint."""
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return str(value.fingerprint) if hasattr(value, "fingerprint") else value
@@ -246,7 +298,12 @@ def _plain(value: Any) -> Any:
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> Any:
     if not isinstance(value, str) or value not in allowed:
-        yield f"{name} must be one of {', '.join(allowed)}, not {value!r}"
+        yield f"{name} must be one of {', '.join(allowed)}, not {value!r}{did_you_mean(value, allowed)}"
+
+
+def _as_share(value: Any) -> str:
+    """The end of a message about a percentage where a fraction is meant."""
+    return f"; for {value:g} % write {value / 100:g}" if _is_number(value) and 1 < value <= 100 else ""
 
 
 def _is_number(value: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Work on several threads: results in the order of the work, or as they come.
+"""Work on several threads: results in the order of the items, or as they come.
 
-What is done with results in that order does not depend on the number of threads.
+Results in order do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -16,26 +16,39 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def map_in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """Map over items on several threads, a bounded number ahead; results come in the items' order."""
+def map_in_order(
+    function: Callable[[T], R],
+    items: Iterable[T],
+    threads: int,
+    ahead: int = 0,
+    stop: threading.Event | None = None,
+) -> Iterator[R]:
+    """Map over items on several threads, a bounded number ahead; results come in the items' order.
+
+    At most `ahead` items are at work or done and not yet taken (0 = two per thread). Where the caller fails or is
+    interrupted, `stop` is set before the work under way is waited for.
+    """
     if threads <= 1:
         yield from map(function, items)
         return
+    ahead = ahead or 2 * threads + 1
     pending: deque[Future[R]] = deque()
     pool = ThreadPoolExecutor(threads, thread_name_prefix="roughly")
     try:
         for item in items:
             pending.append(pool.submit(function, item))
-            if len(pending) > 2 * threads:
+            if len(pending) >= ahead:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
     finally:
+        if stop is not None:
+            stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def map_as_completed(work: Callable[[T], Iterator[R]], items: Iterable[T], threads: int) -> Iterator[R]:
-    """What `work` yields for the items, a thread an item, a bounded number ahead, in no particular order."""
+    """What `work` yields for the items, one thread per item, a bounded number ahead, in no particular order."""
     if threads <= 1:
         for item in items:
             yield from work(item)
@@ -85,28 +98,29 @@ def map_as_completed(work: Callable[[T], Iterator[R]], items: Iterable[T], threa
             worker.join()
 
 
-class BackgroundTask:
-    """One piece of work at a time, done on a thread of its own while the caller goes on."""
+class BackgroundTasks:
+    """Pieces of work on threads of their own while the caller continues, a bounded number at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 1) -> None:
+        self._most = max(1, most)
         self._pool: ThreadPoolExecutor | None = None
-        self._under_way: Future[None] | None = None
+        self._under_way: deque[Future[None]] = deque()
 
     def do(self, work: Callable[[], None]) -> None:
-        """Start a piece of work, once the one before is done; what went wrong with that one is raised here."""
-        self.finish()
-        self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="roughly-behind")
-        self._under_way = self._pool.submit(work)
+        """Start a piece of work when fewer than `most` are running; an error of an older one is raised here."""
+        while len(self._under_way) >= self._most:
+            self._under_way.popleft().result()
+        self._pool = self._pool or ThreadPoolExecutor(self._most, thread_name_prefix="roughly-background")
+        self._under_way.append(self._pool.submit(work))
 
     def finish(self) -> None:
-        """Wait for the work under way; raises what went wrong with it."""
-        under_way, self._under_way = self._under_way, None
-        if under_way is not None:
-            under_way.result()
+        """Wait for all running work; raises the first error."""
+        while self._under_way:
+            self._under_way.popleft().result()
 
     def abandon(self) -> None:
-        """Wait for the work under way, and forget how it ended: the caller has failed already."""
-        self._under_way = None
+        """Wait for the running work and ignore its result: the caller has failed already."""
+        self._under_way.clear()
         if self._pool is not None:
             self._pool.shutdown(wait=True)
             self._pool = None

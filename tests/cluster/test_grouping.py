@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from roughly.cluster.common_keys import CommonLimit
 from roughly.cluster.grouping import Buckets, group
 from roughly.cluster.row_spool import RowSpool
 from roughly.errors import MemoryTooSmall
@@ -75,7 +76,7 @@ def test_samples_of_small_hashes_are_grouped_like_any_other() -> None:
 
 def test_common_keys_are_left_out_and_counted() -> None:
     rows = [(7, member) for member in range(50)] + [(9, member) for member in range(10)]
-    found = group([Listed(rows)], budget=1 << 30, threads=1, most=20)
+    found = group([Listed(rows)], budget=1 << 30, threads=1, common=CommonLimit(20))
     assert found.common == 1
     assert buckets_of(found) == [list(range(10))]
 
@@ -86,10 +87,10 @@ def test_equal_buckets_stay_apart_where_keys_in_common_count() -> None:
 
 
 def test_a_bucket_needs_someone_who_asks() -> None:
-    asks = 1
-    rows = [(5, 2 * 10), (5, 2 * 11), (6, 2 * 10), (6, 2 * 12 + asks)]
-    sizes, members, asking = group([Listed(rows)], budget=1 << 30, threads=1, asking=True).rows()
-    assert (sizes.tolist(), members.tolist(), asking.tolist()) == ([2], [10, 12], [False, True])
+    probes = 1
+    rows = [(5, 2 * 10), (5, 2 * 11), (6, 2 * 10), (6, 2 * 12 + probes)]
+    sizes, members, has_probes = group([Listed(rows)], budget=1 << 30, threads=1, has_probes=True).rows()
+    assert (sizes.tolist(), members.tolist(), has_probes.tolist()) == ([2], [10, 12], [False, True])
 
 
 def test_candidates_are_numbered_by_member() -> None:

@@ -7,8 +7,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from roughly.cluster import star
-from roughly.cluster.candidates import NO_ASKS, Candidates, PairConstraints
+from roughly.cluster import hot_buckets, ranked_walk, star
+from roughly.cluster.candidates import NO_PROBES, Candidates, PairConstraints
 from roughly.cluster.components import components
 from roughly.cluster.scoring import ResolveBudget
 from roughly.dates import NO_DAY
@@ -43,7 +43,7 @@ def containment(a: set[int], b: set[int]) -> float:
 def incidence(buckets: list[list[int]], documents: int) -> Candidates:
     sizes = np.array([len(members) for members in buckets], np.uint32)
     members = np.array([d for members in buckets for d in members], np.uint32)
-    return Candidates.from_buckets(sizes, members, NO_ASKS, documents)
+    return Candidates.from_buckets(sizes, members, NO_PROBES, documents)
 
 
 def collection(seed: int, documents: int = 120) -> tuple[list[set[int]], list[list[int]]]:
@@ -141,10 +141,10 @@ def test_a_crowded_bucket_is_neither_quadratic_nor_lossy(budget: int) -> None:
         threshold=0.8,
         work=ResolveBudget(budget, 2),
     )
-    assert found.crowded == 1
+    assert found.hot == 1
     assert found.kept.tolist() == [True] * 3000 + [False] * 400
     assert found.pairs[:, :2].tolist() == [[3000 + d, d] for d in range(400)]
-    assert found.compared < 3400 * (star.CROWD + 5)  # 5.8 million pairs share the bucket
+    assert found.compared < 3400 * (hot_buckets.HOT + 5)  # 5.8 million pairs share the bucket
 
 
 @pytest.mark.parametrize("dense", [1, 10**9])
@@ -153,7 +153,7 @@ def test_a_crowd_around_the_threshold_is_resolved_exactly(
     budget: int, dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Documents of one template whose resemblances lie on both sides of it: their rare shingles are common too."""
-    monkeypatch.setattr(star, "DENSE", dense)
+    monkeypatch.setattr(ranked_walk, "DENSE", dense)
     rng = np.random.default_rng(1)
     sets = []
     for d in range(700):
@@ -168,23 +168,23 @@ def test_a_crowd_around_the_threshold_is_resolved_exactly(
         work=ResolveBudget(budget, 2),
     )
     kept, evidence = twin(sets, everyone, "resemblance", 0.8)
-    assert found.crowded == 1 and star.CROWD < sum(kept) < len(sets)
+    assert found.hot == 1 and hot_buckets.HOT < sum(kept) < len(sets)
     assert found.kept.tolist() == kept
     named = {tuple(row) for row in found.pairs.tolist()}
     assert named <= evidence
     per_document = np.bincount([d for d, *_ in named], minlength=len(sets))
     wanted = np.bincount([d for d, *_ in evidence], minlength=len(sets))
-    assert per_document.tolist() == np.minimum(wanted, star.EVIDENCE).tolist()
+    assert per_document.tolist() == np.minimum(wanted, ranked_walk.EVIDENCE).tolist()
 
 
 @pytest.mark.parametrize("late", [50, 10**6])
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])
 def test_a_crowd_that_shows_late(late: int, measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two hundred near-copies rank above two hundred different documents: the walk goes on, or begins again."""
-    monkeypatch.setattr(star, "CROWD", 10)
+    monkeypatch.setattr(star, "HOT", 10)
     monkeypatch.setattr(star, "_LOOKS", (20, 80))
-    monkeypatch.setattr(star, "LATE", late)
-    monkeypatch.setattr(star, "DENSE", 16)
+    monkeypatch.setattr(ranked_walk, "LATE", late)
+    monkeypatch.setattr(ranked_walk, "DENSE", 16)
     base = set(range(1, 101))
     sets = [base - {d % 100 + 1} | {1000 + d} for d in range(200)] + boilerplate(200, 40, 40, 100)
     everyone = [list(range(len(sets)))]
@@ -192,7 +192,7 @@ def test_a_crowd_that_shows_late(late: int, measure: str, monkeypatch: pytest.Mo
         incidence(everyone, len(sets)), Memory(sets), measure=measure, threshold=0.8, work=ResolveBudget(10**9, 2)
     )
     kept, evidence = twin(sets, everyone, measure, 0.8)
-    assert found.crowded == (late == 50)
+    assert found.hot == (late == 50)
     assert found.kept.tolist() == kept and sum(kept) == 201
     assert {tuple(row) for row in found.pairs.tolist()} == evidence
 
@@ -213,12 +213,12 @@ def test_documents_side_by_side_are_compared_like_any(
     options = {"measure": measure, "threshold": threshold, "every_pair": every_pair}
     found = {}
     for dense in (8, 10**9):
-        monkeypatch.setattr(star, "DENSE", dense)
+        monkeypatch.setattr(ranked_walk, "DENSE", dense)
         # with half a megabyte the crowd has wide bitmaps and all documents narrow ones
         for budget, threads in ((10**9, 1), (500_000, 2), (20_000, 2)):
             work = ResolveBudget(budget, threads)
             one = star.resolve(incidence(buckets, len(sets)), Memory(sets), work=work, **options)
-            assert one.crowded == 1
+            assert one.hot == 1
             found[dense, budget] = (one.kept.tolist(), one.pairs.tolist(), one.near.tolist(), one.compared)
     first, *others = found.values()
     assert len(first[1]) > 100 and all(other == first for other in others)
@@ -237,9 +237,9 @@ def test_components_give_the_same_however_they_are_resolved(every_pair: bool, mo
     buckets = [sorted(int(mixed[d]) for d in members) for members in buckets]
     found = []
     for large in (0, 2000, 10**9):
-        monkeypatch.setattr(star, "_LARGE", large)
-        monkeypatch.setattr(star, "_DOCUMENTS_AT_ONCE", 100)
-        monkeypatch.setattr(star, "RUN", 64)
+        monkeypatch.setattr(ranked_walk, "_LARGE", large)
+        monkeypatch.setattr(ranked_walk, "_DOCUMENTS_AT_ONCE", 100)
+        monkeypatch.setattr(ranked_walk, "RUN", 64)
         for threads, budget in ((1, 10**9), (5, 10**9), (3, 20_000)):
             one = star.resolve(
                 incidence(buckets, len(sets)), Memory(sets), measure="resemblance", threshold=0.6,
@@ -248,7 +248,7 @@ def test_components_give_the_same_however_they_are_resolved(every_pair: bool, mo
             found.append((one.kept.tolist(), one.pairs.tolist(), one.near.tolist(), one.compared))
     kept, evidence = twin(sets, buckets, "resemblance", 0.6)
     assert found[0][0] == kept and {tuple(row) for row in found[0][1]} >= evidence
-    assert len(found[0][2]) == star.NEAR and all(other == found[0] for other in found)
+    assert len(found[0][2]) == ranked_walk.NEAR and all(other == found[0] for other in found)
 
 
 def test_a_bucket_of_near_copies_costs_one_comparison_each() -> None:
@@ -263,7 +263,7 @@ def test_a_bucket_of_near_copies_costs_one_comparison_each() -> None:
     )
     assert found.kept.tolist() == [True] + [False] * 5000
     assert found.compared == 5000
-    assert found.crowded == 0
+    assert found.hot == 0
 
 
 def test_containment_in_crowded_buckets_finds_every_contained_document() -> None:
@@ -274,7 +274,7 @@ def test_containment_in_crowded_buckets_finds_every_contained_document() -> None
     sizes = np.array([len(sets)], np.uint32)
     candidates = Candidates.from_buckets(sizes, members, np.ones(len(sets), np.bool_), len(sets))
     found = star.resolve(candidates, Memory(sets), measure="containment", threshold=0.9, work=ResolveBudget(10**9))
-    assert found.crowded == 1
+    assert found.hot == 1
     assert found.kept.tolist() == [True] * 600 + [False] * 300
     assert found.pairs[:, :2].tolist() == [[600 + d, d] for d in range(300)]
 

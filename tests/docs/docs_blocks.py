@@ -35,6 +35,8 @@ _MASKS = [
     (re.compile(r"about \d[\d.,]* (?:bytes|[KMGT]B) (of the|while it runs)"), r"about SIZE \1"),
     (re.compile(r"on \d+ threads?"), "on N threads"),
 ]
+_PROGRESS = re.compile(r".*; elapsed \d+:\d\d:\d\d")
+"""What a command says of its progress every ten seconds: how often depends on the machine."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ def run_command(command: Command, folder: Path) -> tuple[int, str]:
         timeout=600,
         check=False,
     )
-    return done.returncode, done.stdout
+    printed = done.stdout.splitlines(keepends=True)
+    return done.returncode, "".join(line for line in printed if not _PROGRESS.match(line))
 
 
 def run_page(page: Path, folder: Path) -> int:

@@ -83,7 +83,7 @@ def test_the_keys_of_run_json_and_the_files_written(tmp_path: Path) -> None:
     words = " ".join(f"word{i}" for i in range(60))
     result = roughly.dedupe([words, words + " more", "x"], output=tmp_path / "out")
     written = {path.name + "/" * path.is_dir() for path in result.folder.iterdir()}
-    assert written == {name for row in rows(OUTPUTS.split("\n## ")[0])[0:] for name in names_in(row[0])}
+    assert written == {name for row in rows(section(OUTPUTS, "## The folder of a run")) for name in names_in(row[0])}
     run = json.loads((result.folder / "run.json").read_text(encoding="utf-8"))
     assert {row[0].strip("`") for row in rows(section(OUTPUTS, "## run.json").split("### Counts")[0])} == set(run)
     counts = [name for row in rows(section(OUTPUTS, "### Counts")) for name in names_in(row[0])]
@@ -112,6 +112,16 @@ def test_every_public_name_has_its_section(name: str) -> None:
     else:
         for attribute in vars(public):
             assert attribute.startswith("_") or f"`{attribute}" in text, f"roughly.{name}.{attribute} is not explained"
+
+
+def test_the_options_of_functions_are_those_declared() -> None:
+    make = module(DOCS / "make_python.py")
+    assert make.updated(PYTHON) == PYTHON, "python docs/make_python.py"
+    listed = {name for names in make.REQUESTS for name in names}
+    for name in set(roughly.__all__) - {"dedupe", "group_results"}:  # theirs are settings, in a table of their own
+        public = getattr(roughly, name)
+        takes = inspect.isfunction(public) and "options" in inspect.signature(public).parameters
+        assert takes == (name in listed), name
 
 
 def test_the_defaults_of_the_settings() -> None:
@@ -156,7 +166,7 @@ def test_every_method_and_rule_has_its_place() -> None:
     for path in (DOCS / "methods").glob("*.md"):
         if path.stem != "index":
             assert re.findall(r"^## (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE) == parts, path.name
-    shown = rows(section((DOCS / "clusters.md").read_text(encoding="utf-8"), "## Who stays: `--keep`"))
+    shown = rows(section((DOCS / "clusters.md").read_text(encoding="utf-8"), "## Which document is kept: `--keep`"))
     assert [row[0].strip("`") for row in shown] == list(KEEP_RULES)
 
 
@@ -195,7 +205,7 @@ def test_the_picture_of_the_curve_is_up_to_date() -> None:
 
 
 def test_the_least_memory_is_as_stated() -> None:
-    from roughly.job.session import LEAST_MEMORY
+    from roughly.settings import LEAST_MEMORY
 
     assert f"The least is {LEAST_MEMORY >> 20}MB" in (DOCS / "resources.md").read_text(encoding="utf-8")
 

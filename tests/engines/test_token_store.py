@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from roughly.engines.local.token_store import TokenStore, TokenWriter, kinds_of
 from roughly.features.shingle_sets import shingle_sets
@@ -13,7 +14,8 @@ from roughly.text.canonical import Tokens
 from roughly.verify import KINDS, kinds_of_tokens
 
 
-def test_what_several_threads_write_is_read_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", [1, 3])
+def test_what_several_threads_write_is_read_back(files: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     documents = [rng.integers(0, 2**64, n, np.uint64) for n in rng.integers(0, 300, 200)]
     documents[7] = np.delete(documents[6], 3) if len(documents[6]) > 50 else documents[6]
@@ -23,13 +25,13 @@ def test_what_several_threads_write_is_read_back(tmp_path: Path) -> None:
         return Tokens(np.concatenate(parts), np.r_[0, np.cumsum([len(part) for part in parts])].astype(np.int64))
 
     batches = np.split(rng.permutation(200), 20)
-    path = tmp_path / "tokens.bin"
-    with TokenWriter(path, 200) as writer, ThreadPoolExecutor(4) as pool:
+    paths = [tmp_path / f"tokens-{number}.bin" for number in range(files)]
+    with TokenWriter(paths, 200) as writer, ThreadPoolExecutor(4) as pool:
         added = list(pool.map(lambda docs: writer.add(docs, tokens(docs)), batches))
     assert sum(count for count, _ in added) == 200
-    assert sum(size for _, size in added) == path.stat().st_size == 8 * sum(map(len, documents))
+    assert sum(size for _, size in added) == sum(path.stat().st_size for path in paths) == 8 * sum(map(len, documents))
 
-    store = TokenStore(path, writer.starts, writer.lengths, shingle_size=4, threads=3)
+    store = TokenStore(paths, writer.starts, writer.lengths, shingle_size=4, threads=3)
     asked = rng.integers(0, 200, 90)
     found, wanted = store.load(asked), shingle_sets(tokens(asked), 4)
     assert found.values.tolist() == wanted.values.tolist() and found.offsets.tolist() == wanted.offsets.tolist()

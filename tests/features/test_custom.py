@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import roughly
+from commands import run_roughly
 from roughly.errors import DuplicateIds, InputError, InputMissing, SettingsError
 from roughly.features.custom import hash_features
 
@@ -44,7 +46,7 @@ def test_clusters_of_features() -> None:
     rows = [[1, 2, 3, 4, 5], [1, 2, 3, 4], [9, 8, 7], [8]]
     found = roughly.cluster_features(ids, rows, threshold=0.8)
     assert found.clusters == {"a": ["a", "b"]}
-    assert found.kept == ["a", "c", "d"]
+    assert found.kept_ids == ["a", "c", "d"]
     inside = roughly.cluster_features(ids, rows, threshold=1.0, measure="containment")
     assert inside.clusters == {"a": ["a", "b"], "c": ["c", "d"]}
     row = inside.removed.to_pylist()[0]
@@ -92,3 +94,24 @@ def test_a_parquet_file_of_features(tmp_path: Path) -> None:
 def test_features_that_make_no_sense_are_refused(ids: object, rows: object, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         roughly.cluster_features(ids, rows)
+
+
+def test_features_on_the_command_line(tmp_path: Path) -> None:
+    lines = tmp_path / "stored.jsonl"
+    lines.write_text('{"id": "a", "items": ["x", "y", "z"]}\n{"id": "c", "items": ["q"]}\n')
+    table = tmp_path / "new.parquet"
+    pq.write_table(pa.table({"id": ["b"], "items": [["z", "y", "x"]]}), table)
+    done = run_roughly("cluster", str(lines), str(table), "--features", "items", "--threshold", "0.9")
+    assert done.returncode == 0 and done.stdout.splitlines()[1:] == ["a\ta", "b\ta"], done.stderr
+    runs = run_roughly("cluster", str(lines), str(table), "--features", "items", "--shingle-size", "2")
+    assert runs.stdout.splitlines() == ["doc_id\tcluster_id"]  # the order counts
+    told = run_roughly("cluster", str(lines), "--features", "items", "--json").stdout
+    assert json.loads(told)["documents"] == 2 and "fingerprint" not in json.loads(told)
+    numbers = tmp_path / "numbers.jsonl"
+    numbers.write_text('{"id": "n", "items": [1, 2]}\n')
+    refused = run_roughly("cluster", str(lines), str(numbers), "--features", "items")
+    assert refused.returncode != 0 and "the files have features of different types" in refused.stderr
+    refused = run_roughly("cluster", str(lines), "--features", "items", "--text", str(lines))
+    assert refused.returncode != 0 and "leave --text out" in refused.stderr
+    refused = run_roughly("cluster", str(lines), "--features", "nothing")
+    assert refused.returncode != 0 and "has no column 'nothing'; it has id, items" in refused.stderr

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling, limit_of
 from roughly.features.sketch import Sketch, estimate, joined, limits_of, reduce
-from roughly.text.canonical import Tokens
+from roughly.features.sketch_store import SketchFacts
+from roughly.methods.super_shingles import SuperShingles
+from roughly.text.canonical import Tokens, tokenise
 
 PAIRS = 10_000
 SAMPLINGS = {
@@ -163,3 +168,29 @@ def test_how_samplings_are_written() -> None:
 def test_samplings_that_make_no_sense_are_refused(text: str, groups: list[list[float]], words: str) -> None:
     with pytest.raises(SettingsError, match=words):
         Sampling.parse(text, groups)
+
+
+def test_a_seed_draws_another_sample_of_the_same_sets() -> None:
+    texts = [" ".join(f"w{i}" for i in range(start, start + 400)) for start in (0, 100)]
+    tokens = tokenise(pa.array(texts, pa.large_string()))
+    one, other = (Sampling.parse("all", seed=seed).apply(tokens, 5) for seed in (0, 7))
+    assert len(one.values) == len(other.values) == 2 * 396 and not set(one.values) & set(other.values)
+    scores = [estimate(own, np.array([0]), np.array([1])).resemblance[0] for own in (one, other)]
+    assert scores[0] == scores[1] == 296 / 496  # hashes change one to one: nothing else does
+    sizes = [len(Sampling.parse("mod:4", seed=seed).apply(tokens, 5).values) for seed in range(20)]
+    assert len(set(sizes)) > 5 and abs(np.mean(sizes) - 198) < 4 * math.sqrt(2 * 792 * 3 / 16 / 20)
+    with pytest.raises(SettingsError, match="seed must be a whole number from 0"):
+        Sampling("mod", 4, seed=-1)
+
+
+def test_a_short_document_has_the_super_shingle_of_its_seed() -> None:
+    tokens = tokenise(pa.array(["a b c d e f g"], pa.large_string()))
+    keys = [SuperShingles(4, 3, Sampling("mod", 1000, seed=seed)).sign(tokens).keys for seed in (0, 1, 1)]
+    values = [own.values.tolist() for own in keys if own is not None]
+    assert len(values[0]) == 1 and values[0] != values[1] == values[2]
+
+
+def test_facts_name_a_seed_only_if_there_is_one() -> None:
+    plain, seeded = (SketchFacts(Sampling.parse("mod:25", seed=seed), 10) for seed in (0, 3))
+    assert "seed" not in plain.to_dict()  # sketches of before keep their fingerprint
+    assert seeded.fingerprint() != plain.fingerprint() and SketchFacts.from_dict(seeded.to_dict()) == seeded

@@ -16,7 +16,6 @@ import traceback
 
 from roughly import Index, Settings
 from roughly.index.upkeep import refresh as refreshing
-from roughly.index.upkeep import upgrade as upgrading
 
 WORDS = [f"word{n}" for n in range(300)]
 
@@ -40,11 +39,6 @@ def say(*words: object) -> None:
 
 def main(where: str, task: str, seed: int) -> None:
     chosen = random.Random(seed)
-    if task == "upgrade":
-        upgrading._AT_ONCE = 10
-        say("ready", os.getpid())
-        say("upgraded", *Index.upgrade(where))
-        return
     with Index.open(where) as index:
         say("ready", os.getpid())
         if task.startswith("add:"):

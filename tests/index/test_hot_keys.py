@@ -121,6 +121,7 @@ def test_an_index_without_the_table_gets_it(tmp_path: Path, small_blocks: None) 
 @pytest.mark.parametrize("packed", [True, False])
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**6), limit=st.integers(1, 12))
+@pytest.mark.slow
 def test_the_first_of_all_are_those_with_a_limit(
     tmp_path_factory: pytest.TempPathFactory, packed: bool, measure: str, seed: int, limit: int
 ) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from test_index_and_batch import write
-from test_index_upkeep import as_format_1, run_sql
-from typer.testing import CliRunner
+from test_index_upkeep import as_format_2, run_sql
 
+from commands import run_roughly
 from roughly import Index, lexicon
 from roughly.cli.app import app
 from roughly.errors import RoughlyError, SettingsError
@@ -68,7 +69,9 @@ def test_a_life(run: Run, rows: list[dict[str, Any]], tmp_path: Path) -> None:
     assert code == 3 and "contents have no body" in told and "whole       no" in told
 
 
-def test_an_old_one_and_a_new_lexicon(run: Run, rows: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_an_old_one_and_a_new_lexicon(
+    run: Run, rows: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in (1, 3):
         lexicon.build(rows[::number], output=tmp_path / f"{number}.lexicon")
     write(rows, tmp_path / "in.jsonl")
@@ -78,8 +81,8 @@ def test_an_old_one_and_a_new_lexicon(run: Run, rows: list[dict[str, Any]], tmp_
     done = json.loads(told)
     assert code == 0 and 0 < done["changed"] <= done["contents"] and not done["resumed"]
     with Index.open("a.db") as index:
-        as_format_1(index)
-    assert json.loads(run("upgrade", "a.db", "--json")[1]) == {"before": 1, "now": 3}
+        as_format_2(index, monkeypatch)
+    assert json.loads(run("upgrade", "a.db", "--json")[1]) == {"before": 2, "now": 3}
     assert run("verify", "a.db")[0] == 0
 
 
@@ -114,3 +117,25 @@ def test_bad_records_and_bad_words(run: Run, tmp_path: Path) -> None:
             run(*words)
     with pytest.raises(RoughlyError, match="no index at"):
         run("stats", "none.db")
+
+
+def test_documents_without_ids_replace_nothing(tmp_path: Path) -> None:
+    """A file of the same name with other lines, the next day: every document is there."""
+    where, source = tmp_path / "days.db", tmp_path / "today.jsonl"
+    assert run_roughly("index", "create", where).returncode == 0
+    for day in ("Monday", "Tuesday"):
+        lines = [f"What happened on {day}, as number {i} tells it." for i in range(3)]
+        source.write_text("".join(json.dumps({"text": line}) + "\n" for line in lines))
+        done = run_roughly("index", "add", where, source)
+        assert done.stdout.startswith("added       3, 0 updated, 0 unchanged"), done.stdout
+    again = run_roughly("index", "add", where, source)
+    assert again.stdout.startswith("added       0, 0 updated, 3 unchanged")
+    line = json.dumps({"text": "What happened on Monday, as number 0 tells it."})
+    assert json.loads(run_roughly("match", where, "--json", stdin=line + "\n").stdout)["verdict"] == "known"
+    named = run_roughly("index", "add", where, source, "--id-prefix", "tuesday/", "--each")
+    assert [json.loads(line)["doc_id"] for line in named.stdout.splitlines()] == [
+        f"tuesday/today.jsonl:{number}" for number in (1, 2, 3)
+    ]
+    (tmp_path / "ids.jsonl").write_text('{"id": "mine", "text": "An id of its own."}\n')
+    kept = run_roughly("index", "add", where, tmp_path / "ids.jsonl", "--id-prefix", "x", "--each")
+    assert json.loads(kept.stdout)["doc_id"] == "mine"

@@ -1,7 +1,6 @@
 """Indexes as earlier versions made them: they open with the answers of that version, or are refused in plain words.
 
-`old_index.py` made each file in `formats` with the commit that is named here. Format 1 was never in a commit that wrote
-it; `test_index_upkeep` makes one by hand.
+`old_index.py` made each file in `formats` with the commit that is named here. No commit ever wrote format 1.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 from index_worker import document
-from test_index_upkeep import as_format_1
 
 from roughly import Index, Settings, lexicon
 
@@ -119,19 +118,6 @@ def test_killed_at_any_moment(place: str, lexicons: list[str], nursery: Nursery)
         index.refresh(lexicons[1])
         index.add([document(n) for n in range(100)])
         assert index.verify().whole and index.stats().documents >= 100
-
-
-def test_an_upgrade_that_is_killed_goes_on(tmp_path: Path, nursery: Nursery) -> None:
-    where = str(tmp_path / "a.db")
-    with Index.create(where) as index:
-        index.add([document(n) for n in range(200)])
-        before = index.pairs()
-        as_format_1(index)
-    for seed in range(2):
-        nursery.killed(where, "upgrade", seed, 0.1)
-    Index.upgrade(where)
-    with Index.open(where) as index:
-        assert index.verify().whole and index.pairs().equals(before)
 
 
 def test_eight_processes_end_with_the_union(place: str, nursery: Nursery) -> None:

@@ -44,6 +44,7 @@ def counts(index: Index) -> tuple[int, int]:
     return settled, recent
 
 
+@pytest.mark.slow
 def test_keys_wait_and_move_on_a_stretch_at_a_time(tmp_path: Path) -> None:
     rows, moved = news(600), []
     with Index.create(tmp_path / "one.db") as index:

@@ -49,7 +49,7 @@ def test_a_file_that_is_no_index(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder, not an index"):
         Index.open(tmp_path)
     for wrong in ("mysql://host/x", "postgresql://host:port/x"):
-        with pytest.raises(SettingsError, match=r"is no (place|address)"):
+        with pytest.raises(SettingsError, match=r"(cannot be an index|is no address)"):
             Index.open(wrong)
 
 
@@ -108,7 +108,7 @@ def test_a_full_disk(made: Path) -> None:
 
         event.listen(limit, "connect", shrink)
         limit.dispose()
-        with pytest.raises(DiskFull, match=r"no room left for .*: what was acknowledged is safe; make room"):
+        with pytest.raises(DiskFull, match=r"no space left for .*: what was acknowledged is safe; free some"):
             index.add(
                 [{"doc_id": f"n{n}", "text": f"{document(n)['text']} {os.urandom(4000).hex()}"} for n in range(99)]
             )
@@ -151,6 +151,7 @@ def test_a_wrong_password_and_a_database_that_is_not_there(server: Server) -> No
         Index.open(server.database())
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server()
     try:
@@ -196,7 +197,7 @@ def test_an_import_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest
         raise OperationalError("x", {}, sqlite3.OperationalError("database or disk is full"))
 
     monkeypatch.setattr(loading._Loader, "finish", fail)
-    with pytest.raises(OutputError, match=r"no room left for .*; the run itself stands in .*roughly index import"):
+    with pytest.raises(OutputError, match=r"no space left for .*; the run itself is in .*roughly index import"):
         roughly.dedupe(SOME, output=tmp_path / "out", index=tmp_path / "a.db")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     monkeypatch.undo()

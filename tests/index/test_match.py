@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from click.testing import CliRunner, Result
 
 import roughly
+from commands import run_roughly
 from roughly import Index, Settings
 from roughly.cli.app import app
 from roughly.errors import SettingsError
@@ -216,3 +217,39 @@ def test_an_open_pipe_is_answered_line_by_line(index: Index) -> None:
         process.stdout.close()
         code = process.wait(60)
     assert code == 0
+
+
+def test_documents_without_words_match_nothing_unless_asked(tmp_path: Path) -> None:
+    """After one empty message is indexed, the next is not known spam."""
+    asked = {"method": "imatch", "min_terms": 5, "lexicon": "default"}
+    with Index.create(tmp_path / "spam.db", Settings.gather(asked)) as index:
+        assert index.add([document("spam", " ")])[0].match is None
+        assert index.add([document("more spam", "…")])[0].match is None
+        (new,) = roughly.match(index, document("letter", ""))
+        assert (new.verdict, new.match) == ("new", None)
+        assert index.query("") == [] and index.queries(["", "."]) == [[], []]
+        (known,) = roughly.match(index, document("letter", ""), match_empty=True)
+        assert known.verdict == "known" and known.score == 1
+        assert [match.doc_id for match in index.query("", match_empty=True)] == ["spam", "more spam"]
+        added = list(roughly.match(index, [document("third", "-"), document("fourth", "")], add=True))
+        assert [(one.verdict, one.status) for one in added] == [("new", "added"), ("new", "added")]
+        (added,) = roughly.match(index, document("fifth", ""), add=True, match_empty=True)
+        assert (added.verdict, added.status) == ("known", "added")
+        (kept,) = roughly.match(index, document("letter", ""), revoke=True)
+        assert kept.verdict == "new" and index.stats().documents == 5
+    line = json.dumps({"id": "x", "text": " "})
+    told = run_roughly("match", tmp_path / "spam.db", "--format", "jsonl", stdin=line + "\n")
+    assert told.returncode == 1 and told.stdout.startswith("new\t")
+    told = run_roughly("match", tmp_path / "spam.db", "--format", "jsonl", "--match-empty", stdin=line + "\n")
+    assert told.returncode == 0 and told.stdout.startswith("known\t")
+
+
+def test_a_minimum_below_the_threshold_is_said_to_change_nothing(index: Index, tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text(json.dumps({"id": "x", "text": prose(1)}) + "\n")
+    place = tmp_path / "known.db"
+    told = run_roughly("index", "query", place, tmp_path / "q.jsonl", "--minimum", "0.2")
+    assert told.returncode == 0 and "resemblance of at least 0.7; a minimum of 0.2 does not find more" in told.stderr
+    for fine in (["--minimum", "0.9"], ["--minimum", "0.2", "--measure", "containment"]):
+        assert "note:" not in run_roughly("index", "query", place, tmp_path / "q.jsonl", *fine).stderr
+    told = run_roughly("match", place, "--minimum", "0.2", stdin=(tmp_path / "q.jsonl").read_text())
+    assert "a minimum of 0.2 does not find more" in told.stderr

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import roughly
 from roughly import Index, Settings, Sweeps
@@ -84,6 +84,7 @@ def test_news_are_matched_within_six_weeks(corpora: Path, tmp_path: Path) -> Non
     assert [one.verdict for one in again] == ["new"] * 20
 
 
+@pytest.mark.slow
 def test_one_crawl_in_two_formats_is_the_same_pages(corpora: Path, tmp_path: Path) -> None:
     with Index.create(tmp_path / "web.db") as index:
         sweeps = Sweeps(index)

@@ -1,20 +1,36 @@
-"""Dates and keep rules from end to end: what a run keeps, what it tells of dates, and that an index agrees."""
+"""Dates and keep rules from end to end: what a run keeps, what it says of dates, and that an index agrees."""
 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
 
 import roughly
 from commands import run_roughly
-from date_texts import ALL, FORMS, dated_documents
+from date_texts import (
+    ALL,
+    DATE_FORMATS,
+    FORMS,
+    dated_documents,
+    documents_for_rules,
+    kept_of_pairs,
+    some_dates,
+    timestamps_of_run,
+    with_timestamps,
+)
 from roughly import Index, Settings, dates, keep_rules, measures
 from roughly.engines.local.run_browser import MONTHS, Browsing
+from roughly.index.matching import rank_order
+from roughly.index.storage.schema import DOCUMENTS
 from roughly.keep_rules import KeepRule, SortKey
 from roughly.verify import kinds
 
@@ -36,12 +52,12 @@ def pairs_of(table: Any) -> set[tuple[str, str]]:
 def test_the_newest_or_the_oldest_is_kept_whatever_the_form(rule: str) -> None:
     rows = dated_documents(1)
     assert {row["date"] for row in rows} == set(ALL)
-    kept = set(roughly.dedupe(rows, keep=rule).kept)
+    kept = set(roughly.dedupe(rows, keep=rule).kept_ids)
     sign = -1 if rule == "newest" else 1
 
     def order(row: Row) -> tuple[bool, int, str]:
-        moment = dates.moment_of(row["date"])
-        return moment is None, sign * (moment or 0), row["doc_id"]
+        timestamp = dates.timestamp_of(row["date"])
+        return timestamp is None, sign * (timestamp or 0), row["doc_id"]
 
     assert kept == {min(group, key=order)["doc_id"] for group in groups_of(rows).values()}
 
@@ -57,11 +73,61 @@ def test_the_newest_or_the_oldest_is_kept_whatever_the_form(rule: str) -> None:
 )
 def test_an_index_judges_dates_as_a_run_does(asked: Row, tmp_path: Path) -> None:
     rows = dated_documents(2)
-    expected = pairs_of(roughly.dedupe(rows, pairs="all", **asked).pairs)
+    result = roughly.dedupe(rows, pairs="all", **asked)
+    expected = pairs_of(result.pairs)
     assert expected
     with Index.create(tmp_path / "a.db", Settings.gather(asked)) as index:
         index.add(rows, at_once=50)
-        assert pairs_of(index.pairs()) == expected
+        found = pairs_of(index.pairs())
+    assert found == expected
+    assert kept_of_pairs(found, [row["doc_id"] for row in rows]) == set(result.kept_ids)
+
+
+@pytest.mark.parametrize("rule", keep_rules.rule_names())
+def test_every_keep_rule_keeps_the_same_in_an_index(rule: str, tmp_path: Path) -> None:
+    rows = documents_for_rules(6, groups=10)
+    asked = {"measure": "containment", "threshold": 0.7, "keep": rule}
+    kept = set(roughly.dedupe(rows, **asked).kept_ids)
+    assert len(kept) == len(groups_of(rows))
+    with Index.create(tmp_path / "a.db", Settings.gather(asked)) as index:
+        index.add(rows, at_once=11)
+        assert kept_of_pairs(pairs_of(index.pairs()), [row["doc_id"] for row in rows]) == kept
+
+
+DATES = st.one_of(
+    st.none(),
+    st.sampled_from(ALL),
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30),
+    st.from_regex(
+        r"[12]\d{3}-[01]\d-[0-3]\d[T ][012]\d:[0-5]\d:[0-6]\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?", fullmatch=True
+    ),
+    st.from_regex(r"\A[0-3]?\d[/.-][01]?\d[/.-]([12]\d)?\d\d\Z"),
+    st.from_regex(r"\A\d{4,19}\Z"),
+)
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 10**6), st.lists(DATES, max_size=40), st.sampled_from(DATE_FORMATS))
+def test_a_run_and_an_index_read_the_same_timestamps(seed: int, more: list[str | None], form: str | None) -> None:
+    found = [*some_dates(seed, 90), *more]
+    rows = [{"doc_id": str(n), "text": f"text {n}", "date": date} for n, date in enumerate(found)]
+    asked = {"method": "identical", "date_format": form}
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        with_timestamps(patched)
+        roughly.dedupe(rows, output=Path(folder, "out"), **asked)
+        batch = timestamps_of_run(Path(folder, "out"))
+        with Index.create(Path(folder, "a.db"), Settings.gather(asked)) as index:
+            index.add(rows)
+            with index.read_transaction() as connection:
+                stored = connection.execute(select(*rank_order.COLUMNS)).all()
+                days = dict(connection.execute(select(DOCUMENTS.c.doc_id, DOCUMENTS.c.day)).all())
+        ranked = rank_order.documents_of(stored, defaultdict(int), form)
+    assert {one.doc_id: one.published for listed in ranked.values() for one in listed} == batch
+    assert {name: dates.NO_DAY if day is None else day for name, day in days.items()} == {
+        row["doc_id"]: dates.day_of(row["date"], form) for row in rows
+    }
+    assert batch == {row["doc_id"]: dates.timestamp_of(row["date"], form) for row in rows}
+    assert sum(read is not None for read in batch.values()) > 50
 
 
 def test_a_run_tells_what_it_did_not_read(tmp_path: Path) -> None:
@@ -123,7 +189,7 @@ def test_a_keep_rule_is_one_entry(roundest: str, tmp_path: Path) -> None:
     def order(row: Row) -> tuple[int, bool, int, str]:
         return -ord(row["source"]), row["url"] is None, -len(row["url"] or ""), row["doc_id"]
 
-    assert set(result.kept) == {min(group, key=order)["doc_id"] for group in groups_of(rows).values()}
+    assert set(result.kept_ids) == {min(group, key=order)["doc_id"] for group in groups_of(rows).values()}
     with Index.create(tmp_path / "a.db", Settings.gather(asked)) as index:
         index.add(rows)
         assert pairs_of(index.pairs()) == pairs_of(result.pairs)

@@ -43,8 +43,8 @@ def test_the_newest_is_the_newest_wherever_the_machine_stands(
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
-        assert library.dedupe(source, keep="newest").kept == ["d2"]
-        assert library.dedupe(source, keep="oldest").kept == ["d7"]
+        assert library.dedupe(source, keep="newest").kept_ids == ["d2"]
+        assert library.dedupe(source, keep="oldest").kept_ids == ["d7"]
     finally:
         monkeypatch.delenv("TZ")
         time.tzset()
@@ -53,7 +53,7 @@ def test_the_newest_is_the_newest_wherever_the_machine_stands(
 def test_a_result_outlives_the_one_it_came_from() -> None:
     rows = [{"id": "a", "text": ROSE}, {"id": "b", "text": ROSE + " Twice."}]
     again = library.dedupe(rows, threshold=0.5).rethreshold(0.6).rethreshold(0.99)
-    assert again.kept == ["a", "b"]
+    assert again.kept_ids == ["a", "b"]
     assert again.summary["settings"]["threshold"] == again.summary["s_curve"]["threshold"] == 0.99
 
 
@@ -88,6 +88,7 @@ def many(path: Path, text: str = ROSE) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_resuming_takes_standard_input_from_what_was_stored(tmp_path: Path, roughly: Callable) -> None:
     out = killed_half_way(tmp_path, "-", many(tmp_path / "docs.jsonl"))
     done = roughly("dedupe", "-", "-o", out, "--resume", stdin="")
@@ -95,12 +96,27 @@ def test_resuming_takes_standard_input_from_what_was_stored(tmp_path: Path, roug
     assert pq.read_metadata(out / "documents.parquet").num_rows == DOCUMENTS and resumed(out)
 
 
+@pytest.mark.slow
 def test_resuming_with_a_changed_input_is_refused(tmp_path: Path, roughly: Callable) -> None:
     source = many(tmp_path / "docs.jsonl")
     out = killed_half_way(tmp_path, source)
     many(source, ROSE.swapcase())
     done = roughly("dedupe", source, "-o", out, "--resume")
-    assert done.returncode == 1 and "inputs changed" in done.stderr, done.stderr
+    assert done.returncode == 1 and f"since it was started, the input {source} changed;" in done.stderr, done.stderr
+
+
+def test_a_refused_resumption_names_the_setting_that_changed(tmp_path: Path, roughly: Callable) -> None:
+    source = many(tmp_path / "docs.jsonl")
+    out = killed_half_way(tmp_path, source)
+    done = roughly("dedupe", source, "-o", out, "--resume", "--threshold", "0.9", "--keep", "newest,longest")
+    assert done.returncode == 1
+    assert "since it was started, keep was longest and is newest,longest, threshold was 0.8 and is 0.9;" in done.stderr
+    other = tmp_path / "more.jsonl"
+    other.write_text('{"id": "more", "text": "a b c"}\n')
+    done = roughly("dedupe", source, other, "-o", out, "--resume", "--method", "imatch", "--min-terms", "3")
+    assert f"the input {other} is new" in done.stderr
+    assert "min_terms was not given and is 3" in done.stderr
+    assert "method was minhash and is imatch" in done.stderr
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path, roughly: Callable, jsonl: Callable) -> None:
@@ -120,10 +136,10 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path, roughly: Callable, jsonl
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        (["-o", "."], 1, "no run of roughly"),
+        (["-o", "."], 1, "not a run of roughly"),
         (["-o", "/"], 1, "cannot be the output"),
         (["-o", "out", "--batch-size", "0"], 2, "batch_size must be"),
-        (["-o", "out", "--temp", "nowhere"], 1, "no folder to spill to"),
+        (["-o", "out", "--temp", "nowhere"], 1, "not a folder to spill to"),
         (["--plan", "--memory", "100MB"], 1, "640MB"),
     ],
 )

@@ -37,7 +37,7 @@ def in_any_form() -> Iterator[tuple[str, object]]:
 )
 def test_takes_documents_in_any_form(name: str, data: object) -> None:
     result = roughly.dedupe(data)
-    assert result.kept == ["a", "c"]
+    assert result.kept_ids == ["a", "c"]
     assert result.removed.to_pylist() == [
         {
             "doc_id": "b", "cluster_id": "a", "kept": False, "kept_id": "a",
@@ -54,14 +54,14 @@ def test_takes_documents_in_any_form(name: str, data: object) -> None:
 
 
 def test_takes_texts_and_numbers_them() -> None:
-    assert roughly.dedupe([ROSE, "another text", ROSE]).kept == ["0", "1"]
+    assert roughly.dedupe([ROSE, "another text", ROSE]).kept_ids == ["0", "1"]
 
 
 def test_takes_a_path_or_several(jsonl: Callable) -> None:
     one, two = jsonl(ROWS[:1], "one.jsonl"), jsonl(ROWS[1:], "two.jsonl")
-    assert roughly.dedupe(str(one)).kept == ["a"]
-    assert roughly.dedupe(paths=[one, two]).kept == ["a", "c"]
-    assert roughly.dedupe(one.parent / "*.jsonl").kept == ["a", "c"]
+    assert roughly.dedupe(str(one)).kept_ids == ["a"]
+    assert roughly.dedupe(paths=[one, two]).kept_ids == ["a", "c"]
+    assert roughly.dedupe(one.parent / "*.jsonl").kept_ids == ["a", "c"]
 
 
 def test_extra_columns_are_carried_through(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_mistakes_are_told_at_once() -> None:
         roughly.dedupe(ROWS, threshold=3, recall=3)
     with pytest.raises(roughly.RoughlyError, match="either data or paths"):
         roughly.dedupe()
-    with pytest.raises(roughly.RoughlyError, match="--text-column"):
+    with pytest.raises(roughly.RoughlyError, match="text_column="):
         roughly.dedupe([{"id": "a", "words": "no text here"}])
 
 
@@ -111,3 +111,40 @@ def test_settings_round_trip_and_have_a_fingerprint() -> None:
     assert roughly.Settings().fingerprint() == roughly.Settings().fingerprint()
     with pytest.raises(roughly.RoughlyError, match="unknown setting 'treshold'"):
         roughly.Settings.from_dict({"treshold": 1})
+
+
+def test_a_misspelt_option_is_answered_with_the_nearest() -> None:
+    for options, near in (
+        ({"treshold": 0.8}, "threshold"),
+        ({"text_colum": "body"}, "text_column"),
+        ({"ouput": "x"}, "output"),
+        ({"Memory": "4GB"}, "memory"),
+    ):
+        with pytest.raises(roughly.RoughlyError, match=rf"unknown option '\w+'. Did you mean {near}\?"):
+            roughly.dedupe(ROWS, **options)
+    with pytest.raises(roughly.RoughlyError, match="Did you mean measure"):
+        roughly.truth(ROWS, mesure="cosine")
+    with pytest.raises(roughly.RoughlyError, match="Did you mean lexicons"):
+        roughly.Settings.gather({"method": "imatch", "lexicon s": 3})
+    with pytest.raises(roughly.RoughlyError, match=r"unknown option 'xyz'$"):
+        roughly.dedupe(ROWS, xyz=1)
+
+
+def test_errors_name_options_as_python_has_them(tmp_path: Path) -> None:
+    with pytest.raises(roughly.RoughlyError, match=r"Name it with text_column=…$"):
+        roughly.dedupe([{"id": "a", "words": "no text here"}])
+    with pytest.raises(roughly.RoughlyError, match=r"id_column=…, or number them with on_duplicate_id='number'"):
+        roughly.dedupe([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}])
+    with pytest.raises(roughly.RoughlyError, match=r"verify pairs \(verify=True\)") as told:
+        roughly.dedupe(ROWS, method="imatch", measure="containment")
+    assert "--" not in str(told.value)
+    with pytest.raises(roughly.RoughlyError, match=r"add engine='spark'"):
+        roughly.dedupe(ROWS, master="local")
+
+
+def test_commands_in_messages_stay_commands() -> None:
+    from roughly.python_words import with_keywords
+
+    told = with_keywords("raise --memory, or `roughly tune --sampling`; choose --text-column NAME or --pairs all")
+    assert told == "raise memory=…, or `roughly tune --sampling`; choose text_column=… or pairs='all'"
+    assert with_keywords("continue with --resume") == "continue with --resume"

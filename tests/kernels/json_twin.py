@@ -112,8 +112,9 @@ class Line:
 def read_line(data: bytes, keys: list[bytes]) -> list[bytes | None] | None:
     """Values of the wanted keys; the first is the text's. None where the line is left."""
     try:
+        data.decode()
         return _read_object(Line(data), keys)
-    except Unsure:
+    except (Unsure, UnicodeDecodeError):
         return None
 
 

@@ -59,6 +59,18 @@ def test_the_command_line_says_why_and_what_to_do(package: Path, name: str | Non
     assert "python -m pip install --force-reinstall roughly" in line
 
 
+@pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler on this machine")
+def test_a_missing_symbol_is_named(package: Path) -> None:
+    source = package.parent / "core.cpp"
+    source.write_text('extern "C" void *gone(); extern "C" void *PyInit__core() { return gone(); }', encoding="utf-8")
+    subprocess.run(["c++", "-shared", "-fPIC", "-o", package / NAME, source], check=True)
+    (package.parent / "n.jsonl").write_text(TEXT, encoding="utf-8")
+    done = run(package, "-c", "from roughly.cli import main; main()", "dedupe", "n.jsonl", "-o", "out")
+    (line,) = done.stderr.splitlines()
+    assert "gone" in line
+    assert "python -m pip install --force-reinstall roughly" in line
+
+
 def test_python_raises_an_error_of_ours_that_is_an_import_error(package: Path) -> None:
     assert issubclass(CoreUnusable, RoughlyError)
     assert issubclass(CoreUnusable, ImportError)

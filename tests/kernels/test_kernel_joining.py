@@ -107,29 +107,29 @@ def test_who_meets_whom(measure: int, threshold: float) -> None:
     docs = np.array([d for members in buckets.values() for d, _ in members], np.uint32)
     marked = np.array([flag == 2 for members in buckets.values() for _, flag in members])
     by_doc = [[b for b, members in enumerate(buckets.values()) if d in dict(members)] for d in range(len(sets))]
-    asks = np.array([dict(list(buckets.values())[b])[d] == 2 for d, own in enumerate(by_doc) for b in own], np.bool_)
+    probes = np.array([dict(list(buckets.values())[b])[d] == 2 for d, own in enumerate(by_doc) for b in own], np.bool_)
     doc_offsets = np.r_[0, np.cumsum([len(own) for own in by_doc])].astype(np.int64)
     doc_buckets = np.array(list(itertools.chain.from_iterable(by_doc)), np.uint32)
     stamp = np.full(len(sets), -1)
 
-    met = set()
+    found_pairs = set()
     for members in buckets.values():
         for (k, k_flag), (d, d_flag) in itertools.combinations(members, 2):
             if measure == RESEMBLANCE and k_flag == 2 and len(sets[k]) / len(sets[d]) >= threshold:
-                met.add((d, k))
+                found_pairs.add((d, k))
             if measure == CONTAINMENT and k_flag == 2:
-                met.add((k, d))
+                found_pairs.add((k, d))
             assert d_flag in (0, 1, 2)
     if measure == RESEMBLANCE:
-        pairs, count = joining.meet_smaller(
+        pairs, count = joining.find_smaller(
             0, len(sets), doc_offsets, doc_buckets, starts, docs, marked, sizes, maps, threshold, stamp
         )
     else:
-        pairs, count = joining.meet_larger(
-            0, len(sets), doc_offsets, doc_buckets, asks, starts, docs, sizes, maps, threshold, stamp
+        pairs, count = joining.find_larger(
+            0, len(sets), doc_offsets, doc_buckets, probes, starts, docs, sizes, maps, threshold, stamp
         )
     listed = [tuple(pair) for pair in pairs.tolist()]
-    assert count == len(met) and len(set(listed)) == len(listed) and set(listed) <= met
+    assert count == len(found_pairs) and len(set(listed)) == len(listed) and set(listed) <= found_pairs
     for a, b in itertools.combinations(range(len(sets)), 2):
         one, other = set(sets[a]), set(sets[b])
         whole = len(one | other) if measure == RESEMBLANCE else min(len(one), len(other))
@@ -205,9 +205,9 @@ def test_no_pair_is_dropped(threshold: float) -> None:
             assert postings.through[slot] == pytest.approx(through, rel=1e-6)
             assert postings.middle[slot] == pytest.approx(middle, rel=1e-6)
             assert postings.unit[slot] == (np.float32(vector[term] / length) if term >= cosine.HEAD else 0)
-    pairs, met = cosine.candidates(0, len(held), 0, units, units, postings, threshold)
+    pairs, found_pairs = cosine.candidates(0, len(held), 0, units, units, postings, threshold)
     listed = {tuple(pair) for pair in pairs.tolist()}
-    assert len(listed) == len(pairs) <= met and all(y < x for x, y in listed)
+    assert len(listed) == len(pairs) <= found_pairs and all(y < x for x, y in listed)
     every = np.array([(x, y) for x in range(len(held)) for y in range(x)])
     scores = cosine.cosines(every, terms, weights, offsets, norms, terms, weights, offsets, norms)
     assert {tuple(pair) for pair in every[scores >= threshold].tolist()} <= listed

@@ -61,6 +61,17 @@ def test_every_strange_value_everywhere(key: str, value: str) -> None:
         assert read(line, [len(line)]) == twin([line]), line
 
 
+@given(
+    st.binary(max_size=6) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.integers(0, 70),
+)
+def test_lines_that_are_not_utf8_are_left(odd: bytes, before: int) -> None:
+    odd = bytes(byte for byte in odd if byte >= 0x20 and byte not in b'"\\')
+    line = b'{"text": "' + b"x" * before + odd + b'"}\n'
+    good = b'{"text": "g"}\n'
+    assert read(good + line + good, np.cumsum([len(good), len(line), len(good)]).tolist()) == twin([good, line, good])
+
+
 @pytest.mark.parametrize("length", range(20))
 def test_strings_of_all_lengths_end_anywhere_in_a_word(length: int) -> None:
     """A quote, a backslash, a control character at each position, with and without bytes behind the line."""

@@ -18,10 +18,10 @@ KEYS = st.dictionaries(st.integers(0, 3), st.booleans(), max_size=4)
 TEXTS = st.lists(st.tuples(VALUES, KEYS), min_size=1, max_size=6)
 
 
-def met_in_python(askers: list[Any], contents: list[Any], sieve: meeting.Sieve, own: bool) -> set[tuple[int, ...]]:
+def met_in_python(queries: list[Any], contents: list[Any], sieve: meeting.Sieve, own: bool) -> set[tuple[int, ...]]:
     """(asker, content, keys shared, flags) of all pairs that share a key and are not ruled out for certain."""
     found = set()
-    for a, (mine, keys) in enumerate(askers):
+    for a, (mine, keys) in enumerate(queries):
         for c, (theirs, others) in enumerate(contents):
             if own and c >= a:
                 continue
@@ -61,51 +61,51 @@ def sets_of(texts: list[Any]) -> tuple[Any, Any]:
 
 @settings(max_examples=150, deadline=None)
 @given(
-    askers=TEXTS, contents=TEXTS, measure=st.sampled_from(["resemblance", "containment"]),
+    queries=TEXTS, contents=TEXTS, measure=st.sampled_from(["resemblance", "containment"]),
     threshold=st.sampled_from([0.0, 0.3, 0.8]), common=st.sampled_from([0, 2]), all_count=st.booleans(),
     own=st.booleans(),
 )  # fmt: skip
 def test_it_meets_what_plain_python_meets(
-    askers: list[Any], contents: list[Any], measure: str, threshold: float, common: int, all_count: bool, own: bool
+    queries: list[Any], contents: list[Any], measure: str, threshold: float, common: int, all_count: bool, own: bool
 ) -> None:
     """Each pair once, with its keys in common; nothing that may be alike is left out."""
     if own:  # the askers are in the index, and meet only those before them
-        contents = askers
-    rows = sorted((key, n, asks) for n, (_, keys) in enumerate(contents) for key, asks in keys.items())
+        contents = queries
+    rows = sorted((key, n, probes) for n, (_, keys) in enumerate(contents) for key, probes in keys.items())
     stored = np.array([row[0] for row in rows], np.int64)
-    keys = [(a, key, asks) for a, (_, some) in enumerate(askers) for key, asks in sorted(some.items())]
+    keys = [(a, key, probes) for a, (_, some) in enumerate(queries) for key, probes in sorted(some.items())]
     wanted = np.array([row[1] for row in keys], np.int64)
     ranges = meeting.KeyRanges(
         np.array([row[0] for row in keys], np.int64), np.array([row[2] for row in keys], np.bool_),
         np.searchsorted(stored, wanted, "left"), np.searchsorted(stored, wanted, "right"),
     )  # fmt: skip
-    everyone = np.full(len(askers), meeting.EVERYONE)
+    everyone = np.full(len(queries), meeting.EVERYONE)
     numbers = 10 * np.arange(len(contents)) + 3
     sieve = meeting.Sieve(MEASURES[measure], threshold, common, all_count)
-    sizes, maps = sets_of(askers)
-    found = meeting.meet_stored(
+    sizes, maps = sets_of(queries)
+    found = meeting.find_stored(
         ranges,
-        np.full(len(askers), not own),
+        np.full(len(queries), not own),
         meeting.Entries(np.array([row[1] for row in rows], np.int64), np.array([row[2] for row in rows], np.bool_)),
         meeting.Contents(numbers, *sets_of(contents)),
-        meeting.Askers(numbers if own else everyone, np.full(len(askers), meeting.NOBODY), sizes, maps),
+        meeting.Queries(numbers if own else everyone, np.full(len(queries), meeting.NOBODY), sizes, maps),
         sieve,
     )
     told = [tuple(row[:4]) for row in found.tolist()]
     assert len(told) == len(set(told))
-    assert set(told) == met_in_python(askers, contents, sieve, own)
+    assert set(told) == met_in_python(queries, contents, sieve, own)
     for a, c, _, _, h in found.tolist():
-        assert h <= len(askers[a][0] ^ contents[c][0])
+        assert h <= len(queries[a][0] ^ contents[c][0])
 
 
 @pytest.mark.parametrize("equal", [0, 1])
 def test_an_equal_content_is_not_met(equal: int) -> None:
     """It is told without being judged."""
     one, yes = np.zeros(1, np.int64), np.ones(2, np.bool_)
-    found = meeting.meet_stored(
+    found = meeting.find_stored(
         meeting.KeyRanges(one, yes[:1], one, one + 2), yes[:1], meeting.Entries(np.arange(2), yes),
         meeting.Contents(np.arange(2), np.zeros(2, np.int64), np.zeros((2, 4), np.uint64)),
-        meeting.Askers(one + meeting.EVERYONE, one + equal, one, np.zeros((1, 4), np.uint64)),
+        meeting.Queries(one + meeting.EVERYONE, one + equal, one, np.zeros((1, 4), np.uint64)),
         meeting.Sieve(0, 0.5, 0, False),
     )  # fmt: skip
     assert found[:, 1].tolist() == [1 - equal]

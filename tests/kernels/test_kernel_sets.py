@@ -62,7 +62,7 @@ def test_numbers_of_sets_that_do_not_exist_are_refused() -> None:
     values, offsets = twins.flat([[1], [2]])
     one = np.array([1])
     for wrong in (-1, 2):
-        with pytest.raises(ValueError, match="right must hold numbers of sets, 0 to 1"):
+        with pytest.raises(ValueError, match="right must contain numbers of sets, 0 to 1"):
             sets.intersections(values, offsets, one, np.array([wrong]))
     with pytest.raises(ValueError, match="do not pair up"):
         sets.intersections(values, offsets, one, np.array([0, 1]))

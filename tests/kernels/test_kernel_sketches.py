@@ -80,5 +80,5 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(ValueError, match="1 to 128 tokens, not 129"):
         sketches.samples(tokens, offsets, 129, np.ones(1, np.uint64))
     one = np.ones(1, np.int64)
-    with pytest.raises(ValueError, match="left must hold numbers of sketches, 0 to 0"):
+    with pytest.raises(ValueError, match="left must contain numbers of sketches, 0 to 0"):
         sketches.estimates(tokens, offsets, np.ones(1, np.uint64), 0, one, one)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import islice
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from roughly import methods
 from roughly.errors import SettingsError
 from roughly.methods import bands as banding
 from roughly.methods.contained import fewest_probes
+from roughly.methods.permutations import draw, philox
 from roughly.settings import Settings
 
 
@@ -79,3 +82,14 @@ def test_methods_follow_from_settings() -> None:
     given_bands = methods.make(Settings(bands=5, rows=3))
     assert given_bands.describe()["bands"] == 5
     assert methods.make(Settings(measure="containment", threshold=0.8)).describe()["probes"] == 3
+
+
+@given(st.integers(0, 2**63 - 1), st.integers(1, 40))
+def test_orderings_are_drawn_by_philox(seed: int, count: int) -> None:
+    """numpy has the same generator: it is our twin."""
+    words = np.random.Philox(key=seed).random_raw(2 * count)
+    assert list(islice(philox(seed), 2 * count)) == words.tolist()
+    multipliers, increments = draw(count, seed)
+    assert multipliers.dtype == increments.dtype == np.uint32
+    assert multipliers.tolist() == [word >> 32 | 1 for word in words[:count].tolist()]
+    assert increments.tolist() == [word >> 32 for word in words[count:].tolist()]

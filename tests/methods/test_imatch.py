@@ -202,7 +202,7 @@ def test_all_problems_are_told_at_once() -> None:
             filters=Filters.parse("stem"), key="text",  # type: ignore[arg-type]
         )  # fmt: skip
     assert len(caught.value.problems) == 9
-    assert any("holds whole words, and the filters leave stems" in line for line in caught.value.problems)
+    assert any("has whole words, and the filters give stems" in line for line in caught.value.problems)
     with pytest.raises(SettingsError, match="lexicon must be a Lexicon"):
         IMatch(lexicon="news.lexicon")  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="filters must be Filters"):

@@ -50,7 +50,7 @@ def test_a_new_method_works_everywhere(tmp_path: Path) -> None:
     with Index.open(tmp_path / "i.db") as index:
         assert index.query("A slow brown cat")[0].doc_id == "c"
     sign(ROWS, output=tmp_path / "s.parquet", **ASKED)
-    assert roughly.recluster(tmp_path / "s.parquet").kept == ["a", "c", "e"]
+    assert roughly.recluster(tmp_path / "s.parquet").kept_ids == ["a", "c", "e"]
     assert [trial.values["first_words"] for trial in trials(["first-words"])] == [2, 3]
     assert methods.FirstWords is first_words.FirstWords
     with pytest.raises(SettingsError, match="first-words has no option 'sketch'; it has first_words"):
@@ -65,7 +65,7 @@ def test_the_table_refuses_what_would_be_ambiguous() -> None:
 
 def test_options_of_a_name_mean_the_same_in_every_method() -> None:
     other = methods.MethodSpec(first_words.FirstWords, options=(Option("sketch", "whole", "something else"),))
-    with pytest.raises(SettingsError, match="describes the option 'sketch' otherwise"):
+    with pytest.raises(SettingsError, match="describes the option 'sketch' differently"):
         register(other)
 
 
@@ -80,13 +80,19 @@ def test_a_file_in_the_folder_of_methods_is_all_it_takes(tmp_path: Path) -> None
         f"import sys, roughly.methods\nroughly.methods.__path__.append({str(folder)!r})\n"
         "from roughly.cli.app import app\n"
         "assert not {'numpy', 'pyarrow'} & set(sys.modules)\n"
-        "app(['dedupe', '--help'])\n"
+        "app(['dedupe', *sys.argv[1:]])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"}
-    )
-    assert done.returncode == 0, done.stderr
-    assert "first-words: words that duplicates begin with" in done.stdout and "term-vector, first-words." in done.stdout
+
+    def printed(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "term-vector, first-words." in printed("--help")
+    assert "words that duplicates begin with" in printed("--help-method", "first-words")
 
 
 def test_helpers_of_the_folder_are_no_methods() -> None:

@@ -6,22 +6,30 @@ from typing import Any
 
 import pytest
 
+from roughly import lexicon
 from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling
 from roughly.methods import Method, make
+from roughly.methods.imatch import IMatch
 from roughly.methods.mega_shingles import MegaShingles
 from roughly.methods.presets import PRESETS, preset
+from roughly.methods.rare_terms import RareTerms
 from roughly.methods.shingles import Shingles
 from roughly.methods.super_shingles import SuperShingles
+from roughly.methods.term_vector import TermVector
 from roughly.methods.word_lsh import WordLSH
 from roughly.settings import Settings
 from roughly.text.filters import Filters
 
 MADE = {
-    "broder-1997": Shingles(0.5, "resemblance", 10, Sampling("mod", 25), 1000),
+    "broder-1997": Shingles(0.5, "resemblance", 10, Sampling("mod", 25), 1000, ignore_common=True),
     "broder-1997-super": SuperShingles(4, 10, Sampling("mod", 25), short="sample"),
     "broder-1997-lengths": Shingles(0.5, sampling=Sampling("adaptive")),
     "ye-2008": Shingles(0.6, sampling=Sampling("adaptive", 0, ((500, 1 / 8), (1000, 1 / 16)))),
+    "imatch-2002": IMatch(lexicon=lexicon.default(), filter="IDF-L-10", norm="imatch"),
+    "conrad-2003-rare": RareTerms(lexicon=lexicon.default(), terms=6, most_idf=0.8, min_df=5),
+    "conrad-2003-vector": TermVector(lexicon=lexicon.default(), terms=60, shared=48, dates=42, lengths=0.2, min_df=5),
+    "kolcz-2008": IMatch(lexicon=lexicon.default(), filter="IDFR-I-20-80", norm="imatch", lexicons=10),
     "fetterly-2003": MegaShingles(6, 14, 5),
     "haveliwala-2000": WordLSH(3, 125, 0.8),
 }
@@ -29,7 +37,7 @@ MADE = {
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_makes_its_method(name: str) -> None:
-    assert make(Settings.gather(preset(name).settings)) == MADE[name]
+    assert make(Settings.gather(preset(name).settings), lexicon.default()) == MADE[name]
     assert preset(name).citation and preset(name).about
 
 
@@ -64,7 +72,7 @@ def test_what_is_unknown_is_refused() -> None:
     assert told.value.problems == (
         "the method mega-shingles has no option 'sketch'; it has mega_groups, mega_samples, judge",
         "the method mega-shingles has no option 'common'; it has mega_groups, mega_samples, judge",
-        "threshold must be above 0 and at most 1, not 2",
+        "threshold must be above 0 and at most 1, not 2; for 2 % write 0.02",
     )
     with pytest.raises(SettingsError, match="judge must be one of keys, sketch, not 'jury'"):
         made(method="word-lsh", judge="jury")

@@ -10,15 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import roughly
 from methods.statistics_twins import lexicon_of
 from methods.test_conrad import LETTERS, STATISTICS, TEXTS, make_texts, tokens, vectors
+from roughly import lexicon
 from roughly.errors import InputError, SettingsError
 from roughly.methods.growing_lexicon import signature_stability
 from roughly.methods.stored_vector import Numbers, compare, pack, store, unpack
 from roughly.methods.term_vector import TermVector
 
 NUMBERS = st.lists(st.integers(0, 2**24 - 2), max_size=60, unique=True)
-DATES = st.none() | st.dates(date(1980, 1, 1), date(2159, 6, 5))
+DATES = st.none() | st.dates(date(1890, 4, 15), date(2069, 9, 17))
 
 
 @given(DATES, st.integers(0, 100_000), NUMBERS)
@@ -36,9 +38,9 @@ def test_what_does_not_fit_is_refused() -> None:
         (lambda: pack(None, -1, []), "cannot have -1 tokens"),
         (lambda: pack(None, 1, range(61)), "holds 60 terms, not 61"),
         (lambda: pack(None, 1, [2**24 - 1]), "do not fit three bytes"),
-        (lambda: pack(None, 1, [3, 3]), "stands twice"),
-        (lambda: pack(date(1979, 12, 31), 1, []), "days count from 1980-01-01"),
-        (lambda: pack(date(2159, 6, 7), 1, []), "days count from 1980-01-01"),
+        (lambda: pack(None, 1, [3, 3]), "occurs twice"),
+        (lambda: pack(date(1890, 4, 14), 1, []), "days are counted from 1980-01-01"),
+        (lambda: pack(date(2069, 9, 18), 1, []), "days are counted from 1980-01-01"),
         (lambda: unpack(b"x" * 183), "184 bytes, not 183"),
         (lambda: unpack(b"\0" * 184), "damaged"),
     ]:
@@ -65,7 +67,7 @@ def test_the_early_verdict_is_that_of_the_vectors() -> None:
     verdicts, looked = [], []
     for i in range(len(texts)):
         for j in range(max(0, i - 30), i):
-            near = days[i] is None or days[j] is None or abs((days[i] - days[j]).days) <= 42
+            near = days[i] is not None and days[j] is not None and abs((days[i] - days[j]).days) <= 42
             near = near and abs(sizes[i] - sizes[j]) <= 0.2 * max(sizes[i], sizes[j])
             shared = len(made[i] & made[j])
             for common in (30, 48):
@@ -109,3 +111,24 @@ def test_signatures_under_growing_lexicons() -> None:
         signature_stability(tokens(TEXTS), lexicons[:1])
     with pytest.raises(SettingsError, match="names of their own"):
         signature_stability(tokens(TEXTS), [lexicons[0], lexicons[0]])
+
+
+def test_unknown_dates_have_one_verdict_in_runs_and_in_stored_signatures() -> None:
+    dice = random.Random(3)
+    story = [word for word, _ in lexicon.default().top(3000)[1000:]]
+    first = dice.sample(story, 120)
+    texts = [" ".join(first), " ".join([*first, "and", "more"]), " ".join([*first, "still", "longer"])]
+    dates = [date(2003, 1, 1), None, date(2003, 1, 9)]
+    rows = [
+        {"id": str(n), "text": t, "date": d and d.isoformat()}
+        for n, (t, d) in enumerate(zip(texts, dates, strict=True))
+    ]
+    method = TermVector(lexicon=lexicon.default())
+    stored = store(method, tokens(texts), dates, Numbers(method.eligible))
+    verdicts = {(i, j) for i in range(3) for j in range(i) if compare(stored[i], stored[j]).duplicates}
+    found = roughly.dedupe(rows, method="term-vector", pairs="all").pairs
+    pairs = zip(found["left_id"].to_pylist(), found["right_id"].to_pylist(), strict=True)
+    assert {tuple(sorted(map(int, pair), reverse=True)) for pair in pairs} == verdicts == {(2, 0)}
+    undated = [{key: value for key, value in row.items() if key != "date"} for row in rows]
+    assert len(roughly.dedupe(undated, method="term-vector", pairs="all").pairs) == 3
+    assert compare(stored[1], stored[0], dates=None).duplicates

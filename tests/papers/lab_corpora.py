@@ -8,9 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from roughly.papers.answer_digests import VOCABULARY, trial_rows
 from roughly.tools.corpus import Corpus
-
-VOCABULARY = [a + b + c + d for a in "bdfgk" for b in "aeiou" for c in "lmnrs" for d in ("ton", "ia")]
 
 
 def make_corpus(count: int = 60, seed: int = 1) -> Corpus:
@@ -42,23 +41,6 @@ def write_mail(path: Path) -> Path:
 
 
 def write_anything(path: Path) -> Path:
-    """Documents that every experiment can be run on: families of copies, long enough, titled, dated and labelled."""
-    dice = random.Random(11)
-    weights = [1 / (1 + i) for i in range(len(VOCABULARY))]
-    rows = []
-    for family in range(24):
-        length = dice.choice((90, 120, 200, 700))
-        listed = dice.choices(VOCABULARY, weights, k=length) + [f"name{family}x{i}" for i in range(6)]
-        dice.shuffle(listed)
-        for copy in range(1 + family % 4):
-            own = list(listed)
-            for _ in range(copy):
-                own[dice.randrange(len(own))] = dice.choice(VOCABULARY)
-            rows.append(
-                {
-                    "id": f"{family:02}{copy}", "text": " ".join(own), "label": "spam" if family % 2 else "ham",
-                    "title": " ".join(listed[:4]), "date": f"2002-08-{1 + len(rows) % 28:02}",
-                }
-            )  # fmt: skip
-    pq.write_table(pa.Table.from_pylist(rows), path)
+    """Documents that every experiment can be run on."""
+    pq.write_table(pa.Table.from_pylist(trial_rows()), path)
     return path

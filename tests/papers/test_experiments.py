@@ -10,42 +10,35 @@ import pytest
 from lab_corpora import write_anything
 
 from roughly.errors import InputMissing, OutputExists, SettingsError
+from roughly.papers.answer_digests import run_trial, trial_digest, trial_file, trial_runner
 from roughly.papers.expected_shapes import ExpectedShape, ShapeResult
 from roughly.papers.experiment import parse_experiment
 from roughly.papers.experiments import every, named, names
 from roughly.papers.paper_table import PaperTable, TableColumn
 from roughly.papers.protocols import PROTOCOLS
-from roughly.papers.reproduction_page import page
+from roughly.papers.reproduction_page import digests_on, page
 from roughly.papers.request import ExperimentFiles, ExperimentRequest, run_experiments
 from roughly.papers.result_files import write
 from roughly.papers.runner import ExperimentResult, ExperimentRunner
 from roughly.papers.setup import lexicon_of
 from roughly.tools.corpus import read_corpus
 
-CHANGED = {
-    "perturbation": {"documents": 10, "filter": "IDFR-I-1-99", "lexicons": [1, 2, 5, 10], "changes": [1, 2, 3, 5]},
-    "passage": {"documents": 8}, "spam": {"filter": "IDFR-I-1-99"}, "lexicons": {"filter": "IDFR-I-1-99"},
-    "results": {"queries": 6}, "growing": {"documents": 15}, "work": {"repeats": 1}, "contrived": {"documents": 4},
-}  # fmt: skip
-"""What a small collection cannot have as the papers do."""
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(write_anything(tmp_path_factory.mktemp("lab") / "small.parquet"))
+    return trial_file(tmp_path_factory.mktemp("lab"))
 
 
 @cache
 def runner(file: str, number: int) -> ExperimentRunner:
-    return ExperimentRunner([file])
+    return trial_runner(file)
 
 
 def run(name: str, file: str, number: int = 1) -> ExperimentResult:
     """The experiment on the small collection; experiments with one number share what they share."""
-    own = runner(file, number)
-    experiment = named(name)
-    own.changed = CHANGED.get(experiment.protocol.name, {})
-    return own.run(experiment)
+    return run_trial(name, runner(file, number))
 
 
 @pytest.mark.parametrize("name", names())
@@ -58,6 +51,10 @@ def test_an_experiment_runs_and_runs_again_the_same(name: str, small: str, tmp_p
         assert (tmp_path / "0" / file).read_bytes() == (tmp_path / "1" / file).read_bytes(), file
     told = json.loads((tmp_path / "0" / "table.json").read_text(encoding="utf-8"))
     assert told["experiment"] == name and told["tables"] and all(table["rows"] for table in told["tables"])
+    assert told["seeds"] == ([0, 1] if named(name).random else [0])
+    assert trial_digest(first) == digests_on(PAGE)[name]["trial"], (
+        f"what {name} gives has changed: run python docs/make_reproduction.py CORPORA {name}"
+    )
 
 
 @pytest.mark.parametrize("name", names())
@@ -74,7 +71,7 @@ def test_the_papers_have_all_their_tables_and_figures() -> None:
     wanted = {f"imatch-table{n}" for n in (2, 3, 4, 5, 6, 7, 8, 9, 11)} | {"imatch-figure3", "imatch-figure4"}
     wanted |= {f"kolcz-{own}" for own in ("figure2", "figure3", "figure4", "figure6", "table2", "table3", "table4")}
     wanted |= {f"conrad-table{n}" for n in (2, 4, 7, 8)} | {f"conrad-figure{n}" for n in (1, 2, 3, 4)}
-    wanted |= {f"ye-figure{n}" for n in (1, 2, 3, 4)} | {"broder-phases"}
+    wanted |= {f"ye-figure{n}" for n in (1, 2, 3, 4)} | {"broder-phases", "kolcz-comparison"}
     assert set(names()) == wanted
     assert {experiment.protocol.name for experiment in every()} == set(PROTOCOLS)
 
@@ -115,7 +112,7 @@ column = "Filtered"
         ("within = [0, 10]", "within = 10", "within takes a list of two, not 10"),
         ('says = "few"', "", "says is missing"),
         ('column = "Filtered"', "", "within needs a column"),
-        ("[[tables]]", "[parameters]\nseed = 1\n[[tables]]", "count has no parameter 'seed'; it has none"),
+        ("[[tables]]", "[parameters]\nsize = 1\n[[tables]]", "count has no parameter 'size'; it has seed"),
         ('name = "one"', 'name = "one"\nnames = ["a", "b"]', "2 names for 1 rows"),
         ('stands_for = "s"', "", "corpus: stands_for is missing"),
         ("[[methods]]\nname = \"one\"\nmethod = \"syntactic\"\n", "", "count needs methods to compare"),
@@ -199,7 +196,7 @@ def test_the_page_refuses_shapes_that_cannot_be_told(small: str) -> None:
     result = run("ye-figure2", small)
     assert any(held.held is None for held in result.held)  # no long documents here
     with pytest.raises(SettingsError, match=r"ye-figure2: .*holds nothing"):
-        page([result], "images")
+        page([result], {})
 
 
 def test_the_paper_stands_beside_ours(small: str) -> None:
@@ -209,7 +206,7 @@ def test_the_paper_stands_beside_ours(small: str) -> None:
     assert heads[at + 1] == "Units against I-Match, in the paper" and heads[-1] == "Time against I-Match, in the paper"
     assert [row[at + 1] for row in result.tables[0].beside.rows] == [1.0, 4.38, 4.38, None]
     two = run("imatch-table2", small).tables[0]
-    assert two.paper["nothing"]["Percent Found as Duplicates"] == pytest.approx(0.622)  # 62.2 %, as a share
+    assert two.paper["nothing"]["Percent Found as Duplicates, English"] == pytest.approx(0.622)  # 62.2 %, as a share
 
 
 def test_figures_are_drawn_the_same_twice(small: str, tmp_path: Path) -> None:
@@ -235,6 +232,7 @@ def test_without_matplotlib_it_is_said_how_to_do_without(
     assert (tmp_path / "out" / "table.md").exists()
 
 
+@pytest.mark.slow
 def test_collections_are_given_one_for_each_part(small: str, tmp_path: Path) -> None:
     with pytest.raises(
         SettingsError, match=r"conrad-table4 has 3 collections \(News, Science, Intellectual property\)"
@@ -266,7 +264,7 @@ def test_whole_labels_are_drawn_together(tmp_path: Path) -> None:
 def test_changes_are_read_and_checked() -> None:
     asked = ExperimentRequest("kolcz-table2", ("seed=3", "filter=IDFR-I-1-99", "lexicons=[0, 2]"))
     assert asked.changed == {"seed": 3, "filter": "IDFR-I-1-99", "lexicons": [0, 2]}
-    assert ExperimentRequest("all", ("seed=3",)).for_one(named("imatch-table9")) == {}
+    assert ExperimentRequest("all", ("queries=0.5",)).for_one(named("imatch-table9")) == {}
     with pytest.raises(SettingsError, match="no parameter 'colour'; parameters are"):
         ExperimentRequest("kolcz-table2", ("colour=red",))
     with pytest.raises(SettingsError, match="--set takes NAME=VALUE"):

@@ -39,6 +39,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.slow
 def test_the_report_in_a_browser(report: Path, browser: Browser, width: int, scheme: str) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
     asked, complaints = [], []

@@ -115,7 +115,7 @@ def test_largest_clusters_warn_where_they_should(page: Page) -> None:
     assert shown.index("812 documents: page-not-found") < shown.index("40 documents: news/17")
     assert "404. There is no such page." in shown
     assert "Very large, 2.2 % of all documents" in shown
-    assert "Its lowest resemblance, 0.6200, lies below the threshold 0.8." in shown
+    assert "Its lowest resemblance, 0.6200, is below the threshold 0.8." in shown
     assert shown.count("▲") == 2  # none for news/17
 
 
@@ -140,7 +140,7 @@ def test_containment_is_the_score_where_the_threshold_is_on_it() -> None:
     assert above.index("near") < above.index("far")
     assert "0.8100 containment" in above and "Resemblance 0.3000." in above
     assert "threshold 0.8" not in page.sections["resemblance"]
-    assert "lies below the threshold" not in page.sections["clusters"]
+    assert "is below the threshold" not in page.sections["clusters"]
 
 
 def test_the_curve_marks_threshold_and_recall(page: Page) -> None:

@@ -8,7 +8,8 @@ OURS = {
     "html", "head", "meta", "title", "link", "script", "body", "header", "nav", "main", "footer", "dialog", "section",
     "article", "h1", "h2", "h3", "p", "div", "span", "a", "bdi", "mark", "del", "ins", "strong", "code", "kbd", "br",
     "details", "summary", "ul", "ol", "li", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "figure",
-    "figcaption", "form", "label", "input", "select", "option", "output", "textarea", "button", "svg", "rect", "g",
+    "figcaption", "form", "fieldset", "legend",
+    "label", "input", "select", "option", "output", "textarea", "button", "svg", "rect", "g",
     "line", "path", "circle", "text", "polyline", "polygon", "desc", "noscript", "caption", "i",
 }  # fmt: skip
 """Elements that our templates are made of."""

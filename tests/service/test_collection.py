@@ -6,14 +6,16 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.index import Index
-from roughly.service.collection.collection_types import ClusterQuery
+from roughly.model import WRITTEN, Column
+from roughly.service.collection.collection_types import ClusterQuery, ClusterRow, DocumentRow, Edge
 from roughly.service.collection.index_collection import IndexCollection
 from roughly.service.collection.run_collection import CHANGED, RunCollection
 from roughly.service.collection.served_collections import ServedCollections
@@ -21,6 +23,27 @@ from roughly.service.served_data import ServedData
 from service.looked_at import LONG, ODD, looked_at_rows, write_rows
 
 Row = dict[str, Any]
+
+
+KINDS = {pa.string(): str, pa.int64(): int, pa.uint32(): int, pa.float64(): float, pa.bool_(): bool}
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "more"),
+    [
+        (Edge, WRITTEN["pairs"].columns, set()),
+        (ClusterRow, WRITTEN["clusters"].columns,
+         {"pairs", "kinds", "title", "url", "source", "first", "last", "first_id", "empty", "warnings"}),
+        (DocumentRow, (*WRITTEN["documents"].columns, *WRITTEN["known"].columns), {"revoked"}),
+    ],
+)  # fmt: skip
+def test_rows_have_the_columns_that_are_written(kind: type, columns: tuple[Column, ...], more: set[str]) -> None:
+    hints = get_type_hints(kind)
+    written = {column.name: KINDS[column.type] for column in columns if column.name not in ("part", "row")}
+    assert set(hints) == set(written) | more
+    assert {name: hints[name] for name in written} == {
+        name: hints[name] if hints[name] == (python | None) else python for name, python in written.items()
+    }
 
 
 @pytest.fixture(scope="module")

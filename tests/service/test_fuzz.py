@@ -124,6 +124,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=20), st.text(max_size=50)), min_size=1, max_size=8))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
 def test_any_documents_are_stored_or_refused_one_by_one(small: httpx.Client, documents: list[tuple[str, str]]) -> None:
     last = dict(documents)
     told = small.post("/api/documents/batch", json=[{"doc_id": doc_id, "text": text} for doc_id, text in documents])

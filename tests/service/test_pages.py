@@ -93,7 +93,8 @@ MISSING = (
     f"/compare?left={LONG[0]}&right=nobody", "/documents?url=http://nowhere.example/", "/nowhere",
 )  # fmt: skip
 UNCLEAR = (
-    "/compare", "/compare?left=a", "/compare?left=a&right=b&view=odd", "/documents", f"/documents/{LONG[0]}?start=x",
+    "/compare", "/compare?left=a", "/compare?left=a&right=b&view=odd", "/documents?sort=odd",
+    f"/documents/{LONG[0]}?start=x", "/documents?c=odd", "/documents?since=soon",
     f"/compare?left={LONG[0]}&right={LONG[1]}&l=1",
 )  # fmt: skip
 

@@ -70,8 +70,11 @@ def test_without_every_pair_it_says_that_it_is_an_estimate(tmp_path: Path) -> No
     looked = RunCollection(tmp_path / "out")
     replay = Replay(looked)
     assert replay.at(0.6).exact and not replay.at(0.8).exact
-    with pytest.raises(SettingsError, match=r"from 0\.6"):
-        replay.at(0.5)
+    lower = replay.at(0.5)  # from near misses among the kept documents
+    assert not lower.exact and lower.removed >= replay.at(0.6).removed and lower.removed_bytes is None
+    assert replay.floor == pytest.approx(0.4) and replay.at(0.4).removed >= lower.removed
+    with pytest.raises(SettingsError, match=r"from 0\.4 to 1"):
+        replay.at(0.3)
     looked.close()
 
 

@@ -201,11 +201,31 @@ def test_tokens_of_a_file_or_the_environment(tmp_path: Path) -> None:
     assert not any(read_tokens(None, {}).values())
     with pytest.raises(InputMissing):
         read_tokens(tmp_path / "none")
-    for text in ("read short", "reads " + "x" * 20, "read", f"read {READ}\nwrite {READ}", "# nothing"):
+    for text in ("read short", "reads " + "x" * 20, "read", f"read {READ}\nwrite {READ}", "# nothing", "", " \n\n"):
         with pytest.raises(SettingsError) as problem:
             parse_tokens(text, "here")
         assert READ not in str(problem.value), "a message shows no token"
     assert READ not in repr(GUARDED)
+
+
+@pytest.mark.parametrize("content", ["", " \n\t\n", "# none yet\n"])
+def test_tokens_that_protect_nothing_are_refused_at_the_start(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(content, encoding="utf-8")
+    path.chmod(0o600)
+    with pytest.raises(SettingsError, match="holds no token, so nothing would be protected"):
+        read_tokens(path)
+    with pytest.raises(SettingsError, match="ROUGHLY_TOKENS holds no token"):
+        read_tokens(None, {"ROUGHLY_TOKENS": content})
+
+
+def test_a_token_file_that_anyone_can_change_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(TOKENS, encoding="utf-8")
+    for mode, verbs in ((0o602, "write"), (0o606, "read and write"), (0o604, "read")):
+        path.chmod(mode)
+        with pytest.raises(SettingsError, match=f"every user of this machine can {verbs} "):
+            read_tokens(path)
 
 
 def test_rights_and_paths() -> None:

@@ -66,6 +66,7 @@ class Load:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.slow
 def test_what_was_acknowledged_is_there(
     how: signal.Signals, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

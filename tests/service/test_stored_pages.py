@@ -174,6 +174,7 @@ def test_without_sweeps_and_without_an_index(tmp_path: Path) -> None:
             assert other.get(path).status_code == 404
 
 
+@pytest.mark.slow
 def test_hostile_documents_stay_text(client: httpx.Client) -> None:
     """No markup of a document is in any page: every element is one of ours, with attributes of ours."""
     asked = ["/search?q=hostile", "/search?q=hostile&group=off&page=1", "/ask?text=" + "hostile+document+" * 5]

@@ -132,8 +132,8 @@ def test_signatures_with_the_texts_are_verified(tmp_path: Path) -> None:
     assert gone["d20"]["kept_id"] == "d00" and gone["d20"]["resemblance"] == 85 / 86  # shingles of 5 of 90 words
     assert gone["d27"]["resemblance"] == 1 and "d27" in {row["doc_id"] for row in unverified.removed.to_pylist()}
     assert {row["resemblance"] for row in unverified.removed.to_pylist()} == {None, 1.0}
-    assert recluster(path, texts=table, threshold=0.999).kept == [f"d{i:02}" for i in range(29) if i != 27]
-    with pytest.raises(SettingsError, match="threshold says how alike texts must be, and signatures of minhash"):
+    assert recluster(path, texts=table, threshold=0.999).kept_ids == [f"d{i:02}" for i in range(29) if i != 27]
+    with pytest.raises(SettingsError, match="threshold needs similarities, which signatures of minhash"):
         recluster(path, threshold=0.5)
     with pytest.raises(InputError, match="are stored but have no text"):
         recluster(path, texts=table.slice(3))
@@ -216,7 +216,7 @@ def test_the_commands(tmp_path: Path) -> None:
     exact = run_roughly("cluster", path, "--text", source, "--threshold", 0.8, "--json")
     assert json.loads(exact.stdout)["scores"] == "exact" and json.loads(exact.stdout)["removed"] >= 4, exact.stderr
     refused = run_roughly("cluster", path, "--threshold", 0.8)
-    assert refused.returncode == 2 and "signatures of imatch do not tell" in refused.stderr
+    assert refused.returncode == 2 and "signatures of imatch do not give" in refused.stderr
     wrong = run_roughly("sign", source, "-o", tmp_path / "x", "--method", "syntactic", "--lexicons", 3)
     assert wrong.returncode == 2 and "the method syntactic has no option 'lexicons'" in wrong.stderr
     key.write_text("short", encoding="utf-8")

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import roughly.sources.records
 from reading import mask, read
 from roughly.errors import InputError
-from roughly.sources import ReadOptions
 from roughly.sources.columns import Columns
 from roughly.sources.csvparse import Block, RowParser
 from roughly.sources.quoted import record_ends
@@ -82,6 +81,7 @@ VALUES = st.text(st.sampled_from('ab",;\n\r é'), max_size=8)
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(VALUES, VALUES), max_size=8), st.sampled_from([16, 64, 4 << 20]))
+@pytest.mark.slow
 def test_what_the_csv_module_writes_comes_back_whatever_the_blocks(rows: list[tuple[str, str]], block: int) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(roughly.sources.records, "BLOCK", block)
@@ -93,7 +93,7 @@ def test_what_the_csv_module_writes_comes_back_whatever_the_blocks(rows: list[tu
 
 def test_a_blank_line_and_a_stray_return_do_not_make_up_for_each_other() -> None:
     columns = Columns({"text": "text"}, ())
-    parser = RowParser("t.csv", "t.csv", ["x", "text"], ",", columns, ReadOptions())
+    parser = RowParser("t.csv", "t.csv", ["x", "text"], ",", columns)
     data, rows = b"1,a\r2,b\n\n3,c\n\r\r\n4,d\n", np.arange(5)
     assert parser.parse_whole(data, rows) is None
     parsed = parser.parse_block(Block.of(data, record_ends(data, ord(","), True), rows))
@@ -147,7 +147,7 @@ def test_a_copy_keeps_the_header_and_the_rows_byte_for_byte(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"words,number\na,1\n", "words, number. Say which it is: --text-column"),
+        (b"words,number\na,1\n", "words, number. Name it with --text-column"),
         ("text\na\n".encode("utf-16"), "UTF-16"),
         (b"text\ra\rb\r", "carriage returns"),
     ],

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from json_lines import LINES, NUMBERS, ODD
 from roughly.kernels.lines import line_ends
-from roughly.sources import ReadOptions
 from roughly.sources.columns import Columns
 from roughly.sources.jsonparse import LineParser
 from roughly.sources.part import Parsed
@@ -26,7 +25,7 @@ FIELDS = {"text": "text", "doc_id": "id", "title": "title", "source": "source"}
 
 
 def parser(by_field: dict[str, str] = FIELDS, numeric: frozenset[str] = frozenset()) -> LineParser:
-    return LineParser("n.jsonl", "n.jsonl", Columns(by_field, ()), numeric, ReadOptions())
+    return LineParser("n.jsonl", "n.jsonl", Columns(by_field, ()), numeric)
 
 
 def by_both(parser: LineParser, data: bytes) -> tuple[Parsed, Parsed]:
@@ -49,6 +48,7 @@ def assert_same(ours: Parsed, theirs: Parsed) -> None:
     st.sampled_from([FIELDS, {"text": "text"}, {"text": "text", "doc_id": "id", "url": "id"}, {"text": "x"}]),
     st.sampled_from([frozenset(), frozenset({"id"}), frozenset({"title"})]),
 )
+@pytest.mark.slow
 def test_documents_and_rejects_are_those_of_the_other_roads(
     lines: list[bytes], ends_with_a_line_feed: bool, by_field: dict[str, str], numeric: frozenset[str]
 ) -> None:

@@ -59,7 +59,7 @@ def test_bad_lines_are_told_in_their_place_with_their_number() -> None:
     assert told(found) == [
         ("line 1", "broken JSON: Expecting property name enclosed in double quotes: line 2 column 1 (char 2)"),
         ("line 2", "not an object"),
-        ("line 4", "no column looks like the text; its columns are id. Say which it is: --text-column NAME"),
+        ("line 4", "no column looks like the text; its columns are id. Name it with --text-column NAME"),
         ("line 5", "d0"),
         ("line 6", "'text' is a number, not a string"),
         ("line 7", "broken JSON: unexpected character, expected a JSON value"),
@@ -123,7 +123,7 @@ def test_text_and_html_are_one_document() -> None:
 def test_what_cannot_be_read_is_refused() -> None:
     with pytest.raises(InputMissing, match="standard input is empty"):
         arrived(b"\n")
-    with pytest.raises(InputError, match="neither JSON lines nor mail; say what it is: --format"):
+    with pytest.raises(InputError, match="neither JSON lines nor mail; name the format: --format"):
         arrived(b"some words\nand more\n")
     with pytest.raises(InputError, match="'parquet' cannot be read from a stream"):
         arrived(b"x", format="parquet")

@@ -14,6 +14,7 @@ import pytest
 import roughly.sources.parquet
 from reading import documents_at, mask, read
 from roughly.errors import InputError
+from roughly.sources.part import coarse_chunks, pieces_of
 
 
 @pytest.fixture
@@ -126,6 +127,26 @@ def test_giant_row_groups_are_read_in_small_slices(tmp_path: Path, monkeypatch: 
     assert len(sizes) >= 8 and max(sizes) < 6 << 20
 
 
+def test_large_row_groups_are_cut_by_the_thread_that_takes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roughly.sources.parquet, "LARGEST_GROUP", 1 << 20)
+    monkeypatch.setattr(roughly.sources.parquet, "MOST_ROWS_OF_ONE_THREAD", 2000)
+    rng = np.random.default_rng(3)
+    texts = [rng.bytes(int(rng.integers(1, 20_000))).hex() for _ in range(4500)]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "t.parquet", row_group_size=2000)
+    part = read(tmp_path / "t.parquet").part
+    coarse = list(coarse_chunks(part))
+    assert [chunk.first_row for chunk in coarse] == [0, 2000, 4000] and part.reads_in_parse
+    assert all(len(list(pieces_of(part, chunk))) > 1 for chunk in coarse)
+    pieces = [piece for chunk in coarse for piece in pieces_of(part, chunk)]
+    found = [text for piece in pieces for text in part.parse(piece).batch.column("text").to_pylist()]
+    assert found == texts
+    assert [piece.first_row for piece in pieces] == [chunk.first_row for chunk in part.chunks()]
+    monkeypatch.setattr(roughly.sources.parquet, "MOST_ROWS_OF_ONE_THREAD", 1999)  # then `chunks` decodes most of it
+    assert not part.reads_in_parse and len(list(coarse_chunks(part))) > 3
+
+
 @pytest.mark.parametrize("codec", ["snappy", "zstd", "gzip", "lz4", "none"])
 def test_a_copy_keeps_the_schema_all_columns_and_the_compression(codec: str, tmp_path: Path) -> None:
     table = pa.table(
@@ -162,7 +183,7 @@ def test_a_damaged_file_is_named(damage: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "options", "says"),
     [
-        ({"words": ["a"], "n": [1]}, {}, "its columns are words, n. Say which it is: --text-column"),
+        ({"words": ["a"], "n": [1]}, {}, "its columns are words, n. Name it with --text-column"),
         ({"text": [1]}, {}, "column 'text' holds int64, not strings"),
         ({"text": ["a"], "id": [1.5]}, {"id_column": "id"}, "--id-column"),
         ({"text": ["a"], "m": [{"x": 1}]}, {"title_column": "m"}, "--title-column"),

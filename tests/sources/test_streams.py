@@ -103,6 +103,6 @@ def test_a_place_where_nothing_can_be_written(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full to stand for a full disk")
 def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / ".file.part").symlink_to("/dev/full")
-    with pytest.raises(DiskFull, match="file: no room left"), replacing(tmp_path / "file") as out:
+    with pytest.raises(DiskFull, match="file: no space left"), replacing(tmp_path / "file") as out:
         out.write(b"x" * 100_000)
     assert not list(tmp_path.iterdir())

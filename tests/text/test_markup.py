@@ -12,6 +12,7 @@ import pytest
 from roughly.errors import InputError
 from roughly.text.canonical import words
 from roughly.text.markup import strip, strip_column
+from roughly.text.markup_limits import bounded
 
 PAGE = """<!DOCTYPE html><html><head><title>Title</title><style>p { color: red }</style></head><body>
 <nav><a href="/">Home</a> <a href="/about">About</a></nav>
@@ -86,6 +87,7 @@ def test_one_mark_a_text() -> None:
 
 
 @pytest.mark.corpora
+@pytest.mark.slow
 def test_real_pages_lose_their_tags_and_keep_their_words(corpora: Path) -> None:
     """The corpus has the same pages reduced by another program; nearly all of its words are in ours."""
     table = pq.read_table(corpora / "install_guide_html.parquet", columns=["html", "text"]).slice(0, 200)
@@ -94,3 +96,21 @@ def test_real_pages_lose_their_tags_and_keep_their_words(corpora: Path) -> None:
         assert "<div" not in ours
         wanted, found = set(words(theirs)), set(words(ours))
         assert len(wanted & found) >= 0.9 * len(wanted)
+
+
+def test_hostile_pages_keep_their_text() -> None:
+    deep = "".join(f"<div>word{n} " for n in range(5000))
+    assert strip(deep).split() == [f"word{n}" for n in range(5000)]
+    assert strip("<p " + " ".join(f"a{n}='>'" for n in range(30_000)) + ">text</p> more") == "text\n\nmore"
+
+
+def test_a_page_with_many_tags_is_left_as_it_is() -> None:
+    path = '<path d="M0 0"/>'
+    for page in (
+        "<p>word" * 5000,
+        "<div><span>word</span></div>" * 2000,
+        f"<div><svg>{path * 3000}</svg>text</div>",
+        "<table>" + "<tr><td>x<td>y" * 3000 + "</table>",
+        "<ul>" + "<li><a href=x>y</a>" * 2000 + "</ul>",
+    ):
+        assert bounded(page) == page

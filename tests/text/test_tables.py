@@ -50,6 +50,7 @@ def test_sequences_end_in_plain_characters() -> None:
                 assert held >> 24 == MARK or held & DELTA == 0, hex(cp)
 
 
+@pytest.mark.slow
 def test_the_script_makes_the_table() -> None:
     if unicodedata.unidata_version != TABLE.unicode_version:
         pytest.skip(f"this Python knows Unicode {unicodedata.unidata_version}, the table is {TABLE.unicode_version}")

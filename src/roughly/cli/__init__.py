@@ -1,4 +1,4 @@
-"""The command line: one command a file.
+"""The command line: one command per file.
 
 Data goes to standard output, progress and messages to standard error. Exit codes: 0 done, 1 failed, 2 usage, 3 done but
 records were rejected or a check failed, 130 stopped by the user.
@@ -13,10 +13,9 @@ from typing import NoReturn
 
 
 def run() -> NoReturn:
-    """The program: `main`, and then out at once.
+    """The program: `main`, then an immediate exit.
 
-    Taking the interpreter apart object by object takes time in which nothing is done that the system does not do
-    anyway.
+    Tearing down the interpreter object by object takes time, and the system frees the memory anyway.
     """
     from roughly.console.light import travel_light
 
@@ -36,22 +35,33 @@ def run() -> NoReturn:
 
 
 def main() -> None:
-    """Run the command line; errors that are meant for people are printed in one line."""
-    from roughly.errors import RoughlyError, SettingsError
+    """Run the command line; errors are printed in one line."""
+    import click
 
+    from roughly.cli.app import app
+    from roughly.console.unexpected import report, take_flag
+    from roughly.errors import SettingsError
+
+    take_flag(sys.argv)
     try:
-        from roughly.cli.app import build
+        sys.exit(app(prog_name="roughly", standalone_mode=False))
+    except click.ClickException as problem:
+        if isinstance(problem, click.NoSuchOption) and problem.possibilities:
+            import difflib
 
-        build(sys.argv[1] if len(sys.argv) > 1 else None)()
+            nearest = difflib.get_close_matches(problem.option_name, problem.possibilities, 1, 0)
+            problem = click.NoSuchOption(problem.option_name, possibilities=nearest, ctx=problem.ctx)
+        problem.show()
+        sys.exit(problem.exit_code)
     except SettingsError as problem:
         for line in problem.problems:
             print(f"error: {line}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (click.Abort, KeyboardInterrupt):
         print("\nstopped", file=sys.stderr)
         sys.exit(130)
-    except RoughlyError as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        sys.exit(1)
     except BrokenPipeError:
+        sys.exit(1)
+    except Exception as problem:
+        report(problem)
         sys.exit(1)

@@ -1,7 +1,7 @@
 """`roughly compare A B`: two documents side by side.
 
 Scores, kind, shared passages and a word diff on standard output, for people or with `--json` for programs. Document
-text comes from strangers, so on a screen everything in it that would act unseen is shown as a sign for it.
+text comes from strangers, so on a screen its control characters are shown as visible signs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from roughly import checks
 from roughly.console.common_options import Printing
@@ -22,6 +22,7 @@ from roughly.settings import MARKUP
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from roughly.cluster.verdict_reasons import VerdictReasons
     from roughly.verify.comparison import Comparison
     from roughly.verify.diff import Segment
 
@@ -42,6 +43,7 @@ class CompareOptions:
     context: int | None = option(None, "Words to show around each change; 10 on a screen, everything with --json.")
     shingle_size: int = option(5, "Words per shingle.")
     markup: str = option("auto", "Strip HTML: " + ", ".join(MARKUP) + ".")
+    settings_file: Path | None = option(None, "Settings with a learned verdict, to show its reasons.", "--settings")
     printing: Printing = group(Printing, "as_json")
 
 
@@ -49,18 +51,24 @@ def compare(options: CompareOptions) -> None:
     """Compare two documents: how much they share, in what way they differ, and where."""
     checks.refuse(checks.one_of("markup", options.markup, MARKUP))
     if options.context is not None and options.context < 0:
-        raise typer.BadParameter(f"must be 0 or more, not {options.context}", param_hint="--context")
+        raise click.BadParameter(f"must be 0 or more, not {options.context}", param_hint="--context")
     if str(options.a) == "-" and str(options.b) == "-":
-        raise typer.BadParameter("only one of the two can be - (standard input); name a file for the other")
+        raise click.BadParameter("only one of the two can be - (standard input); name a file for the other")
     left, right = _read(options.a, options.markup), _read(options.b, options.markup)
 
     from roughly.verify import comparison
 
     result = comparison.compare(left, right, shingle_size=options.shingle_size)
+    reasons = None
+    if options.settings_file is not None:
+        from roughly.cluster.verdict_reasons import explain_verdict
+        from roughly.job.gathered_settings import merge_settings
+
+        reasons = explain_verdict(left, right, merge_settings({}, file=options.settings_file))
     if options.printing.as_json:
-        _print_json(result, options.a, options.b, options.context)
+        _print_json(result, options.a, options.b, options.context, reasons)
     else:
-        _print_screen(result, _CONTEXT if options.context is None else options.context)
+        _print_screen(result, _CONTEXT if options.context is None else options.context, reasons)
 
 
 def _read(path: Path, markup: str) -> str:
@@ -84,14 +92,18 @@ def _read(path: Path, markup: str) -> str:
     return text
 
 
-def _print_json(result: Comparison, a: Path, b: Path, context: int | None) -> None:
+def _print_json(
+    result: Comparison, a: Path, b: Path, context: int | None, reasons: VerdictReasons | None = None
+) -> None:
     import orjson
 
     value: dict[str, Any] = {"left": str(a), "right": str(b)} | result.to_dict(context)
-    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+    if reasons is not None:
+        value["verdict"] = reasons.to_dict()
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 
 
-def _print_screen(result: Comparison, context: int) -> None:
+def _print_screen(result: Comparison, context: int, reasons: VerdictReasons | None = None) -> None:
     from rich.console import Console
 
     from roughly.verify.kinds import TABLE
@@ -107,7 +119,7 @@ def _print_screen(result: Comparison, context: int) -> None:
     console.print(f"containment   {scores.containment:.4f}  share of A that B holds")
     console.print(f"contained in  {scores.contained_in:.4f}  share of B that A holds")
     console.print(f"kind          {result.kind or 'none'}: {means[result.kind] if result.kind else _UNLIKE}")
-    for line in _passage_lines(result):
+    for line in [*(reasons.lines() if reasons is not None else ()), *_passage_lines(result)]:
         console.print(line)
     console.print()
     console.print(_marked(result.diff(context)))

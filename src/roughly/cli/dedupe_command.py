@@ -2,45 +2,59 @@
 
 from __future__ import annotations
 
-import json
-import sys
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from roughly.console.commands import Given
-from roughly.console.common_options import Printing, SettingsLayers
+from roughly.console.common_options import INPUTS, Printing, SettingsLayers
+from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option, values
-from roughly.errors import Interrupted
-from roughly.settings import (
-    ReadOptions,
-    Resources,
-    Settings,
-)
+from roughly.settings import FILE_FORMATS, ReadOptions, Resources, Settings
 
 if TYPE_CHECKING:
+    from roughly.cli.dedupe_outputs import DedupeOutputs
     from roughly.job.launcher import DedupeRequest
+
+
+EXAMPLES = (
+    "roughly dedupe news.jsonl -o kept.jsonl",
+    "roughly dedupe crawl/ 'more/*.parquet' --threshold 0.9 --keep newest -o run",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DedupeOptions:
     """Options of the command `dedupe`."""
 
-    inputs: list[str] = argument(help="Files, folders, globs, URLs, or - for standard input.")
-    output: Path | None = option(None, "Folder to write; must not hold a run.", "-o", "--output")
+    inputs: list[str] = argument(help=INPUTS)
+    output: str | None = option(
+        None, "What to write: a folder for the whole run, or one file of what is kept (.jsonl, .parquet, .csv, .tsv, "
+        ".txt, also with .gz or .zst); - for standard output.", "-o", "--output",
+    )  # fmt: skip
+    output_format: str | None = option(
+        None, f"Format of that file: {', '.join(FILE_FORMATS)}; by default known from its name.",
+        choices=lambda: FILE_FORMATS,
+    )  # fmt: skip
+    report: Path | None = option(None, "Folder for the whole run, beside one file of what is kept.")
+    drop: str | None = option(None, "File of the ids that are removed, one per line.")
     settings: dict[str, Any] = values(Settings)
     layers: SettingsLayers = group(SettingsLayers)
     reading: ReadOptions = group(ReadOptions)
     resources: Resources = group(Resources)
-    engine: str = option("local", "local, or spark: the same run on a cluster.")
+    engine: str = option("local", "local, or spark: the same run on a cluster.", choices=lambda: ("local", "spark"))
     master: str | None = option(None, "Spark's master, such as spark://host:7077 or local[4].")
     printing: Printing = group(Printing)
-    resume: bool = option(False, "Go on with an interrupted run.")
-    index: str | None = option(None, "Leave an index of all documents: a file, or postgresql://….")
-    against: str | None = option(None, "Remove what this index has; its settings are taken.")
-    plan: bool = option(False, "Read a sample; print time, memory, disk and recall.")
+    resume: bool = option(False, "Continue an interrupted run.")
+    index: str | None = option(None, "Also make an index of all documents: a file, or postgresql://….")
+    against: str | None = option(
+        None, "Also remove duplicates of the documents of an index, whose settings are used, or of a collection."
+    )
+    only_against: bool = option(False, "Keep duplicates within the input; remove only those of --against.")
+    plan: bool = option(False, "Run a sample; estimate time, memory, disk and recall.")
 
 
 def dedupe(options: DedupeOptions, given: Given) -> None:
@@ -53,70 +67,81 @@ def dedupe(options: DedupeOptions, given: Given) -> None:
     if options.plan:
         _plan(options.inputs, settings, options.resources, reading, options.printing.as_json, options.engine)
         return
-    if options.output is None:
-        raise typer.BadParameter("is missing: name the folder to write", param_hint="--output")
+    from roughly.cli.dedupe_outputs import DedupeOutputs
     from roughly.job.launcher import DedupeRequest
 
+    outputs = DedupeOutputs.of(options.output, options.report, options.drop, options.output_format)
+    if outputs.is_streamed and options.resume:
+        raise click.BadParameter("cannot continue what goes to standard output; name a file", param_hint="--resume")
     request = DedupeRequest(
         settings=settings,
         resources=options.resources,
         reading=reading,
-        output=options.output,
+        output=outputs.folder,
+        file=outputs.file,
+        drop=outputs.drop,
         overwrite=options.printing.overwrite,
-        resume=options.resume,
+        resume=None if outputs.is_streamed else options.resume,
         index=options.index,
         archive=archive,
+        only_against=options.only_against,
     )
-    _run(
-        options.inputs,
-        request,
-        options.engine,
-        options.master,
-        as_json=options.printing.as_json,
-        quiet=options.printing.quiet,
-    )
+    with outputs:
+        rejected = _run(options, request, outputs)
+    if rejected:
+        raise SystemExit(3)
 
 
 def _settings(options: DedupeOptions, given: Given) -> tuple[Any, Settings]:
-    """The archive, if there is one, and the settings; with an archive, its settings and what was typed beside them."""
+    """The archive, if there is one, and the settings; with an archive, its settings and the typed options."""
     layers: dict[str, Any] = {"preset": options.layers.preset, "file": options.layers.settings_file}
     if options.against is not None:
         from roughly.job.dedupe_api import archive_and_settings
 
-        return archive_and_settings(options.against, given.settings(), **layers)
+        reading = replace(options.reading, markup=options.settings.get("markup", options.reading.markup))
+        return archive_and_settings(options.against, given.settings(), reading, options.resources, **layers)
     if not any(layers.values()):
         return None, Settings.gather(given.settings())
-    from roughly.job.gathered_settings import settle
+    from roughly.job.gathered_settings import merge_settings
 
-    return None, settle(given.settings(), **layers)
+    return None, merge_settings(given.settings(), **layers)
 
 
-def _run(
-    inputs: list[str], request: DedupeRequest, engine: str, master: str | None, *, as_json: bool, quiet: bool
-) -> None:
-    from roughly.cli.summary_text import print_summary
-    from roughly.console.progress import Progress
+def _run(options: DedupeOptions, request: DedupeRequest, outputs: DedupeOutputs) -> int:
+    """Run, print the summary, and return the number of rejected records."""
     from roughly.job.dedupe_api import launcher_of, run
 
-    if engine == "spark":
+    if options.engine == "spark":
         from roughly.console.light import with_pandas
 
         with_pandas()
-    try:
-        with Progress(quiet) as progress:
-            result = run(None, inputs, request, launcher_of(engine, master), progress)
-    except Interrupted as stop:  # a KeyboardInterrupt, which typer would turn into a bare "Aborted"
-        print(f"\n{stop}", file=sys.stderr)
-        raise typer.Exit(130) from None
-    if as_json:
-        json.dump(result.summary, sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
-    elif not quiet:
-        print_summary(result, request.output or result.folder)
-    if engine == "spark":
+    with _progress(options.printing, request) as progress:
+        result = run(None, options.inputs, request, launcher_of(options.engine, options.master), progress)
+    outputs.stream()
+    rejected = int(result.summary["counts"]["rejected"])
+    with outputs.summary_stream():
+        if options.printing.as_json:
+            print_json(result.summary)
+        elif not options.printing.quiet:
+            from roughly.cli.summary_text import print_summary
+
+            print_summary(result, outputs.folder, outputs.written())
+    if rejected and outputs.folder is None:
+        outputs.print_rejected(result.folder, rejected)
+    if options.engine == "spark":
         result.spark.stop()
-    if result.summary["counts"]["rejected"]:
-        raise typer.Exit(3)
+    return rejected
+
+
+def _progress(printing: Printing, request: DedupeRequest) -> AbstractContextManager[Any]:
+    """Who is informed of the progress: nobody, with `--quiet`."""
+    if printing.quiet and not printing.verbose:
+        return nullcontext()
+    from roughly.console.progress import Progress
+    from roughly.console.run_estimate import dedupe_stages
+
+    stages = dedupe_stages(request.settings, bool(request.file), bool(request.index))
+    return Progress(printing.quiet, printing.verbose, stages)
 
 
 def _plan(
@@ -134,7 +159,6 @@ def _plan(
 
         plan = spark_plan(plan, judgement(methods.check(settings))["on"])
     if as_json:
-        json.dump(plan, sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(plan)
     else:
         print_plan(plan)

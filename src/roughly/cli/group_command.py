@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from roughly.console.commands import Given
 from roughly.console.common_options import COLUMNS, Printing
+from roughly.console.terminal_output import print_json, print_rejects
 from roughly.declarations import argument, option, values
 from roughly.declarations import group as options_of
 from roughly.settings import ReadOptions, Settings
 
 SHOW = ("rank", "newest", "oldest", "longest")
-_TOLD = 5  # rejects named one by one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +23,12 @@ class GroupOptions:
     """Options of the command `group`."""
 
     results: list[str] = argument(help="Results, best first: files, or - for standard input.")
-    show: str = option("rank", "Who is shown: " + ", ".join(SHOW) + ".")
-    index: str | None = option(None, "An index that holds them: texts are not needed.")
-    signatures: Path | None = option(None, "A file of `roughly sign` that holds them.")
+    show: str = option("rank", "Which result of a group is shown: " + ", ".join(SHOW) + ".")
+    index: str | None = option(None, "An index of the results: texts are not needed.")
+    signatures: Path | None = option(None, "A file of `roughly sign` with the results.")
     printing: Printing = options_of(Printing, "as_json")
     settings: dict[str, Any] = values(
-        Settings, "method", "threshold", "recall", "measure", "shingle_size", "verify", "main_text"
+        Settings, "method", "threshold", "recall", "measure", "shingle_size", "shingle_unit", "verify", "main_text"
     )
     reading: ReadOptions = options_of(ReadOptions, *COLUMNS, "markup")
 
@@ -50,8 +47,7 @@ def group(options: GroupOptions, given: Given) -> None:
     from roughly.results.group import group_results
 
     documents, rejects = _read(options.results, options.reading, texts=settings is not None)
-    for reject in rejects[:_TOLD]:
-        print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
+    print_rejects(rejects)
     if not documents:
         raise InputMissing(f"no results in {', '.join(options.results)}")
     if options.index is not None:
@@ -62,29 +58,18 @@ def group(options: GroupOptions, given: Given) -> None:
     else:
         found = group_results(documents, show=options.show, settings=settings, signatures=options.signatures)
     if options.printing.as_json:
-        json.dump(found.to_dict(), sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(found.to_dict())
     else:
         from roughly.report.visible import reveal
 
         print(reveal(str(found)))
         print(f"{found.results:,} results in {len(found):,} groups; scores: {found.scores}", file=sys.stderr)
     if rejects:
-        raise typer.Exit(3)
-
-
-def _given(context: typer.Context, *names: str) -> list[str]:
-    """Those of the options that were given."""
-    found = []
-    for name in names:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
-            found.append(name)
-    return found
+        raise SystemExit(3)
 
 
 def _read(inputs: list[str], options: Any, *, texts: bool) -> tuple[list[dict[str, Any]], list[Any]]:
-    """The results in the order of the files; where texts are not needed, the id stands for the text."""
+    """The results in the order of the files; if texts are not needed, the id replaces the text."""
     from roughly.sources import open_parts
 
     documents: list[dict[str, Any]] = []
@@ -100,7 +85,7 @@ def _read(inputs: list[str], options: Any, *, texts: bool) -> tuple[list[dict[st
 
 
 def _plain(row: dict[str, Any], file: str, texts: bool) -> dict[str, Any]:
-    """The result without what the reader had to make up."""
+    """The result without values that the reader generated."""
     if row["source"] == file:
         del row["source"]
     if not texts:

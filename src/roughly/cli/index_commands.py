@@ -1,11 +1,12 @@
-"""`roughly index …`: all of its commands, which stand in three files."""
+"""`roughly index …`: all of its commands, from four files. Help lists them in this order."""
 
 from __future__ import annotations
 
-from roughly.cli import search_command, sweeps_command
-from roughly.cli.index_command import app
+import importlib
 
-sweeps_command.register(app)
-search_command.register(app)
+from roughly.cli.index_app import app
+
+for _module in ("index_command", "index_upkeep_command", "sweeps_command", "search_command"):
+    importlib.import_module(f"roughly.cli.{_module}")
 
 __all__ = ["app"]

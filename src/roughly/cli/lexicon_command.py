@@ -1,34 +1,23 @@
-"""`roughly lexicon build|merge|compare|show|prune`: collection statistics, made and looked at."""
+"""`roughly lexicon build|merge|compare|show|prune`: collection statistics."""
 
 from __future__ import annotations
 
-import json
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from roughly.console.commands import register
-from roughly.console.common_options import Printing
+from roughly.console.commands import command_group, register
+from roughly.console.common_options import INPUTS, Printing
+from roughly.console.terminal_output import end, print_json, print_speed
 from roughly.declarations import REQUIRED, argument, group, option
-from roughly.errors import Interrupted
 from roughly.lexicon.request import BuildRequest
 
 if TYPE_CHECKING:
     from roughly.lexicon import Lexicon, LexiconComparison
 
-app = typer.Typer(
-    help="Collection statistics: build, merge, compare, show and prune lexicons.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("Collection statistics: build, merge, compare, show and prune lexicons.")
 
-_TOLD = 5  # rejects named one by one
 _LISTED = 100  # rejects in the JSON
 _DEFAULT = "default"
 _OFFERED = (
@@ -40,7 +29,7 @@ _OFFERED = (
 class BuildOptions:
     """Options of the command `build`."""
 
-    inputs: list[str] = argument(help="Files, folders, globs, URLs, or - for standard input.")
+    inputs: list[str] = argument(help=INPUTS)
     output: Path = option(REQUIRED, "File to write; must not exist.", "-o", "--output")
     request: BuildRequest = group(BuildRequest, *_OFFERED)
     printing: Printing = group(Printing)
@@ -48,12 +37,12 @@ class BuildOptions:
 
 @register(app, BuildOptions)
 def build(options: BuildOptions) -> None:
-    """Count the documents that each term stands in."""
+    """Count the documents that contain each term."""
     from roughly.console.progress import Progress
     from roughly.lexicon.builder import run_build
 
     start = time.perf_counter()
-    with _stoppable(), Progress(options.printing.quiet) as progress:
+    with Progress(options.printing.quiet, options.printing.verbose) as progress:
         built = run_build(
             None,
             options.inputs,
@@ -63,11 +52,9 @@ def build(options: BuildOptions) -> None:
             listener=progress,
         )
     seconds = time.perf_counter() - start
-    for reject in built.rejects[:_TOLD]:
-        print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
     if options.printing.as_json:
         rejects = [{"file": r.file, "record": r.record, "reason": r.reason} for r in built.rejects[:_LISTED]]
-        _print_json(
+        print_json(
             {"output": str(options.output)} | built.lexicon.summary()
             | {"text_bytes": built.text_bytes, "seconds": seconds, "spills": built.spills}
             | {"rejected": len(built.rejects), "rejects": rejects, "guesses": built.notes}
@@ -76,10 +63,8 @@ def build(options: BuildOptions) -> None:
         _print_summary(built.lexicon, options.output)
         for note in built.notes:
             print(f"guessed     {note}")
-        speed = built.text_bytes / max(seconds, 1e-9) / 1e6
-        print(f"took        {seconds:.1f} s, {speed:,.0f} MB/s; {len(built.rejects):,} records rejected")
-    if built.rejects:
-        raise typer.Exit(3)
+        print_speed(built.text_bytes, seconds, built.rejects)
+    end(built.rejects)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,14 +78,22 @@ class MergeOptions:
 
 @register(app, MergeOptions)
 def merge(options: MergeOptions) -> None:
-    """Make one lexicon of several, as if built from all their documents."""
+    """Merge lexicons into one, as if built from all their documents."""
     from roughly import lexicon
 
-    with _stoppable():
-        made = lexicon.merge(
-            [_open(path) for path in options.lexicons], output=options.output, overwrite=options.printing.overwrite
-        )
+    made = lexicon.merge(
+        [_open(path) for path in options.lexicons], output=options.output, overwrite=options.printing.overwrite
+    )
     _print_made(made, options.output, options.printing.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdOptions:
+    """Which terms of a lexicon count."""
+
+    min_df: int = option(1, "Only terms in at least this number of documents.")
+    letters_only: bool = option(False, "Only terms of letters.")
+    min_length: int = option(1, "Only terms of at least this number of characters.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +102,7 @@ class PruneOptions:
 
     lexicon: Path = argument(help="A lexicon's file, or `default` for the one that comes with roughly.")
     output: Path = option(REQUIRED, "File to write; must not exist.", "-o", "--output")
-    min_df: int = option(1, "Only terms in so many documents.")
-    letters_only: bool = option(False, "Only terms of letters.")
-    min_length: int = option(1, "Only terms of so many characters.")
+    thresholds: ThresholdOptions = group(ThresholdOptions)
     printing: Printing = group(Printing, "overwrite", "as_json")
 
 
@@ -120,15 +111,12 @@ def prune(options: PruneOptions) -> None:
     """Write a lexicon without the terms that are below thresholds."""
     from roughly.lexicon import prune as cut
 
-    with _stoppable():
-        made = cut(
-            _open(options.lexicon),
-            output=options.output,
-            overwrite=options.printing.overwrite,
-            min_df=options.min_df,
-            letters_only=options.letters_only,
-            min_length=options.min_length,
-        )
+    made = cut(
+        _open(options.lexicon),
+        output=options.output,
+        overwrite=options.printing.overwrite,
+        **asdict(options.thresholds),
+    )
     _print_made(made, options.output, options.printing.as_json)
 
 
@@ -138,23 +126,17 @@ class CompareOptions:
 
     left: Path = argument(help="A lexicon's file, or `default` for the one that comes with roughly.")
     right: Path = argument(help="A lexicon's file, or `default` for the one that comes with roughly.")
-    min_df: int = option(1, "Only terms in so many documents.")
-    letters_only: bool = option(False, "Only terms of letters.")
-    min_length: int = option(1, "Only terms of so many characters.")
+    thresholds: ThresholdOptions = group(ThresholdOptions)
     printing: Printing = group(Printing, "as_json")
 
 
 @register(app, CompareOptions)
 def compare(options: CompareOptions) -> None:
     """Rank correlation of the terms in common; terms added and lost."""
-    limits: dict[str, Any] = {
-        "min_df": options.min_df,
-        "letters_only": options.letters_only,
-        "min_length": options.min_length,
-    }
+    limits = asdict(options.thresholds)
     found = _open(options.left).with_thresholds(**limits).compare(_open(options.right).with_thresholds(**limits))
     if options.printing.as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         _print_comparison(found)
 
@@ -165,23 +147,19 @@ class ShowOptions:
 
     lexicon: Path = argument(help="A lexicon's file, or `default` for the one that comes with roughly.")
     term: list[str] | None = option(None, "A term to look up; may be repeated.")
-    top: int = option(0, "List so many of the commonest terms.")
-    min_df: int = option(1, "Only terms in so many documents.")
-    letters_only: bool = option(False, "Only terms of letters.")
-    min_length: int = option(1, "Only terms of so many characters.")
+    top: int = option(0, "Number of the most frequent terms to list.")
+    thresholds: ThresholdOptions = group(ThresholdOptions)
     printing: Printing = group(Printing, "as_json")
 
 
 @register(app, ShowOptions)
 def show(options: ShowOptions) -> None:
-    """Show what a lexicon holds, and the idf of terms."""
-    opened = _open(options.lexicon).with_thresholds(
-        min_df=options.min_df, letters_only=options.letters_only, min_length=options.min_length
-    )
+    """Show the contents of a lexicon, and the idf of terms."""
+    opened = _open(options.lexicon).with_thresholds(**asdict(options.thresholds))
     rows = [_row(opened, word, opened.frequency(word)) for word in options.term or []]
     rows += [_row(opened, word, count) for word, count in opened.top(options.top)]
     if options.printing.as_json:
-        _print_json({"lexicon": str(options.lexicon)} | opened.summary() | {"listed": rows})
+        print_json({"lexicon": str(options.lexicon)} | opened.summary() | {"listed": rows})
         return
     if not rows:
         _print_summary(opened, options.lexicon)
@@ -209,48 +187,34 @@ def _row(lexicon: Lexicon, word: str, count: int) -> dict[str, Any]:
 
 def _print_made(lexicon: Lexicon, output: Path, as_json: bool) -> None:
     if as_json:
-        _print_json({"output": str(output)} | lexicon.summary())
+        print_json({"output": str(output)} | lexicon.summary())
     else:
         _print_summary(lexicon, output)
 
 
 def _print_summary(lexicon: Lexicon, path: Path) -> None:
-    held = lexicon.summary()
-    print(f"lexicon     {path}, fingerprint {held['fingerprint']}")
-    print(f"documents   {held['documents']:,}")
-    print(f"terms       {held['terms']:,}, {held['once']:,} of them in one document only")
-    print(f"frequency   from {held['least']:,} to {held['most']:,} documents, {held['postings']:,} together")
-    print(f"form        {held['form']}; filters: {held['filters'] or 'none'}")
-    limits = held["thresholds"]
+    summary = lexicon.summary()
+    print(f"lexicon     {path}, fingerprint {summary['fingerprint']}")
+    print(f"documents   {summary['documents']:,}")
+    print(f"terms       {summary['terms']:,}, {summary['once']:,} of them in one document only")
+    print(f"frequency   from {summary['least']:,} to {summary['most']:,} documents, {summary['postings']:,} together")
+    print(f"form        {summary['form']}; filters: {summary['filters'] or 'none'}")
+    limits = summary["thresholds"]
     letters = ", letters only" if limits["letters_only"] else ""
     print(f"thresholds  {limits['min_df']:,} documents, {limits['min_length']:,} characters{letters}")
-    if held["origin"]:
-        print(f"origin      {held['origin']}")
+    if summary["origin"]:
+        print(f"origin      {summary['origin']}")
 
 
 def _print_comparison(found: LexiconComparison) -> None:
     print(f"left        {found.left}: {found.left_terms:,} terms of {found.left_documents:,} documents")
     print(f"right       {found.right}: {found.right_terms:,} terms of {found.right_documents:,} documents")
     print(f"common      {found.common:,} terms")
-    message = "not defined: fewer than two terms in common, or all tied" if found.spearman is None else None
-    print(f"spearman    {message or f'{found.spearman:.4f}'}")
+    undefined = "not defined: fewer than two terms in common, or all tied" if found.spearman is None else None
+    print(f"spearman    {undefined or f'{found.spearman:.4f}'}")
     for name, count, terms in (
         ("added", found.added, found.commonest_added),
         ("lost", found.lost, found.commonest_lost),
     ):
         examples = ", ".join(f"{word} ({df:,})" for word, df in terms)
-        print(f"{name:<11} {count:,} terms" + (f"; the commonest: {examples}" if examples else ""))
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    json.dump(value, sys.stdout, indent=1, ensure_ascii=False)
-    sys.stdout.write("\n")
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    try:
-        yield
-    except Interrupted as stop:  # a KeyboardInterrupt, which typer would turn into a bare "Aborted"
-        print(f"\n{stop}", file=sys.stderr)
-        raise typer.Exit(130) from None
+        print(f"{name:<11} {count:,} terms" + (f"; the most frequent: {examples}" if examples else ""))

@@ -1,4 +1,4 @@
-"""`roughly match`: documents or mail on standard input, a line of answer for each, at once."""
+"""`roughly match`: documents or mail on standard input, one line of answer per document, at once."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from roughly.console.common_options import Printing
 from roughly.declarations import argument, group, option
@@ -16,7 +14,8 @@ from roughly.measures import FOR_QUERY, listed
 from roughly.settings import ReadOptions
 
 if TYPE_CHECKING:
-    from roughly.index.stream import MatchAnswer
+    from roughly.index import Index
+    from roughly.index.stream import MatchAnswer, MatchRequest
 
 KNOWN, NOT_KNOWN, FAILED, REJECTED = 0, 1, 2, 3
 
@@ -26,11 +25,12 @@ class MatchOptions:
     """Options of the command `match`."""
 
     index: str = argument(help="An index: a file, or postgresql://…")
-    add: bool = option(False, "Learn each document after it was judged.")
-    revoke: bool = option(False, "Take back, for good, all that makes it known.")
-    window: int | None = option(None, "Days that a match may be older or newer.")
-    minimum: float | None = option(None, "Least score of a match.")
+    add: bool = option(False, "Add each document after it was judged.")
+    revoke: bool = option(False, "Revoke the documents that it matches, permanently.")
+    window: int | None = option(None, "Days by which a match may be older or newer.")
+    minimum: float | None = option(None, "Lowest score of a match.")
     measure: str | None = option(None, f"Measure of the score: {listed(FOR_QUERY)}.")
+    match_empty: bool = option(False, "Documents without words match each other; otherwise they match nothing.")
     printing: Printing = group(Printing, "as_json", "quiet")
     key_file: Path | None = option(None, "The key that the index was made with.")
     reading: ReadOptions = group(
@@ -39,14 +39,15 @@ class MatchOptions:
 
 
 def match(options: MatchOptions) -> None:
-    """Say of each document on standard input whether an index knows it; exit code 0 known, 1 not."""
-    from roughly.errors import RoughlyError, SettingsError
+    """Say for each document on standard input whether an index knows it; exit code 0 known, 1 not."""
+    from roughly.errors import SettingsError
     from roughly.index.stream import MatchRequest
 
     request = MatchRequest(
-        add=options.add, revoke=options.revoke, window=options.window, minimum=options.minimum, measure=options.measure
-    )
-    reading = options.reading  # fmt: skip
+        add=options.add, revoke=options.revoke, window=options.window, minimum=options.minimum, measure=options.measure,
+        match_empty=options.match_empty,
+    )  # fmt: skip
+    reading = options.reading
     try:
         code = _run(
             options.index,
@@ -59,34 +60,41 @@ def match(options: MatchOptions) -> None:
     except (SettingsError, KeyboardInterrupt):
         raise
     except BrokenPipeError:
-        raise typer.Exit(FAILED) from None
-    except RoughlyError as problem:  # 1 would say that the document is not known
-        print(f"error: {problem}", file=sys.stderr)
-        raise typer.Exit(FAILED) from None
-    raise typer.Exit(code)
+        raise SystemExit(FAILED) from None
+    except Exception as problem:  # 1 would say that the document is not known
+        from roughly.console.unexpected import report
+
+        report(problem)
+        raise SystemExit(FAILED) from None
+    raise SystemExit(code)
 
 
-def _run(where: str, key_file: Path | None, reading: object, request: object, *, as_json: bool, quiet: bool) -> int:
+def _run(
+    where: str, key_file: Path | None, reading: object, request: MatchRequest, *, as_json: bool, quiet: bool
+) -> int:
     from roughly.index import Index
-    from roughly.index.stream import MatchAnswer, answer
+    from roughly.index.queries import idle_minimum
+    from roughly.index.stream import MatchAnswer
     from roughly.sources.live import read_live
 
     known = rejected = 0
     with Index.open(where, key_file=key_file) as index:
+        if note := idle_minimum(index.config, request.minimum, request.measure):
+            print(note, file=sys.stderr)
         for arrived in read_live(sys.stdin.buffer, reading):  # type: ignore[arg-type]
             good = [(a.record, a.document) for a in arrived if a.document is not None]
-            answers = iter(answer(index, good, request))  # type: ignore[arg-type]
+            answers = iter(_answers(index, good, request))
             for one in arrived:
                 reject = one.reject
-                summary = (
+                found = (
                     next(answers) if reject is None else MatchAnswer(one.record, None, "rejected", reason=reject.reason)
                 )
-                known += summary.verdict in ("known", "revoked")
-                if summary.verdict == "rejected":
+                known += found.verdict in ("known", "revoked")
+                if found.verdict == "rejected":
                     rejected += 1
-                    print(f"rejected: standard input, {summary.record}: {summary.reason}", file=sys.stderr)
+                    print(f"rejected: standard input, {found.record}: {found.reason}", file=sys.stderr)
                 if not quiet:
-                    sys.stdout.write(f"{_line(summary, as_json)}\n")  # in one piece, also where nothing is buffered
+                    sys.stdout.write(f"{_line(found, as_json)}\n")  # in one piece, even without buffering
             sys.stdout.flush()
     if rejected:
         print(f"{rejected:,} records were rejected", file=sys.stderr)
@@ -94,11 +102,27 @@ def _run(where: str, key_file: Path | None, reading: object, request: object, *,
     return KNOWN if known else NOT_KNOWN
 
 
-def _line(summary: MatchAnswer, as_json: bool) -> str:
+def _answers(index: Index, documents: list[tuple[str, Any]], request: MatchRequest) -> list[MatchAnswer]:
+    """The answers; if a document cannot be answered, it is rejected and the others are answered."""
+    from roughly.errors import RoughlyError
+    from roughly.index.stream import MatchAnswer, answer
+    from roughly.sources.collector import reason_of
+
+    try:
+        return answer(index, documents, request)
+    except (RoughlyError, MemoryError):
+        raise
+    except Exception as problem:
+        if len(documents) > 1:
+            return [found for document in documents for found in _answers(index, [document], request)]
+        return [MatchAnswer(documents[0][0], None, "rejected", reason=reason_of(problem))]
+
+
+def _line(found: MatchAnswer, as_json: bool) -> str:
     if as_json:
-        return json.dumps(summary.to_dict(), ensure_ascii=False)
+        return json.dumps(found.to_dict(), ensure_ascii=False)
     from roughly.report.visible import flow
 
-    score = "-" if summary.score is None else f"{summary.score:.3f}"
-    match = summary.match.doc_id if summary.match else summary.reason
-    return "\t".join((summary.verdict, flow(summary.doc_id or summary.record), flow(match or "-"), score))
+    score = "-" if found.score is None else f"{found.score:.3f}"
+    match = found.match.doc_id if found.match else found.reason
+    return "\t".join((found.verdict, flow(found.doc_id or found.record), flow(match or "-"), score))

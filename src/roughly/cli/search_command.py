@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from dataclasses import dataclass
-from typing import Any
 
-import typer
-
-from roughly.console.commands import command
+from roughly.cli.index_app import app, open_index
+from roughly.console.commands import register
 from roughly.console.common_options import IndexPlace, Printing
+from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the group of index commands."""
-    app.command("search-index")(command(SearchIndexOptions, search_index))
-    app.command()(command(SearchOptions, search))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,26 +18,25 @@ class SearchIndexOptions:
     """Options of the command `search-index`."""
 
     index: IndexPlace = group(IndexPlace)
-    drop: bool = option(False, "Take it away instead.")
+    drop: bool = option(False, "Remove the search index instead.")
     printing: Printing = group(Printing, "as_json", "quiet")
 
 
+@register(app, SearchIndexOptions, name="search-index")
 def search_index(options: SearchIndexOptions) -> None:
     """Make the texts of an index searchable by their words; repeat the command after an interruption."""
-    from roughly.index import Index
-
     start = time.perf_counter()
-    with Index.open(options.index.where, key_file=options.index.key_file) as index:
+    with open_index(options.index) as index:
         before = index.stats().bytes
         if options.drop:
             index.forget_search()
         texts = 0 if options.drop else index.make_searchable()
         summary = {"texts": texts, "bytes": index.stats().bytes - before, "seconds": time.perf_counter() - start}
     if options.printing.as_json:
-        _print(summary)
+        print_json(summary)
     elif not options.printing.quiet:
-        said = "taken away" if options.drop else f"{texts:,} texts put in"
-        print(f"search      {said}, {summary['bytes'] / 1e6:+,.1f} MB, {summary['seconds']:.1f} s")
+        done = "removed" if options.drop else f"{texts:,} texts added"
+        print(f"search      {done}, {summary['bytes'] / 1e6:+,.1f} MB, {summary['seconds']:.1f} s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,20 +45,20 @@ class SearchOptions:
 
     index: IndexPlace = group(IndexPlace)
     query: str = argument(help='Words that all occur; "a phrase", -without, begin*.')
-    limit: int = option(10, "Most documents to tell.")
-    offset: int = option(0, "Pass over so many.")
+    limit: int = option(10, "Most documents to list.")
+    offset: int = option(0, "Number of documents to skip.")
     printing: Printing = group(Printing, "as_json")
 
 
+@register(app, SearchOptions)
 def search(options: SearchOptions) -> None:
-    """Find documents by words of their texts and titles, the best first; exit code 3 where there are none."""
-    from roughly.index import Index
+    """Find documents by words of their texts and titles, the best first; exit code 3 if there are none."""
     from roughly.report.visible import flow
 
-    with Index.open(options.index.where, key_file=options.index.key_file) as index:
+    with open_index(options.index) as index:
         found = index.search(options.query, limit=options.limit, offset=options.offset)
     if options.printing.as_json:
-        _print(found.to_dict())
+        print_json(found.to_dict())
     else:
         print("score\tdoc_id\tcluster_id\tdate\ttitle")
         for hit in found.hits:
@@ -75,9 +66,4 @@ def search(options: SearchOptions) -> None:
             print(f"{hit.score:.3g}", *cells, sep="\t")
         print(f"found       {found.total:,} documents", file=sys.stderr)
     if not found.total:
-        raise typer.Exit(3)
-
-
-def _print(summary: dict[str, Any]) -> None:
-    json.dump(summary, sys.stdout, indent=1, ensure_ascii=False)
-    sys.stdout.write("\n")
+        raise SystemExit(3)

@@ -1,8 +1,7 @@
-"""`roughly serve`: the API and the explorer in front of a run, an index, or both."""
+"""`roughly serve`: the API and the explorer for a run, an index, or both."""
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,36 +9,31 @@ from pathlib import Path
 from roughly.console.common_options import Printing
 from roughly.declarations import argument, group, option
 
-_NEEDED = ("fastapi", "uvicorn", "multipart", "httpx")
-
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
     """Options of the command `serve`."""
 
     paths: list[str] = argument(help="The folder of a run, an index (a file, or postgresql://…), or both.")
-    inputs: list[str] | None = option(None, "Where the documents of the run lie, if they have moved.", "--input")
+    inputs: list[str] | None = option(None, "The run's input, if it has moved.", "--input")
     host: str = option("127.0.0.1", "Address to listen on; any but this machine's needs tokens.")
     port: int = option(8080, "Port to listen on; 0 for any that is free.")
-    token_file: Path | None = option(None, "Tokens, a line each: read, write or admin, and the token.")
-    allow_host: list[str] | None = option(None, "A name that the service is known by, behind a proxy.")
+    token_file: Path | None = option(None, "File of tokens, one per line: read, write or admin, and the token.")
+    allow_host: list[str] | None = option(None, "A host name of the service, behind a proxy.")
+    proxy: list[str] | None = option(None, "Address of a proxy whose X-Forwarded-For and X-Forwarded-Proto count.")
     key_file: Path | None = option(None, "The key that the index was made with.")
-    max_body: str = option("16MB", "Most bytes of a request.")
-    max_stream: str = option("4GB", "Most bytes of a request of lines.")
-    max_batch: int = option(10_000, "Most documents or results in a list.")
-    max_text: str = option("10MB", "Most bytes of a text.")
-    timeout: float = option(30.0, "Seconds until an answer must have begun.")
-    rate: float = option(200.0, "Requests a second of one caller; 0 for any number.")
+    max_connections: int = option(1_000, "Most connections at the same time; a quarter of them per client.")
+    max_body: str = option("16MB", "Most bytes per request.")
+    max_stream: str = option("4GB", "Most bytes per request of lines.")
+    max_batch: int = option(10_000, "Most documents or results per list.")
+    max_text: str = option("10MB", "Most bytes per text.")
+    timeout: float = option(30.0, "Seconds until an answer must begin.")
+    rate: float = option(200.0, "Requests per second and caller (0 = unlimited).")
     printing: Printing = group(Printing, "quiet")
 
 
 def serve(options: ServeOptions) -> None:
     """Serve the API and the explorer until Ctrl-C."""
-    from roughly.errors import SettingsError
-
-    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise SettingsError(f"serving needs more packages ({', '.join(missing)}); pip install 'roughly[serve]'")
     from roughly.service.access_tokens import read_tokens
     from roughly.service.security import allowed
     from roughly.service.served_data import ServedData
@@ -55,6 +49,8 @@ def serve(options: ServeOptions) -> None:
         write_tokens=tokens["write"],
         admin_tokens=tokens["admin"],
         allowed_hosts=allowed(options.allow_host or []),
+        proxies=frozenset(options.proxy or []),
+        max_connections=options.max_connections,
         max_body=parse_size(options.max_body),
         max_stream=parse_size(options.max_stream),
         max_batch=options.max_batch,

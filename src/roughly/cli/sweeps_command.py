@@ -1,34 +1,24 @@
-"""`roughly index sweep|lost|copies|changes`: dated sweeps of pages, and what they tell."""
+"""`roughly index sweep|lost|copies|changes`: dated sweeps of pages, and what changed between them."""
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from roughly.console.commands import command
+from roughly.cli.index_app import app, open_index
+from roughly.console.commands import register
 from roughly.console.common_options import IndexPlace, Printing
+from roughly.console.terminal_output import end, print_json
 from roughly.declarations import REQUIRED, argument, group, option
 from roughly.settings import ReadOptions, Resources
 
 if TYPE_CHECKING:
     from roughly.index.sweeps.changes import Changes
     from roughly.index.sweeps.copies import Copies
+    from roughly.index.sweeps.lifetimes import Lifetimes
     from roughly.index.sweeps.lost import Lost
-
-_TOLD = 5  # rejects named one by one
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the group of index commands."""
-    for kind, run in (
-        (SweepOptions, sweep), (LostOptions, lost), (CopiesOptions, copies), (ChangesOptions, changes),
-    ):  # fmt: skip
-        app.command()(command(kind, run))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,32 +28,29 @@ class SweepOptions:
     index: IndexPlace = group(IndexPlace)
     inputs: list[str] = argument(help="WARC files, or any files whose documents have urls.")
     date: str = option(REQUIRED, "Day of the sweep, such as 2024-03-31.")
-    redo: bool = option(False, "Take out what is there of this day first.")
+    redo: bool = option(False, "First remove the pages of this day.")
     reading: ReadOptions = group(ReadOptions, "text_column", "url_column", "title_column", "format", "markup")
     resources: Resources = group(Resources, "temp")
     printing: Printing = group(Printing, "as_json")
 
 
+@register(app, SweepOptions)
 def sweep(options: SweepOptions) -> None:
-    """Add the pages of a crawl under its day; run it again where it was interrupted."""
-    from roughly.index import Index
+    """Add the pages of a crawl under its day; repeat the command after an interruption."""
     from roughly.index.sweeps.api import run_sweep
 
-    reading = options.reading  # fmt: skip
-    with Index.open(options.index.where, key_file=options.index.key_file) as index:
+    with open_index(options.index) as index:
         done, rejects = run_sweep(
             index,
             None,
             options.inputs,
             date=options.date,
             redo=options.redo,
-            reading=reading,
+            reading=options.reading,
             temp=options.resources.temp,
         )
-    for reject in rejects[:_TOLD]:
-        print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
     if options.printing.as_json:
-        _print_json(done.to_dict())
+        print_json(done.to_dict())
     else:
         print(f"sweep       {done.date}, {done.pages:,} pages")
         if done.left_out:
@@ -74,8 +61,7 @@ def sweep(options: SweepOptions) -> None:
             )
         if done.rejected:
             print(f"rejected    {done.rejected:,} records")
-    if rejects:
-        raise typer.Exit(3)
+    end(rejects)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,23 +70,23 @@ class LostOptions:
 
     index: IndexPlace = group(IndexPlace)
     url: str = argument(help="The address that no longer answers.")
-    limit: int = option(10, "Most pages to tell.")
+    limit: int = option(10, "Most pages to list.")
     printing: Printing = group(Printing, "as_json")
 
 
+@register(app, LostOptions)
 def lost(options: LostOptions) -> None:
-    """Find where a page lives now that some sweep had seen; exit code 3 where it is not found."""
-    from roughly.index import Index
+    """Find where a page of an earlier sweep is now; exit code 3 if it is not found."""
     from roughly.index.sweeps.lost import lost as find
 
-    with Index.open(options.index.where, key_file=options.index.key_file) as index:
+    with open_index(options.index) as index:
         answer = find(index, options.url, limit=options.limit)
     if options.printing.as_json:
-        _print_json(answer.to_dict())
+        print_json(answer.to_dict())
     else:
         _print_lost(answer)
     if not answer.here and not answer.found:
-        raise typer.Exit(3)
+        raise SystemExit(3)
 
 
 def _print_lost(answer: Lost) -> None:
@@ -114,6 +100,12 @@ def _print_lost(answer: Lost) -> None:
         print(f"{'now at' if one.current else 'was at':<11} {one.url}  {one.date}  {scores}{via}")
     if not answer.found:
         print(f"not found   nothing in later sweeps, up to {answer.last_sweep}, is like it")
+    if not answer.complete:
+        print(
+            "note: the last sweep has too many pages to measure each; longer pages that hold this one may be missing. "
+            "For them make an index with --method shingles or --measure containment",
+            file=sys.stderr,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,27 +115,33 @@ class CopiesOptions:
     index: IndexPlace = group(IndexPlace)
     document: str = argument(help="Its id or url in the index; with --file, a file.")
     file: bool = option(False, "The document is a file of text or HTML.")
-    minimum: float = option(0.1, "Least share of either that the other holds.")
-    limit: int | None = option(None, "Most copies to tell.")
+    minimum: float = option(0.1, "Lowest share of either text that the other contains.")
+    limit: int | None = option(None, "Most copies to list.")
     printing: Printing = group(Printing, "as_json")
 
 
+@register(app, CopiesOptions)
 def copies(options: CopiesOptions) -> None:
     """List whole and partial copies of a document, with their urls and both containments."""
-    from roughly.index import Index
     from roughly.index.sweeps.copies import copies as find
 
-    request: Any = _read_file(options.document) if options.file else options.document
-    with Index.open(options.index.where, key_file=options.index.key_file) as index:
-        answer = find(index, request, minimum=options.minimum, limit=options.limit)
-    if not answer.complete:
+    document: Any = _read_file(options.document) if options.file else options.document
+    with open_index(options.index) as index:
+        answer = find(index, document, minimum=options.minimum, limit=options.limit)
+    if answer.left_out:
+        print(
+            f"note: {answer.left_out:,} shingles of this document are in so many others that they were not looked up; "
+            "passages of them may be missing",
+            file=sys.stderr,
+        )
+    elif not answer.complete:
         print(
             "note: this index finds documents that are alike as wholes; for passages make one with --method shingles "
             "or --measure containment",
             file=sys.stderr,
         )
     if options.printing.as_json:
-        _print_json(answer.to_dict())
+        print_json(answer.to_dict())
     else:
         _print_copies(answer)
 
@@ -183,15 +181,15 @@ class ChangesOptions:
     printing: Printing = group(Printing, "overwrite", "as_json")
 
 
+@register(app, ChangesOptions)
 def changes(options: ChangesOptions) -> None:
-    """Tell, for each interval between sweeps, how many pages changed and how much, moved, were born, died."""
-    from roughly.index import Index
+    """For each interval between sweeps: how many pages changed and by how much, moved, appeared, disappeared."""
     from roughly.index.sweeps.changes import changes as find
     from roughly.signing.signature_file import check_output
 
     if options.plot is not None:
         check_output(options.plot, options.printing.overwrite)
-    with Index.open(options.index.where, key_file=options.index.key_file) as index:
+    with open_index(options.index) as index:
         answer = find(index)
     for date in answer.unfinished:
         print(f"note: the sweep of {date} is not finished, and left out; run it again", file=sys.stderr)
@@ -203,7 +201,7 @@ def changes(options: ChangesOptions) -> None:
         with room(options.plot), replacing(options.plot) as target:
             target.write(draw_changes([interval.to_dict() for interval in answer.intervals]).encode())
     if options.printing.as_json:
-        _print_json(answer.to_dict())
+        print_json(answer.to_dict())
     else:
         _print_changes(answer)
     if options.plot is not None and not options.printing.as_json:
@@ -222,14 +220,24 @@ def _print_changes(answer: Changes) -> None:
     widths = [max(len(row[at]) for row in rows) for at in range(len(head))]
     for row in rows:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    print(f"addresses   {answer.addresses:,} seen, {answer.gone:,} of them gone", end="")
-    print("" if answer.median_days is None else f" after {answer.median_days:g} days (median)")
+    print(f"addresses   {answer.addresses:,} seen, {answer.gone:,} of them gone")
+    print(f"lifetime    {_lifetime(answer.lifetimes)}")
+
+
+def _lifetime(found: Lifetimes) -> str:
+    """How long pages live, in words."""
+    counted = f"{found.pages:,} pages, {found.died:,} died, {found.moved:,} moves"
+    if found.median_days is not None:
+        most = "?" if found.median_high is None else f"{found.median_high:,}"
+        return f"{counted}; median {found.median_days:,} days (95 % interval {found.median_low or 0:,} to {most})"
+    if not found.survival:
+        return f"{counted}; followed for at most {found.longest_days:,} days"
+    last = found.survival[-1]
+    return (
+        f"{counted}; {last.alive:.0%} live longer than {last.days:,} days "
+        f"(95 % interval {last.low:.0%} to {last.high:.0%})"
+    )
 
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-def _print_json(value: Any) -> None:
-    json.dump(value, sys.stdout, indent=1, ensure_ascii=False)
-    sys.stdout.write("\n")

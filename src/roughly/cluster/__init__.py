@@ -1,1 +1,1 @@
-"""Which documents stand together, and who of them stays."""
+"""Which documents form a cluster, and which of them are kept."""

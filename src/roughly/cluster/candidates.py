@@ -18,17 +18,17 @@ from roughly.features.shingle_sets import Sets
 from roughly.methods import Judge
 
 Ints = npt.NDArray[np.int64]
-NO_ASKS = np.empty(0, np.bool_)
+NO_PROBES = np.empty(0, np.bool_)
 
 
 class SetLoader(Protocol):
-    """Where the shingle sets of candidate documents come from."""
+    """The source of the shingle sets of candidate documents."""
 
     complete: bool
     """Whether the sets are complete, or samples up to a limit that differs from document to document."""
 
     def weight(self) -> Ints:
-        """Bytes that each document's set takes in memory, at most."""
+        """Bytes of each document's set in memory, at most."""
         ...
 
     def load(self, docs: Ints) -> Sets:
@@ -38,16 +38,16 @@ class SetLoader(Protocol):
 
 @dataclass(frozen=True)
 class PairConstraints:
-    """What besides likeness two documents must have in common to be duplicates, for each of the candidates."""
+    """Conditions beside similarity for two documents to be duplicates, for each of the candidates."""
 
-    days: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # of publication
-    most_days: int = 0  # apart
+    days: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # days of publication
+    most_days: int = 0  # most days between the two
     lengths: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # in tokens
-    least_share: float = 0.0  # that the shorter has of the longer
+    least_share: float = 0.0  # least length of the shorter, as a fraction of the longer
 
     @classmethod
     def of_judge(cls, judge: Judge, days: npt.NDArray[np.int32], lengths: Ints) -> Self:
-        """What a judge asks for, given the day of publication and the tokens of each candidate."""
+        """The constraints of a judge, given the day of publication and the tokens of each candidate."""
         return cls(
             days if judge.dates is not None else np.empty(0, np.int32),
             judge.dates or 0,
@@ -76,32 +76,37 @@ class PairConstraints:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Which documents share which buckets. `asks` is empty where every key asks (see `methods.Keys`)."""
+    """Which documents share which buckets. `asks` marks probes, and is empty if every key is a probe (see
+    `methods.Keys`)."""
 
     doc_offsets: Ints
     doc_buckets: npt.NDArray[np.uint32]
-    asks: npt.NDArray[np.bool_]
+    probes: npt.NDArray[np.bool_]
     buckets: int
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
+        """The number of documents."""
         return len(self.doc_offsets) - 1
 
     @classmethod
     def from_buckets(
-        cls, sizes: npt.NDArray[np.uint32], members: npt.NDArray[np.uint32], asks: npt.NDArray[np.bool_], documents: int
+        cls,
+        sizes: npt.NDArray[np.uint32],
+        members: npt.NDArray[np.uint32],
+        probes: npt.NDArray[np.bool_],
+        documents: int,
     ) -> Self:
         """From the documents of each bucket, one after the other."""
-        offsets, buckets, turned = _turn(_starts(sizes), members, asks, documents)
+        offsets, buckets, turned = _turn(_starts(sizes), members, probes, documents)
         return cls(offsets, buckets, turned, len(sizes))
 
     def by_bucket(self) -> tuple[Ints, npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
         """(offsets, documents, asks): the documents of each bucket, in order of rank."""
-        return _turn(self.doc_offsets, self.doc_buckets, self.asks, self.buckets)
+        return _turn(self.doc_offsets, self.doc_buckets, self.probes, self.buckets)
 
     def bucket_starts(self) -> Ints:
-        """Where each bucket's documents begin when they lie one bucket after the other."""
+        """Where each bucket's documents begin, if they are listed bucket after bucket."""
         from roughly.kernels.grouping import count_members
 
         counts = np.zeros(self.buckets + 1, np.int64)
@@ -109,7 +114,7 @@ class Candidates:
         return np.cumsum(counts, out=counts)
 
     def key_sets(self) -> SetLoader:
-        """Each document's buckets as its set: what two documents have in common is then how many keys they share."""
+        """Each document's buckets as its set: two documents then share as many values as keys."""
         return _KeySets(self)
 
     def pairs(self, at_once: int = 1_000_000) -> Iterator[Ints]:
@@ -123,7 +128,7 @@ class Candidates:
             yield found
 
     def pair_bound(self) -> int:
-        """An upper bound of the pairs that share a bucket: counted once a bucket, and at most all pairs there are."""
+        """An upper bound of the pairs that share a bucket: counted once per bucket, and at most all pairs."""
         sizes = np.diff(self.bucket_starts()).astype(np.float64)
         return int(min((sizes * (sizes - 1) / 2).sum(), self.documents * (self.documents - 1) / 2))
 
@@ -153,7 +158,7 @@ def _starts(sizes: npt.NDArray[np.uint32]) -> Ints:
 
 
 def _turn(
-    starts: Ints, members: npt.NDArray[np.uint32], asks: npt.NDArray[np.bool_], rows: int
+    starts: Ints, members: npt.NDArray[np.uint32], probes: npt.NDArray[np.bool_], rows: int
 ) -> tuple[Ints, npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
     """The incidence by column instead of by row, or back."""
     from roughly.kernels.grouping import count_members, transpose
@@ -161,6 +166,6 @@ def _turn(
     offsets = np.zeros(rows + 1, np.int64)
     count_members(members, offsets)
     np.cumsum(offsets, out=offsets)
-    turned, turned_asks = np.empty(len(members), np.uint32), np.empty(len(asks), np.bool_)
-    transpose(starts, members, asks, offsets[:-1].copy(), turned, turned_asks)
-    return offsets, turned, turned_asks
+    turned, turned_probes = np.empty(len(members), np.uint32), np.empty(len(probes), np.bool_)
+    transpose(starts, members, probes, offsets[:-1].copy(), turned, turned_probes)
+    return offsets, turned, turned_probes

@@ -1,12 +1,11 @@
 """`components`: Broder's union-find. Documents that are linked by a chain of duplicates are one cluster.
 
 Resemblance is not transitive (Broder 1997, §2), so the ends of a chain may be quite unlike. Therefore `components`
-decides only which documents stand together; who is *removed* is decided as in `star`, against a witness, so a
-component may keep several documents and none goes because of a chain.
+decides only which documents form a cluster; which ones are *removed* is decided as in `star`, against a witness, so a
+component may keep several documents and none is removed because of a chain.
 
-`star` compares with kept documents only, so two removed documents of different stars may resemble each other
-unseen. Those links are looked for here: bucket by bucket, pairs whose documents are not yet in one component are
-scored.
+`star` compares with kept documents only, so similar removed documents of different stars may not have been compared.
+Those links are found here: bucket by bucket, pairs whose documents are not yet in one component are scored.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import PairConstraints, SetLoader
+from roughly.cluster.ranked_walk import Resolution
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs, Scorer
-from roughly.cluster.star import Resolution
 
 _PAIRS_AT_ONCE = 2_000_000
 Roots = npt.NDArray[np.int32]
@@ -54,6 +53,6 @@ def components(
         if len(scored):
             found.append(scored)
             links = np.concatenate((links, scored[:, :2]))
-            if place == 0:  # within a bucket the order of its documents must stay as it was
+            if place == 0:  # within a bucket the order of its documents must not change
                 roots = linked_roots(links, candidates.documents, work.threads)
     return linked_roots(links, candidates.documents, work.threads), np.concatenate(found), compared

@@ -1,4 +1,4 @@
-"""Which pair speaks for a removed document, among the pairs that resolution found."""
+"""Which pair is the reason for removing a document, among the pairs that resolution found."""
 
 from __future__ import annotations
 

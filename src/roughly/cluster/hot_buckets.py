@@ -1,11 +1,11 @@
-"""Crowded buckets dissolved: their documents joined by their rarest shingles instead.
+"""Splitting hot buckets: their documents are grouped by their rarest shingles instead.
 
 Two sets at or above the threshold must share one of the rarest 1 − threshold of their shingles, whatever "rare"
-means, as long as it means the same for both (the prefix-filter principle). Boilerplate shingles are common, so they
-no longer join anything. The filter is exact: no pair at or above the threshold is lost.
+means, as long as it means the same for both (the prefix-filter principle). Boilerplate shingles are common, so they no
+longer form buckets. The filter is exact: no pair at or above the threshold is lost.
 
-With containment it is the smaller document that must have one of its rarest shingles in the larger, which answers
-with any of its own.
+With containment the smaller document must have one of its rarest shingles in the larger, which is looked up by all of
+its shingles.
 """
 
 from __future__ import annotations
@@ -15,47 +15,52 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.candidates import NO_ASKS, Candidates, Ints, SetLoader
+from roughly.cluster.candidates import NO_PROBES, Candidates, Ints, SetLoader
 from roughly.cluster.grouping import group
 from roughly.cluster.row_spool import RowSpool
 from roughly.cluster.scoring import ResolveBudget, blocks
 from roughly.features.shingle_sets import Sets
 
+HOT = 200
+"""A bucket with more kept documents is hot."""
+LATE = 16 * HOT
+"""The same for a bucket that is found to be hot during the pass over all documents."""
 _MOST_SLOTS = 1 << 22
 
 
 def split_hot_buckets(
     candidates: Candidates,
-    crowded: npt.NDArray[np.bool_],
+    hot: npt.NDArray[np.bool_],
     sets: SetLoader,
     measure: str,
     threshold: float,
     work: ResolveBudget,
 ) -> Candidates:
-    """The candidates with crowded buckets dissolved; those that join their documents by rare shingles come last."""
-    starts, docs, asks = candidates.by_bucket()
+    """The candidates with hot buckets split; the buckets of rare shingles come last."""
+    starts, docs, probes = candidates.by_bucket()
     sizes = np.diff(starts)
-    inside = np.repeat(crowded, sizes)
-    asking = np.ones(candidates.documents, np.bool_)
-    if len(asks):
-        asking[:] = False
-        asking[docs[inside & asks]] = True
+    inside = np.repeat(hot, sizes)
+    is_probe = np.ones(candidates.documents, np.bool_)
+    if len(probes):
+        is_probe[:] = False
+        is_probe[docs[inside & probes]] = True
     new = [
-        _joined(members, asking, sets, measure, threshold, work) for members in _crowds(docs[inside], sizes[crowded])
+        _joined(members, is_probe, sets, measure, threshold, work)
+        for members in _connected_groups(docs[inside], sizes[hot])
     ]
     return Candidates.from_buckets(
-        np.concatenate((sizes[~crowded].astype(np.uint32), *(found[0] for found in new))),
+        np.concatenate((sizes[~hot].astype(np.uint32), *(found[0] for found in new))),
         np.concatenate((docs[~inside], *(found[1] for found in new))),
-        np.concatenate((asks[~inside], *(found[2] for found in new))) if len(asks) else NO_ASKS,
+        np.concatenate((probes[~inside], *(found[2] for found in new))) if len(probes) else NO_PROBES,
         candidates.documents,
     )
 
 
-def _crowds(docs: npt.NDArray[np.uint32], sizes: Ints) -> list[Ints]:
-    """The documents of crowded buckets, those together that a chain of such buckets joins.
+def _connected_groups(docs: npt.NDArray[np.uint32], sizes: Ints) -> list[Ints]:
+    """The documents of hot buckets, grouped by connected hot buckets.
 
-    Crowds that have no document in common are dissolved each for itself: what one is like makes no difference to the
-    other, so the answer for a document depends on nothing but those it hangs together with.
+    Each connected group is split on its own, so the answer for a document depends only on the documents it is connected
+    with.
     """
     from roughly.kernels.candidate_components import linked_roots
 
@@ -68,30 +73,30 @@ def _crowds(docs: npt.NDArray[np.uint32], sizes: Ints) -> list[Ints]:
 
 
 def _joined(
-    members: Ints, asking: npt.NDArray[np.bool_], sets: SetLoader, measure: str, threshold: float, work: ResolveBudget
+    members: Ints, is_probe: npt.NDArray[np.bool_], sets: SetLoader, measure: str, threshold: float, work: ResolveBudget
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
-    """(size of each bucket, their documents, whether each asks): one crowd, joined by rare shingles."""
+    """(size of each bucket, their documents, whether each is a probe): one group, split by rare shingles."""
     with RowSpool(work.scratch) as rows:
-        _spool(rows, members, asking, sets, measure, threshold, work)
-        found = group([rows], budget=work.budget, threads=work.threads, asking=True)
-    sizes, docs, asks = found.rows()
+        _spool(rows, members, is_probe, sets, measure, threshold, work)
+        found = group([rows], budget=work.budget, threads=work.threads, has_probes=True)
+    sizes, docs, probes = found.rows()
     pairs = (sizes.astype(np.float64) * (sizes - 1.0)).sum()
     if pairs > float(len(members)) * (len(members) - 1):
-        # nearly alike, all of them: their rare shingles are shared as well, and one bucket of all is cheaper
-        return np.full(1, len(members), np.uint32), members.astype(np.uint32), asking[members]
-    return sizes, docs, asks
+        # all of them are nearly alike: they share rare shingles as well, and one bucket of all is cheaper
+        return np.full(1, len(members), np.uint32), members.astype(np.uint32), is_probe[members]
+    return sizes, docs, probes
 
 
 def _spool(
     rows: RowSpool,
     members: Ints,
-    asking: npt.NDArray[np.bool_],
+    is_probe: npt.NDArray[np.bool_],
     sets: SetLoader,
     measure: str,
     threshold: float,
     work: ResolveBudget,
 ) -> None:
-    """Rows (shingle, document and whether it asks) of the documents' rarest shingles."""
+    """Rows (shingle, document and whether it is a probe) of the documents' rarest shingles."""
     from roughly.kernels.grouping import filter_words, mark, present
     from roughly.kernels.judging import MEASURES
     from roughly.kernels.prefixes import count_hashed, prefix_keys
@@ -107,13 +112,13 @@ def _spool(
         count_hashed(some.values, counts)
     for block, some in loaded():
         keys, owners = prefix_keys(some.values, some.offsets, counts, MEASURES[measure], threshold)
-        use = asking[block[owners]]
+        use = is_probe[block[owners]]
         rows.add(keys[use], (block[owners[use]] << 1 | 1).astype(np.uint32))
     if measure != "containment":
         return
     marks = np.zeros(filter_words(rows.count), np.uint64)
-    for keys, askers in rows:
-        mark(keys, askers, 0, 0, marks, np.zeros(len(marks), np.uint64))
+    for keys, found in rows:
+        mark(keys, found, 0, 0, marks, np.zeros(len(marks), np.uint64))
     for block, some in loaded():
         use = present(some.values, marks)
         owners = np.repeat(block, np.diff(some.offsets))[use]

@@ -1,9 +1,9 @@
-"""Keys and sets that are held in memory, on the one road: `grouping.group`, `star.resolve`, `components`.
+"""Clustering of keys and sets in memory, with the code of batch runs: `grouping.group`, `star.resolve`, `components`.
 
-For stored sketches and signatures, features of the caller's own, and experiments. Documents are numbered as they
-come; `rank` lists them, best first. Documents that are equal (`first`) are one until the end, so a page that is in a
+For stored sketches and signatures, features of the caller's own, and experiments. Documents are numbered in the order
+given; `rank` lists them, best first. Equal documents (`first`) are treated as one until the end, so a page that is in a
 collection five thousand times does not make its own keys too common (Broder 1997, §5.2). A key in more than `common`
-documents forms no pairs (§5.1), and counts in the scores all the same.
+documents forms no pairs (§5.1, see `common_keys`), and counts in the scores all the same.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from roughly.cluster import grouping
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
+from roughly.cluster.common_keys import NO_LIMIT, CommonLimit, IgnoredKeys
 from roughly.cluster.components import components
 from roughly.cluster.evidence import together, witnesses
 from roughly.cluster.grouping import Hashes, Members
@@ -36,30 +37,31 @@ Flags = npt.NDArray[np.bool_]
 class ClusterRules:
     """How documents are clustered."""
 
-    common: int = 0  # keys that more documents share are left out, if that is not 0
+    common: int = 0  # keys shared by more documents are left out; 0: no limit
     linked: bool = False  # clusters are connected components instead of stars
-    every_pair: bool = False  # pairs are all that are found, not the 16 most alike of a document
+    every_pair: bool = False  # all pairs found, not only the 16 most alike of each document
 
 
 @dataclass(frozen=True)
 class DocumentFacts:
-    """What a judge may want to know of documents beside their keys."""
+    """What a judge may need of documents beside their keys."""
 
     sets: Sets | None = None  # what pairs are scored on: sketches, or full shingle sets
     lengths: Ints | None = None  # tokens
-    days: npt.NDArray[np.int32] | None = None  # NO_DAY where a document has no date
+    days: npt.NDArray[np.int32] | None = None  # NO_DAY if a document has no date
 
 
 @dataclass(frozen=True)
 class ClusterVerdict:
-    """What became of each document, by its number."""
+    """The outcome of each document, by its number."""
 
     kept: Flags
-    witness: Ints  # who stays in its place; itself where kept
+    witness: Ints  # its witness; itself if kept
     root: Ints  # the best document of its cluster
     pairs: Ints  # rows (document, better document, c, m, n), of documents that are not equal
     compared: int
     common: int  # keys left out because too many documents have them
+    mostly_common: int  # documents that consist of common keys, and form pairs by the rarest of these
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class InMemoryRows:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(self.keys)
 
     def __iter__(self) -> Iterator[tuple[Hashes, Members]]:
@@ -84,13 +86,13 @@ class InMemorySets:
     def __init__(self, sets: Sets, docs: Ints) -> None:
         self._docs, self._sizes = docs, np.diff(sets.offsets)
         limits = sets.limits
-        # where every limit is the same, sketches are small sets like any other
+        # if every limit is the same, sketches are complete sets
         same = limits is None or len(docs) == 0 or bool((limits[docs] == limits[docs[0]]).all())
         self.complete = same and sets.most == 0
         self._sets = replace(sets, limits=None if self.complete else limits_of(sets))
 
     def weight(self) -> Ints:
-        """Bytes that each document's set takes."""
+        """Bytes of each document's set."""
         return 8 * self._sizes[self._docs] + 24
 
     def load(self, docs: Ints) -> Sets:
@@ -99,26 +101,26 @@ class InMemorySets:
 
 
 def work_of(resources: Resources) -> ResolveBudget:
-    """What resolution may use beside the keys and sets themselves."""
+    """The memory that resolution may use beside the keys and sets themselves."""
     return ResolveBudget(resources.memory // 2, resources.threads)
 
 
 def candidates_of(
-    keys: Keys, documents: Ints, *, common: int = 0, once: bool = True, work: ResolveBudget
-) -> tuple[Ints, Candidates, int]:
-    """Of `documents`, best first, those that share a key with another: (them, their candidates, keys too common)."""
+    keys: Keys, documents: Ints, *, common: CommonLimit = NO_LIMIT, once: bool = True, work: ResolveBudget
+) -> tuple[Ints, Candidates, grouping.Buckets]:
+    """(the `documents` that share a key, best first; their candidates; what is known of common keys)."""
     from roughly.kernels.grouping import NO_MEMBER
 
     count = len(keys.values) if keys.offsets is None else len(keys.offsets) - 1
     members = np.full(count, NO_MEMBER, np.uint32)
     members[documents] = np.arange(len(documents), dtype=np.uint32)
-    asking = keys.probes is not None
+    has_probes = keys.probes is not None
     found = grouping.group(
-        _streams(keys, members), budget=work.budget, threads=work.threads, asking=asking, most=common, once=once
-    )
-    left_out = found.common
+        _streams(keys, members), budget=work.budget, threads=work.threads, has_probes=has_probes, common=common,
+        once=once,
+    )  # fmt: skip
     chosen, candidates = found.candidates(len(documents))
-    return documents[chosen], candidates, left_out
+    return documents[chosen], candidates, found
 
 
 def resolve_in_memory(
@@ -137,7 +139,13 @@ def resolve_in_memory(
     first = numbers if first is None else first
     leaders = rank[first[rank] == rank]
     once = judge.on != "keys" or judge.threshold <= 1
-    docs, candidates, left_out = candidates_of(keys, leaders, common=rules.common, once=once, work=work)
+    limit = CommonLimit.of(rules.common, judge)
+    docs, candidates, found = candidates_of(keys, leaders, common=limit, once=once, work=work)
+    if judge.ignore_common and judge.on == "sketch" and facts.sets is not None:
+        whole = np.zeros(len(facts.sets), np.bool_)
+        whole[leaders[found.common_keys.documents]] = True
+        ignored = IgnoredKeys(found.common_keys.keys, whole)
+        facts = replace(facts, sets=ignored.dropped(facts.sets, np.arange(len(whole))))
     sets, constraints = _sets(judge, facts, docs, candidates), constraints_of(judge, facts, docs)
     resolution = resolve(
         candidates, sets, measure=judge.measure, threshold=judge.threshold, work=work, every_pair=rules.every_pair,
@@ -160,11 +168,11 @@ def resolve_in_memory(
     root[docs] = docs[roots if rules.linked else witness]
     named = pairs.astype(np.int64)
     named[:, :2] = docs[named[:, :2]]
-    return ClusterVerdict(kept, stands_for[first], root[first], named, compared, left_out)
+    return ClusterVerdict(kept, stands_for[first], root[first], named, compared, found.common, found.mostly_common)
 
 
 def constraints_of(judge: Judge, facts: DocumentFacts, docs: Ints) -> PairConstraints:
-    """Dates and lengths of the candidates, where they matter. Where no document has a date, dates do not."""
+    """The constraints on dates and lengths of the candidates. If no document has a date, dates do not matter."""
     days, lengths = np.empty(0, np.int32), np.empty(0, np.int64)
     if judge.dates is not None:
         known = _known(facts.days, "dates")
@@ -175,12 +183,12 @@ def constraints_of(judge: Judge, facts: DocumentFacts, docs: Ints) -> PairConstr
 
 
 def longest_first(lengths: Ints, place: Ints | None = None) -> Ints:
-    """Documents in order of rank: the longest first, and of equals the first by `place`, or by number."""
+    """Documents in order of rank: the longest first, ties by `place` or by number."""
     return np.lexsort((np.arange(len(lengths)) if place is None else place, -lengths))
 
 
 def first_of(groups: npt.NDArray[Any], rank: Ints) -> Ints:
-    """The best document in the group of each."""
+    """The best document in the group of each document."""
     order = np.empty(len(rank), np.int64)
     order[rank] = np.arange(len(rank))
     _, number = np.unique(groups, axis=0, return_inverse=True)
@@ -191,7 +199,7 @@ def first_of(groups: npt.NDArray[Any], rank: Ints) -> Ints:
 
 
 def equivalent(sketch: Sets, rank: Ints) -> Ints:
-    """The best document with the same sketch as each (*shingle-equivalent*); itself where nothing was sampled."""
+    """The best document with the same sketch as each (*shingle-equivalent*); itself if nothing was sampled."""
     from roughly.kernels.hashing import hash_sequences
 
     prints = np.column_stack((hash_sequences(sketch.values, sketch.offsets), limits_of(sketch)))
@@ -206,8 +214,8 @@ def _streams(keys: Keys, members: Members) -> list[InMemoryRows]:
     owners = np.repeat(members, np.diff(keys.offsets))
     values = np.ascontiguousarray(keys.values[keys.offsets[0] : keys.offsets[-1]])
     if keys.probes is not None:
-        asks = keys.probes[keys.offsets[0] : keys.offsets[-1]]
-        owners = np.where(owners == NO_MEMBER, NO_MEMBER, owners << np.uint32(1) | asks).astype(np.uint32)
+        probes = keys.probes[keys.offsets[0] : keys.offsets[-1]]
+        owners = np.where(owners == NO_MEMBER, NO_MEMBER, owners << np.uint32(1) | probes).astype(np.uint32)
     return [InMemoryRows(values, owners)]
 
 

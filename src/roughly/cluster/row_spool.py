@@ -14,7 +14,7 @@ _AT_ONCE = 1 << 20
 
 
 class RowSpool:
-    """Rows in a file without a name, which goes when it is closed."""
+    """Rows in a nameless temporary file, deleted when it is closed."""
 
     def __init__(self, folder: Path | None) -> None:
         self.count = 0
@@ -35,7 +35,7 @@ class RowSpool:
         self.count += len(keys)
 
     def __iter__(self) -> Iterator[tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]]:
-        """All rows, a piece at a time; several threads may read at once."""
+        """All rows, piece by piece; several threads may read at once."""
         import os
 
         self._file.flush()

@@ -1,4 +1,4 @@
-"""Exact counts of pairs of documents, a block of sets at a time."""
+"""Exact counts of pairs of documents, one block of sets at a time."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from roughly.features.sketch import joined
 from roughly.threads import map_in_order
 
 if TYPE_CHECKING:
-    from roughly.kernels.resolve import Held, Rule
+    from roughly.kernels.resolve import Rule, SetArrays
 else:
-    Held = Rule = Any
+    SetArrays = Rule = Any
 
 ScoredPairs = npt.NDArray[np.int32]
 """(document, better-ranked document, c, m, n): see `kernels.judging`."""
 NO_PAIRS = np.empty((0, 5), np.int32)
 _FEW_PAIRS = 1000
-"""So few are counted sooner than a thread is started."""
+"""Up to this number of pairs are counted without starting threads."""
 
 
 @dataclass(frozen=True)
@@ -34,47 +34,47 @@ class ResolveBudget:
 
     budget: int  # bytes for sets and their bitmaps
     threads: int = 1
-    scratch: Path | None = None  # a folder for what does not fit; None: memory
+    scratch: Path | None = None  # folder for what does not fit into memory; None: memory
     advance: Callable[[int], None] = lambda done: None
 
 
 class Scorer:
-    """Loads the sets that pairs need, within `room` bytes, and counts what they share on all threads."""
+    """Loads the sets of pairs, within `memory` bytes, and counts shared shingles on all threads."""
 
-    def __init__(self, sets: SetLoader, rule: Rule, room: int, threads: int) -> None:
-        self.sets, self.rule, self.room, self.threads = sets, rule, room, threads
+    def __init__(self, sets: SetLoader, rule: Rule, memory: int, threads: int) -> None:
+        self.sets, self.rule, self.memory, self.threads = sets, rule, memory, threads
 
-    def score(self, pairs: npt.NDArray[np.int32], floor: float, held: tuple[int, Sets] | None = None) -> ScoredPairs:
+    def score(self, pairs: npt.NDArray[np.int32], floor: float, loaded: tuple[int, Sets] | None = None) -> ScoredPairs:
         """The counts of pairs (document, better-ranked document); those below the floor are left out.
 
-        `held` is a block of sets at hand (its first document, the sets) that has every left-hand document; otherwise
-        those are loaded too.
+        `loaded` is a block of sets (its first document, the sets) with every left document; otherwise those are
+        loaded too.
         """
         if not len(pairs):
             return NO_PAIRS
         weight = self.sets.weight()
         pairs = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
         cost = weight[pairs[:, 1]] * np.r_[True, pairs[1:, 1] != pairs[:-1, 1]]
-        if held is None:
+        if loaded is None:
             cost = cost + weight[pairs[:, 0]]
-        some = (self._score(pairs[lo:hi], floor, held) for lo, hi in blocks(cost, self.room))
+        some = (self._score(pairs[lo:hi], floor, loaded) for lo, hi in blocks(cost, self.memory))
         return np.concatenate([NO_PAIRS, *some])
 
-    def _score(self, pairs: npt.NDArray[np.int32], floor: float, held: tuple[int, Sets] | None) -> ScoredPairs:
+    def _score(self, pairs: npt.NDArray[np.int32], floor: float, loaded: tuple[int, Sets] | None) -> ScoredPairs:
         from roughly.kernels.resolve import score_pairs
 
-        docs = np.unique(pairs[:, 1] if held is not None else pairs).astype(np.int64)
+        docs = np.unique(pairs[:, 1] if loaded is not None else pairs).astype(np.int64)
         sets = self.sets.load(docs)
         right = np.searchsorted(docs, pairs[:, 1])
-        if held is None:
+        if loaded is None:
             left = np.searchsorted(docs, pairs[:, 0])
         else:
-            first, block = held
+            first, block = loaded
             used = np.unique(pairs[:, 0]).astype(np.int64)
             sets = joined([slice_of(block, used - first), sets])
             left = np.searchsorted(used, pairs[:, 0])
             right = right + len(used)
-        whole = held_of(sets)
+        whole = set_arrays(sets)
         threads = self.threads if len(pairs) > _FEW_PAIRS else 1
         cuts = np.linspace(0, len(pairs), threads + 1).astype(int)
         parts = map_in_order(
@@ -87,12 +87,12 @@ class Scorer:
         return np.concatenate([NO_PAIRS, *parts])
 
 
-def held_of(sets: Sets) -> Held:
+def set_arrays(sets: Sets) -> SetArrays:
     """Sets as the kernels take them."""
     from roughly.kernels import resolve
 
     limits = np.empty(0, np.uint64) if sets.limits is None else sets.limits
-    return resolve.Held(sets.values, sets.offsets, limits, sets.most)
+    return resolve.SetArrays(sets.values, sets.offsets, limits, sets.most)
 
 
 def scores_of(rows: ScoredPairs, measure: int) -> npt.NDArray[np.float64]:

@@ -1,1 +1,1 @@
-"""What every command of the terminal shares: options, progress, and a process that starts quickly."""
+"""What all commands share: options, progress, what is printed, and a process that starts quickly."""

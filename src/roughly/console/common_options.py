@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,23 +10,20 @@ from roughly.declarations import argument, option
 
 COLUMNS = ("text_column", "id_column", "title_column", "url_column", "date_column", "source_column", "format")
 """Options of `ReadOptions` that name columns, and the format."""
-INPUTS = "Files, folders, globs, URLs, or - for standard input."
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inputs:
-    """What is read."""
-
-    inputs: list[str] = argument(help=INPUTS)
+INPUTS = (
+    "Files, folders, globs, URLs, or - for standard input. JSONL, Parquet, CSV, TSV, text, HTML, WARC, mbox, Maildir, "
+    "eml and SGML, also compressed (.gz, .zst)."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Printing:
     """What is printed, and whether outputs may be replaced."""
 
-    overwrite: bool = option(False, "Replace the output where it exists.")
+    overwrite: bool = option(False, "Replace an existing output.")
     as_json: bool = option(False, "Print the summary as JSON.", "--json")
     quiet: bool = option(False, "No progress, no summary.")
+    verbose: bool = option(False, "Print every stage with its time and memory to standard error.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +31,18 @@ class IndexPlace:
     """Which index."""
 
     where: str = argument(help="A file, or postgresql://user@host/database.", metavar="INDEX")
-    key_file: Path | None = option(None, "The secret key, where the index was made with one.")
+    key_file: Path | None = option(None, "The secret key, if the index was made with one.")
+
+
+def _presets() -> Iterable[str]:
+    from roughly.methods.presets import PRESETS
+
+    return PRESETS
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingsLayers:
-    """Settings from elsewhere: a file overrules a preset, and what was typed overrules both."""
+    """Settings from a preset and a file: the file overrides the preset, typed options override both."""
 
-    preset: str | None = option(None, "Settings of a paper, such as broder-1997.")
+    preset: str | None = option(None, "Settings of a paper, such as broder-1997.", choices=_presets)
     settings_file: Path | None = option(None, "Settings in a TOML file, as `roughly tune` writes them.", "--settings")

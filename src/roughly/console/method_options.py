@@ -1,41 +1,51 @@
-"""The options of methods on the command line, made of the one table of them (`roughly.options`).
+"""The options of methods on the command line, made from their table (`roughly.options`).
 
-`console.commands` adds them to a command; `Sectioned` shows them in a section of their own.
+`console.commands` adds them to a command; `help_sections` shows those of one method.
 """
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-from typer.core import TyperCommand
+import click
 
 from roughly.errors import SettingsError
 from roughly.options import OPTIONS, Option, users_of
 
-SECTION = "Options of methods"
-_TYPES: dict[str, Any] = {
-    "whole": int | None, "number": float | None, "text": str | None, "groups": str | None, "lexicon": str | None,
-    "file": Path | None, "whole?": str | None, "number?": str | None,
-}  # fmt: skip
+
+class Number(click.ParamType[Any]):
+    """A number, or a whole one; a mistake is answered in plain words."""
+
+    name = "number"
+
+    def __init__(self, kind: type, said: str) -> None:
+        self._kind, self._said = kind, said
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number in the text."""
+        try:
+            return self._kind(value)
+        except (TypeError, ValueError):
+            self.fail(f"must be {self._said}, not {value!r}", param, ctx)
 
 
-def method_parameters() -> list[inspect.Parameter]:
+NUMBER = Number(float, "a number, such as 0.8")
+WHOLE = Number(int, "a whole number, such as 5")
+_TYPES: dict[str, Any] = {"whole": WHOLE, "number": NUMBER, "file": click.Path(path_type=Path)}  # the others: text
+
+
+def method_parameters() -> list[click.Parameter]:
     """A parameter for every option of a method."""
     return [_parameter(option) for option in OPTIONS.values()]
 
 
-def _parameter(option: Option) -> inspect.Parameter:
-    flag = option.kind == "flag"
-    name = f"--{option.name.replace('_', '-')}"
+def _parameter(option: Option) -> click.Parameter:
+    names = [f"--{option.name.replace('_', '-')}", option.name]
     help = f"{', '.join(users_of(option.name))}: {option.help}."
-    plain: Any = bool if flag else _TYPES[option.kind]
-    kind: Any = Annotated[plain, typer.Option(name, help=help)]
-    return inspect.Parameter(
-        option.name, inspect.Parameter.KEYWORD_ONLY, default=False if flag else None, annotation=kind
-    )  # fmt: skip
+    if option.kind == "flag":
+        return click.Option(names, is_flag=True, default=False, help=help)
+    return click.Option(names, type=_TYPES.get(option.kind, str), default=None, help=help)
 
 
 def read_method_options(own: dict[str, Any]) -> dict[str, Any]:
@@ -51,20 +61,3 @@ def read_method_options(own: dict[str, Any]) -> dict[str, Any]:
     if problems:
         raise SettingsError(*problems)
     return given
-
-
-class Sectioned(TyperCommand):
-    """A command whose help shows the options of methods apart from the rest."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options, those of methods last."""
-        plain: list[tuple[str, str]] = []
-        own: list[tuple[str, str]] = []
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None and parameter.param_type_name == "option":
-                (own if parameter.name in OPTIONS else plain).append(record)
-        for heading, rows in (("Options", plain), (SECTION, own)):
-            if rows:
-                with formatter.section(heading):
-                    formatter.write_dl(rows)

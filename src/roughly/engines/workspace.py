@@ -1,8 +1,9 @@
-"""The folder of a run under way: artefacts that are whole, or are not there.
+"""The working folder of a run: every artefact is complete or absent.
 
-An artefact is a few files and a marker. The marker is written last, after the files are on disk, and holds their
-sizes and checksums; so after a kill at any moment an artefact is either complete and provably so, or is built
-again. A run may go on only with the same settings, the same inputs and the same version: `identity` says which.
+An artefact is a few files and a marker. The marker is written last and holds their sizes and checksums; so after a
+kill at any time an artefact is either provably complete or is built again. Large artefacts are also synced to disk, so
+that they survive a power failure; building a small one again takes less time than the sync. A run may continue only
+with the same settings, the same inputs and the same version: `identity` says which.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +20,33 @@ import numpy.typing as npt
 from isal import isal_zlib
 
 from roughly.errors import RoughlyError
+from roughly.threads import map_in_order
 
 _IDENTITY = "identity.json"
+_DIGESTS = {"contents": "the content of a lexicon or key changed", "against": "the archive changed"}
+_LARGE = 4 << 20
+"""Artefacts of at least this number of bytes are synced to disk."""
+_RANGE = 1 << 26
+"""Bytes of a file whose checksum one thread computes."""
+_BLOCK = 1 << 20
+"""Bytes read at once."""
 
 
 class Workspace:
     """A folder of artefacts with checksums."""
 
-    def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool = False) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool = False, threads: int = 1) -> None:
+        """`threads` compute checksums."""
+        self.folder, self._threads = folder, threads
         if resume and folder.exists() and not self._is_bare():
             self._check(identity)
         else:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            _write(folder / _IDENTITY, json.dumps(identity, sort_keys=True, indent=1).encode())
+            _write(folder / _IDENTITY, json.dumps(identity, sort_keys=True, indent=1).encode(), lasting=True)
 
     def _is_bare(self) -> bool:
-        """Whether a run was killed before it could say what it is; there is nothing to take over."""
+        """Whether a run was killed before it wrote its identity; there is nothing to reuse."""
         return {path.name for path in self.folder.iterdir()} <= {f"{_IDENTITY}.new"}
 
     def _check(self, identity: dict[str, Any]) -> None:
@@ -45,27 +55,27 @@ class Workspace:
             raise RoughlyError(f"{self.folder} is not an unfinished run; start anew with --overwrite")
         before = json.loads(path.read_text())
         now = json.loads(json.dumps(identity))
-        changed = sorted(k for k in before.keys() | now.keys() if before.get(k) != now.get(k))
+        changed = list(_differences(before, now))
         if changed:
             raise RoughlyError(
-                f"cannot resume {self.folder}: {', '.join(changed)} changed since it was started; "
-                "repeat the command with what it had, or start anew with --overwrite"
+                f"cannot resume {self.folder}: since it was started, {', '.join(changed)}; "
+                "repeat the command with its options, or start anew with --overwrite"
             )
 
     def path(self, name: str) -> Path:
-        """Where a file of that name belongs."""
+        """The path of a file of that name."""
         return self.folder / name
 
     def commit(self, name: str, files: list[Path], info: dict[str, Any]) -> None:
         """Declare an artefact complete."""
-        sums = {}
-        for file in files:
-            sums[file.name] = [file.stat().st_size, checksum(file)]
+        sums = {file.name: [file.stat().st_size, checksum(file, self._threads)] for file in files}
+        lasting = sum(size for size, _ in sums.values()) >= _LARGE
+        for file in files if lasting else ():
             _sync(file)
-        _write(self.path(f"{name}.done"), json.dumps({"files": sums, "info": info}).encode())
+        _write(self.path(f"{name}.done"), json.dumps({"files": sums, "info": info}).encode(), lasting)
 
     def found(self, name: str) -> dict[str, Any] | None:
-        """What an artefact was committed with, or None where it is missing, incomplete or damaged."""
+        """The values committed with an artefact; None if it is missing, incomplete or damaged."""
         marker = self.path(f"{name}.done")
         if not marker.exists():
             return None
@@ -73,22 +83,22 @@ class Workspace:
             content = json.loads(marker.read_text())
             for file, (size, crc) in content["files"].items():
                 path = self.path(file)
-                if path.stat().st_size != size or checksum(path) != crc:
+                if path.stat().st_size != size or checksum(path, self._threads) != crc:
                     return None
+            info: dict[str, Any] = content["info"]
         except (OSError, ValueError, KeyError):
             return None
-        info: dict[str, Any] = content["info"]
         return info
 
     def info(self, name: str) -> dict[str, Any]:
-        """What an artefact was committed with; it must be there."""
+        """The values committed with an artefact, which must exist."""
         info: dict[str, Any] = json.loads(self.path(f"{name}.done").read_text())["info"]
         return info
 
     def save(
         self, name: str, arrays: dict[str, npt.NDArray[Any]], info: dict[str, Any], more: Sequence[Path] = ()
     ) -> None:
-        """Keep arrays as an artefact, with files that belong to it."""
+        """Store arrays as an artefact, with files that belong to it."""
         files = list(more)
         for key, array in arrays.items():
             path = self.path(f"{name}.{key}.npy")
@@ -97,12 +107,12 @@ class Workspace:
         self.commit(name, files, info)
 
     def array(self, name: str, key: str) -> npt.NDArray[Any]:
-        """An array of an artefact that was found."""
+        """An array of an existing artefact."""
         array: npt.NDArray[Any] = np.load(self.path(f"{name}.{key}.npy"), allow_pickle=False)
         return array
 
     def discard(self, name: str) -> None:
-        """Forget an artefact's marker; its files will be written again."""
+        """Remove an artefact's marker; its files will be written again."""
         self.path(f"{name}.done").unlink(missing_ok=True)
 
     def size(self) -> int:
@@ -110,21 +120,34 @@ class Workspace:
         return sum(p.stat().st_size for p in self.folder.rglob("*") if p.is_file())
 
 
-def checksum(path: Path) -> int:
-    """CRC-32 of a file: it tells damage, not malice."""
-    crc = 0
+def checksum(path: Path, threads: int = 1) -> int:
+    """CRC-32 of the CRC-32s of a file's ranges, which threads compute in parallel: it detects damage, not malice."""
     with path.open("rb") as stream:
-        while block := stream.read(1 << 22):
-            crc = isal_zlib.crc32(block, crc)
-    return int(crc)
+        file, size = stream.fileno(), os.fstat(stream.fileno()).st_size
+
+        def of_range(start: int) -> int:
+            crc, stop = 0, min(start + _RANGE, size)
+            room = memoryview(bytearray(min(_BLOCK, stop - start)))
+            while start < stop:
+                count = os.preadv(file, [room[: stop - start]], start)
+                if not count:
+                    break
+                crc, start = isal_zlib.crc32(room[:count], crc), start + count
+            return crc
+
+        starts = range(0, size, _RANGE)
+        crcs = list(map_in_order(of_range, starts, min(threads, len(starts))))
+    return int(isal_zlib.crc32(np.array(crcs, "<u4").tobytes()))
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes, lasting: bool) -> None:
     temp = path.with_name(path.name + ".new")
     temp.write_bytes(content)
-    _sync(temp)
+    if lasting:
+        _sync(temp)
     temp.replace(path)
-    _sync(path.parent)
+    if lasting:
+        _sync(path.parent)
 
 
 def _sync(path: Path) -> None:
@@ -133,3 +156,39 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What changed, each by the name of the setting and both values."""
+    for name in sorted(before.keys() | now.keys()):
+        old, new = before.get(name), now.get(name)
+        if old == new:
+            continue
+        if name == "inputs":
+            yield from _changed_inputs(old or [], new or [])
+        elif name in _DIGESTS:
+            yield _DIGESTS[name]
+        elif isinstance(old, dict) and isinstance(new, dict):
+            yield from _differences(old, new)
+        else:
+            yield f"{name} was {_shown(old)} and is {_shown(new)}"
+
+
+def _changed_inputs(old: list[Any], new: list[Any]) -> Iterator[str]:
+    """Inputs are name, format, size and time of the last change."""
+    before, now = ({entry[0]: entry[1:] for entry in entries} for entries in (old, new))
+    for name in list(dict.fromkeys([*before, *now])):
+        if name not in now:
+            yield f"the input {name} is missing"
+        elif name not in before:
+            yield f"the input {name} is new"
+        elif before[name] != now[name]:
+            yield f"the input {name} changed"
+    if before == now:
+        yield "the order of the inputs changed"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "not given"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,9 +1,9 @@
-"""Features of the caller's own, of any object: numbers, strings, bytes or tuples of them, as 64-bit hashes.
+"""The caller's own features of any object: numbers, strings, bytes or tuples of them, as 64-bit hashes.
 
 "Our general technique only depends on the ability to extract a set of features from objects" (Broder 1997, §6). Once
-hashed, features are tokens like any other: single ones make a set, runs of w of them shingles.
+hashed, features are treated as tokens: single ones form a set, runs of w of them shingles.
 
-A feature is hashed by a text that says what it is and which, so 1, "1" and b"1" are three features, and the hash is the
+A feature is hashed as a text of its type and value, so 1, "1" and b"1" are three features, and the hash is the
 same on every machine, in Python and from Arrow.
 
 | feature | hashed as |
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError, InputMissing
@@ -44,18 +45,27 @@ def hash_features(features: Any) -> Tokens:
 
 
 def read_features(path: Path, id_column: str = "id", features_column: str = "features") -> tuple[pa.Array, pa.Array]:
-    """Ids, as strings, and lists of features of a Parquet file."""
+    """Ids, as strings, and lists of features of a Parquet file or of JSON lines (`.jsonl`, `.jsonl.gz`)."""
+    lines = ".jsonl" in path.suffixes
     try:
-        table = pq.read_table(path)
+        table = pa_json.read_json(path) if lines else pq.read_table(path)
     except FileNotFoundError:
         raise InputMissing(f"no such file: {path}") from None
     except (OSError, pa.ArrowInvalid) as problem:
-        raise InputError(f"{path} cannot be read as Parquet: {problem}") from problem
+        raise InputError(f"{path} cannot be read as {'JSON lines' if lines else 'Parquet'}: {problem}") from problem
     missing = [name for name in (id_column, features_column) if name not in table.column_names]
     if missing:
         raise InputError(f"{path} has no column {missing[0]!r}; it has {', '.join(table.column_names)}")
     ids, lists = (_one(table[name]) for name in (id_column, features_column))
     return ids.cast(pa.string()), lists
+
+
+def joined_lists(columns: list[pa.Array]) -> pa.Array:
+    """Lists of several files as one column; they must hold values of one type."""
+    try:
+        return pa.concat_arrays(columns)
+    except pa.ArrowInvalid as problem:
+        raise InputError(f"the files have features of different types: {problem}") from None
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
@@ -64,7 +74,7 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
 
 def _from_arrow(column: pa.Array) -> Tokens:
     if not pa.types.is_list(column.type) and not pa.types.is_large_list(column.type):
-        raise InputError(f"features must be a list column, not {column.type}: one list of values an object")
+        raise InputError(f"features must be a list column, not {column.type}: one list of values per object")
     if column.null_count:
         raise InputError(f"{column.null_count} objects have no list of features: leave them out, or give empty lists")
     offsets = column.offsets.to_numpy().astype(np.int64)

@@ -1,20 +1,49 @@
-"""What the Parquet files that we write say of themselves."""
+"""The Parquet files that roughly writes: their metadata, and one sentence for one that is damaged."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roughly.errors import InputError, InputMissing
+from roughly.errors import InputError, InputMissing, RoughlyError, first_line
+
+_DAMAGE = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, pa.ArrowException)
+"""What reading bytes raises that someone else has changed."""
 
 
 def read_metadata(path: Path, what: str, command: str) -> dict[bytes, bytes]:
-    """The metadata of a file of `what`, which `command` makes."""
+    """The metadata of a file of `what`, made by `command`."""
     try:
         return dict(pq.read_schema(path).metadata or {})
     except FileNotFoundError:
         raise InputMissing(f"no {what} in {path}; make them with {command}") from None
-    except (OSError, pa.ArrowException) as problem:
-        raise InputError(f"{path} cannot be read as Parquet: {problem}; make the {what} anew") from problem
+    except (OSError, ValueError, pa.ArrowException) as problem:
+        raise unreadable(path, problem, what) from problem
+
+
+def unreadable(path: Path, problem: Exception, what: str) -> InputError:
+    """The error for a file that pyarrow does not read, in one line."""
+    return InputError(f"{path} cannot be read as Parquet: {' '.join(str(problem).split())}; make the {what} anew")
+
+
+def refuse_nulls(data: pa.RecordBatch | pa.Table) -> None:
+    """Refuse nulls in columns that have none, and lists that do not fit their values: only damage makes them."""
+    data.validate(full=True)
+    for field in data.schema:
+        if not field.nullable and data.column(field.name).null_count:
+            raise ValueError(f"nulls in {field.name}")
+
+
+@contextmanager
+def refuse_damage(path: Path, remedy: str) -> Iterator[None]:
+    """Raise whatever a damaged file causes while it is read as an `InputError` that names the file."""
+    try:
+        yield
+    except RoughlyError:
+        raise
+    except _DAMAGE as problem:
+        raise InputError(f"{path} is damaged ({first_line(problem)}); {remedy}") from problem

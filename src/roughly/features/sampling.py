@@ -8,15 +8,19 @@
 | `adaptive` | one in 2^i of a document of 100·2^i to 100·2^(i+1) tokens: 100 to 200 of them | V_i, Broder 1997, §3 |
 | `adaptive` with groups | a ratio for each group of lengths | Ye 2008, §6 |
 
-Groups are pairs (most tokens, ratio), ascending; a document longer than all of them takes the last ratio. Two documents
-are compared at the smaller of their limits, that is at the larger modulus.
+Groups are pairs (most tokens, ratio), ascending; a document longer than all of them has the last ratio. Two documents
+are compared at the smaller of their limits, that is, at the larger modulus.
 
 Departure: the papers take remainders modulo m. A limit on a uniform hash samples as well, and its sample is a prefix of
 the sorted set. (Broder writes that V_i holds 50 to 100 shingles; with the bounds that he gives it is 100 to 200.)
+
+A seed other than 0 draws another sample: it changes the hashes of the tokens, one to one, before they are shingled.
+Values of different seeds have nothing in common.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +36,7 @@ from roughly.text.canonical import Tokens
 
 FORMS = ("all", "mod:M", "min:S", "adaptive")
 SHORTEST = 100
-"""V_0 holds every shingle of documents of fewer than twice so many tokens (Broder 1997, §3)."""
+"""V_0 holds every shingle of documents of fewer than twice this number of tokens (Broder 1997, §3)."""
 MOST = 2**31 - 1
 
 Groups = tuple[tuple[int, float], ...]
@@ -46,6 +50,7 @@ class Sampling:
     kind: str = "all"  # all, mod, min, adaptive
     number: int = 0  # m of mod, s of min
     groups: Groups = ()
+    seed: int = 0
 
     def __post_init__(self) -> None:
         problems = list(self._problems())
@@ -58,7 +63,9 @@ class Sampling:
         elif self.kind in ("mod", "min") and not 1 <= self.number <= MOST:
             yield f"sketch {self.kind}:{self.number} makes no sense; the number is from 1 to {MOST}"
         if self.groups and self.kind != "adaptive":
-            yield f"groups belong to the sketch adaptive, not to {self.kind}: leave them out, or say sketch adaptive"
+            yield f"groups belong to the sketch adaptive, not to {self.kind}: leave them out, or use sketch adaptive"
+        if not 0 <= self.seed < 2**63:
+            yield f"seed must be a whole number from 0, not {self.seed!r}"
         before = 0
         for tokens, ratio in self.groups:
             if tokens <= before:
@@ -68,12 +75,12 @@ class Sampling:
             before = tokens
 
     @classmethod
-    def parse(cls, text: str, groups: Sequence[Sequence[float]] = ()) -> Self:
+    def parse(cls, text: str, groups: Sequence[Sequence[float]] = (), seed: int = 0) -> Self:
         """The sampling written as `all`, `mod:25`, `min:400` or `adaptive`, with groups for the last of these."""
         match = _WRITTEN.fullmatch(text.strip()) if isinstance(text, str) else None
         if not match:
             raise SettingsError(f"sketch must be one of {', '.join(FORMS)}, not {text!r}; for instance mod:25")
-        return cls(match[1] or match[2], int(match[3] or 0), as_groups(groups))
+        return cls(match[1] or match[2], int(match[3] or 0), as_groups(groups), seed)
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.number}" if self.kind in ("mod", "min") else self.kind
@@ -84,13 +91,13 @@ class Sampling:
         return self.kind in ("all", "mod")
 
     def ratio(self, tokens: int) -> float:
-        """The share of the shingles of a document of so many tokens that is kept; for MIN_s as expected."""
+        """The share of shingles kept of documents of these numbers of tokens; for MIN_s, the expected share."""
         if self.kind == "min":
             return min(1.0, self.number / max(tokens, 1))
         return (int(self.limits(np.array([tokens]))[0]) + 1) / 2**64
 
     def limits(self, tokens: npt.NDArray[np.integer[Any]]) -> Hashes:
-        """The limit of documents of so many tokens. (Those of MIN_s depend on the values.)"""
+        """The limit of documents of these numbers of tokens. (Those of MIN_s depend on the values.)"""
         if self.kind == "adaptive" and self.groups:
             bounds = np.array([bound for bound, _ in self.groups])
             limits = np.array([limit_of(ratio) for _, ratio in self.groups], np.uint64)
@@ -105,6 +112,7 @@ class Sampling:
         """The sketch of each document: its sampled `size`-shingles."""
         from roughly.kernels import sketches
 
+        tokens = reseeded(tokens, self.seed)
         if self.kind == "min":
             values, offsets, limits = sketches.smallest(tokens.hashes, tokens.offsets, size, self.number)
             return Sketch(values, offsets, limits, self.number)
@@ -113,13 +121,22 @@ class Sampling:
         return Sketch(values, offsets, None if self.kind == "all" else limits)
 
 
+def reseeded(tokens: Tokens, seed: int) -> Tokens:
+    """The tokens with other hashes, one to one, so that other shingles are sampled; as they are for the seed 0."""
+    if not seed:
+        return tokens
+    digest = hashlib.blake2b(str(seed).encode(), digest_size=16, person=b"roughly sketch").digest()
+    key, factor = (np.uint64(int.from_bytes(part, "little")) for part in (digest[:8], digest[8:]))
+    return Tokens((tokens.hashes ^ key) * (factor | np.uint64(1)), tokens.offsets)
+
+
 def limit_of(ratio: float) -> int:
     """The largest hash that a sample of this ratio holds: ⌊ratio · 2^64⌋ − 1."""
     return max(int(Fraction(ratio) * 2**64) - 1, 0)
 
 
 def as_groups(groups: Sequence[Sequence[float]]) -> Groups:
-    """Groups as they stand in a settings file, checked."""
+    """Groups as written in a settings file, checked."""
     if isinstance(groups, str) or not isinstance(groups, Sequence):
         raise SettingsError(f"groups must be a list of [most tokens, ratio], not {groups!r}")
     checked = []

@@ -1,4 +1,4 @@
-"""Sketches: what is kept of documents to estimate resemblance and containment without their text (Broder 1997, §3).
+"""Sketches: samples of documents to estimate resemblance and containment without their text (Broder 1997, §3).
 
 With V(A) the shingles of A below a common limit, both ratios are those of a random sample, and so unbiased:
 
@@ -35,12 +35,12 @@ Sketch = Sets
 
 
 def limits_of(sketch: Sketch) -> Hashes:
-    """The limit of each document, also where all are complete."""
+    """The limit of each document, also if all are complete."""
     return np.full(len(sketch), EVERY, np.uint64) if sketch.limits is None else sketch.limits
 
 
 class Estimate(NamedTuple):
-    """Estimates of pairs, with their standard errors. NaN where nothing was sampled."""
+    """Estimates of pairs, with their standard errors. NaN if nothing was sampled."""
 
     resemblance: Floats
     resemblance_error: Floats
@@ -67,7 +67,7 @@ def estimate(sketch: Sketch, left: Ints, right: Ints) -> Estimate:
 
 
 def ratio_and_error(shared: Ints, whole: Ints, share: Floats) -> tuple[Floats, Floats]:
-    """shared / whole and its standard error, where `share` of all features was counted."""
+    """shared / whole and its standard error, if `share` of all features was counted."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = shared / whole
         error = np.sqrt(ratio * (1.0 - ratio) * np.maximum(1.0 - share, 0.0) / whole)
@@ -75,7 +75,7 @@ def ratio_and_error(shared: Ints, whole: Ints, share: Floats) -> tuple[Floats, F
 
 
 def reduce(sketch: Sketch, limits: Hashes | int) -> Sketch:
-    """The sketch cut at smaller limits, one a document or one for all: what sampling at them would have given.
+    """The sketch cut at smaller limits, one per document or one for all: the same as sampling at these limits.
 
     So V_{i+1}(D) comes from V_i(D) without the document (Broder 1997, §3).
     """

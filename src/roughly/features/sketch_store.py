@@ -1,4 +1,4 @@
-"""Sketches on disk: one Parquet file, with all that it takes to compare them again and nothing of the texts.
+"""Sketches on disk: one Parquet file with everything needed to compare them, and no texts.
 
 | column | type | |
 |---|---|---|
@@ -7,7 +7,7 @@
 | `limit` | uint64 | the sketch holds every shingle hash of the document up to this one |
 | `values` | list<uint64> | the sampled shingle hashes, ascending |
 
-The file's metadata say how the sketches were made, and carry a fingerprint of that. Sketches are compared only with
+The file's metadata say how the sketches were made, with a fingerprint of that. Sketches are compared only with
 sketches of the same fingerprint, and a file whose fingerprint does not fit its facts is refused.
 """
 
@@ -26,14 +26,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError
-from roughly.features.metadata import read_metadata
+from roughly.features.metadata import read_metadata, refuse_damage, refuse_nulls
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Ints, Sketch, joined, limits_of
 
 FILE = "sketches.parquet"
 VERSION = 2
 FORM = "canonical 1, Unicode 14.0.0"
-"""Canonical form and token hash that the values stand for; a test holds it to that of lexicons."""
+"""Version of canonical form and token hash of the values; a test compares it with that of lexicons."""
 SCHEMA = pa.schema(
     [
         pa.field("doc_id", pa.string(), nullable=False),
@@ -43,6 +43,7 @@ SCHEMA = pa.schema(
     ]
 )
 METADATA = b"roughly.sketches"
+_REMEDY = "make the sketches anew"
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,15 @@ class SketchFacts:
         return {
             "version": VERSION, "form": self.form, "sketch": str(self.sampling), "groups": groups,
             "shingle_size": self.shingle_size, "main_text": self.main_text,
+            **({"seed": self.sampling.seed} if self.sampling.seed else {}),
         }  # fmt: skip
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """The opposite of `to_dict`."""
         return cls(
-            Sampling.parse(values["sketch"], values["groups"]), values["shingle_size"], values["main_text"],
-            values["form"],
+            Sampling.parse(values["sketch"], values["groups"], values.get("seed", 0)), values["shingle_size"],
+            values["main_text"], values["form"],
         )  # fmt: skip
 
     def fingerprint(self) -> str:
@@ -89,12 +91,12 @@ class StoredSketches:
 
 
 class SketchWriter:
-    """Writes a file of sketches, a batch at a time."""
+    """Writes a file of sketches, batch by batch."""
 
     def __init__(self, path: Path, facts: SketchFacts) -> None:
         summary = facts.to_dict() | {"fingerprint": facts.fingerprint()}
         schema = SCHEMA.with_metadata({METADATA: json.dumps(summary).encode()})
-        # hashes do not compress, and dictionaries of them only cost
+        # hashes do not compress, and dictionaries do not help
         self._writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=["doc_id"])
         self._schema = schema
 
@@ -122,22 +124,25 @@ def read_facts(path: Path) -> SketchFacts:
     metadata = read_metadata(path, "sketches", "`roughly sketch`")
     if METADATA not in metadata:
         raise InputError(f"{path} holds no sketches; make them with `roughly sketch`")
-    summary = json.loads(metadata[METADATA])
-    if summary.get("version") != VERSION or summary.get("form") != FORM:
-        raise InputError(
-            f"{path} was made by another version of roughly (version {summary.get('version')}, {summary.get('form')}); "
-            "make the sketches anew"
-        )
-    facts = SketchFacts.from_dict(summary)
+    with refuse_damage(path, _REMEDY):
+        summary = json.loads(metadata[METADATA])
+        if summary.get("version") != VERSION or summary.get("form") != FORM:
+            raise InputError(
+                f"{path} was made by another version of roughly (version {summary.get('version')}, "
+                f"{summary.get('form')}); {_REMEDY}"
+            )
+        facts = SketchFacts.from_dict(summary)
     if facts.fingerprint() != summary.get("fingerprint"):
-        raise InputError(f"{path}: the fingerprint does not fit the settings beside it; make the sketches anew")
+        raise InputError(f"{path}: the fingerprint does not fit the settings beside it; {_REMEDY}")
     return facts
 
 
 def read_sketches(path: Path) -> StoredSketches:
     """All sketches of a file, or of the folder that holds it."""
     facts = read_facts(path)
-    batches = list(_batches(path / FILE if path.is_dir() else path, facts))
+    path = path / FILE if path.is_dir() else path
+    with refuse_damage(path, _REMEDY):
+        batches = list(_batches(path, facts))
     ids = pa.concat_arrays([batch[0] for batch in batches]) if batches else pa.array([], pa.string())
     tokens = np.concatenate([batch[1] for batch in batches]) if batches else np.empty(0, np.int64)
     return StoredSketches(facts, ids, tokens, joined([batch[2] for batch in batches]))
@@ -147,6 +152,7 @@ def _batches(path: Path, facts: SketchFacts) -> Iterator[tuple[pa.Array, Ints, S
     most = facts.sampling.number if facts.sampling.kind == "min" else 0
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches():
+            refuse_nulls(batch)
             lists = batch.column("values")
             offsets = lists.offsets.to_numpy().astype(np.int64)
             limits = None if facts.sampling.kind == "all" else batch.column("limit").to_numpy()

@@ -1,7 +1,7 @@
 """The online index: a store of documents that answers queries one by one, with the verdicts of a batch run.
 
-Its rooms, each of which imports only those before it: `storage` (tables and rows), `matching` (which documents match a
-query), `search` (full text), `upkeep` (check, refresh, upgrade, bulk load, import, export), `sweeps` (dated crawls).
+Its folders, each of which imports only those before it: `storage` (tables and rows), `matching` (which documents match
+a query), `search` (full text), `upkeep` (check, refresh, upgrade, bulk load, import, export), `sweeps` (dated crawls).
 """
 
 from __future__ import annotations

@@ -11,11 +11,43 @@ import pyarrow as pa
 from roughly.errors import InputError
 from roughly.model import DOCUMENTS
 from roughly.settings import ReadOptions
+from roughly.sources.collector import identify
+from roughly.sources.memory_table import MemoryTable
+from roughly.sources.part import INDEX, POSITION, Part, id_origin
 
 AT_ONCE = 2_000
 """Documents that are signed and added in one transaction: enough to make the cost of a transaction small."""
 _BYTES = 32 << 20
 _FACTS = ("title", "url", "date", "source")
+
+
+def with_ids(documents: Any, markup: str = "auto") -> Any:
+    """Documents in any form that callers add, as batches or mappings that all have an id.
+
+    A text without an id gets one made from its content, so that adding it again changes nothing, and adding another
+    never replaces it. The index of a pandas frame is an id if it is more than a number of rows.
+    """
+    if isinstance(documents, str | Mapping):
+        return [_with_id(documents)]
+    from roughly.sources.frames import read_frame
+
+    frames = read_frame(documents, ReadOptions(markup=markup))
+    if frames is not None:
+        counted = type(getattr(documents, "index", None)).__name__ == "RangeIndex"
+        return [batch for part in frames for batch in read_part(part, by_content=counted)]
+    if isinstance(documents, bytes) or not isinstance(documents, Iterable):
+        return documents  # refused by `batches`
+    listed = map(_with_id, documents)
+    return list(listed) if isinstance(documents, list | tuple) else listed
+
+
+def _with_id(document: Any) -> Any:
+    if isinstance(document, str):
+        return {"doc_id": identify(document), "text": document}
+    if isinstance(document, Mapping) and document.get("doc_id", document.get("id")) is None:
+        text = document.get("text")
+        return {**document, "doc_id": identify(text) if isinstance(text, str) else "without an id"}
+    return document
 
 
 def batches(documents: Any, markup: str = "auto", at_once: int = AT_ONCE) -> Iterator[pa.RecordBatch]:
@@ -72,7 +104,7 @@ def one(document: Any, markup: str = "auto") -> pa.RecordBatch:
         return from_mappings([document], markup, named=False)
     found = list(batches(document, markup))
     if len(found) != 1 or found[0].num_rows != 1:
-        raise InputError("a query asks about one document; give many to `queries`")
+        raise InputError("a query has one document; give many to `queries`")
     return found[0]
 
 
@@ -110,16 +142,24 @@ def _from_arrow(data: pa.RecordBatch | pa.Table, markup: str, at_once: int) -> I
             if batch.num_rows:
                 yield batch
         return
-    from roughly.sources.memory_table import MemoryTable
+    yield from read_part(MemoryTable(table, ReadOptions(markup=markup, batch_size=at_once)))
 
-    options = ReadOptions(markup=markup, batch_size=at_once)
-    part = MemoryTable(table, options)
+
+def read_part(part: Part, *, by_content: bool = False) -> Iterator[pa.RecordBatch]:
+    """The documents of a table; where it has no ids, or with `by_content` only numbers of rows, ids by content."""
+    origin = id_origin([part]).kind
+    numbered = origin == POSITION or (by_content and origin == INDEX)
     for chunk in part.chunks():
         parsed = part.parse(chunk)
         for reject in parsed.rejects:
             raise InputError(f"{reject.file}, {reject.record}: {reject.reason}; leave it out, or repair it")
-        if parsed.batch.num_rows:
-            yield parsed.batch
+        batch = parsed.batch
+        if numbered:
+            at = DOCUMENTS.get_field_index("doc_id")
+            ids = pa.array(map(identify, batch.column("text").to_pylist()), pa.string())
+            batch = batch.set_column(at, DOCUMENTS.field(at), ids)
+        if batch.num_rows:
+            yield batch
 
 
 def unrepeated(ids: Sequence[str]) -> Iterator[slice]:

@@ -1,6 +1,6 @@
 """`roughly.Index`: a store of documents that answers which of them are duplicates of a document, as a batch run would.
 
-    >>> with Index.create("archive.db", Settings(threshold=0.8)) as index:
+    >>> with Index.create("archive.db", threshold=0.8) as index:
     ...     index.add([{"doc_id": "a", "text": "…"}])
     ...     index.query("…")
 
@@ -13,45 +13,66 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import pyarrow as pa
 from sqlalchemy import Connection
 
 from roughly.errors import SettingsError
 from roughly.index import incoming, queries, writes
-from roughly.index.answers import Added, Entry, Match, Stats
-from roughly.index.index_config import IndexConfig, create_tables, make_config, with_lexicon
+from roughly.index.answers import Added, Match
+from roughly.index.index_config import IndexConfig, check_same, create_tables, make_config, with_lexicon
+from roughly.index.index_reader import IndexReader
 from roughly.index.matching.signed_batch import SignedBatch, sign
 from roughly.index.queries import QueryRequest, read_day
 from roughly.index.search import search_index
-from roughly.index.search.hits import Hits, search
-from roughly.index.stats import count_stats
 from roughly.index.storage.failures import attempt
-from roughly.index.storage.schema import CONTENTS, DOCUMENTS
-from roughly.index.storage.store import IndexStore
+from roughly.index.storage.store import MEMORY, IndexStore
 from roughly.index.transactions import IndexTransactions
-from roughly.index.upkeep import check, export, refresh, upgrade
+from roughly.index.upkeep import check, refresh, upgrade
 from roughly.index.upkeep.check import IndexCheck
 from roughly.index.upkeep.refresh import Refreshed
 from roughly.lexicon.lexicon import Lexicon
 from roughly.settings import Settings
 from roughly.threads import map_in_order
 
+if TYPE_CHECKING:
+    from roughly.option_types import IndexOptions
+
 _EXPIRED = 1_000  # documents per transaction
 
 
-class Index:
-    """A store of documents; make one with `create`, open it with `open`. Threads may share it."""
+class Index(IndexReader):
+    """A store of documents. `Index(":memory:")` is one in memory, `Index("archive.db")` opens one; `create` makes one.
 
-    def __init__(self, transactions: IndexTransactions) -> None:
-        self.transactions = transactions
-        """For code that is built upon the index; it must not change what the index stores."""
+    Threads may share it. It has a length, `doc_id in index` is whether a document is there, and iteration gives the
+    ids in the order in which they were added.
+    """
 
     # ------------------------------------------------------------------ making and opening
+
+    def __init__(self, where: str | os.PathLike[str] = MEMORY, **options: Unpack[IndexOptions]) -> None:
+        """Make an index in memory with these options, or open an existing one, which must have been made with them."""
+        key_file = options.get("key_file")
+        if where == MEMORY:
+            self.transactions = _made(where, Settings.gather(options))
+            return
+        self.transactions = _opened(where, key_file)
+        try:
+            own = self.settings.to_dict() | {"options": dict(self.settings.options)}
+            check_same(self.config, Settings.gather(own, options), self.name)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def of(cls, transactions: IndexTransactions) -> Self:
+        """An index on the transactions of another."""
+        made = cls.__new__(cls)
+        made.transactions = transactions
+        return made
 
     @classmethod
     def create(
@@ -60,41 +81,28 @@ class Index:
         settings: Settings | None = None,
         *,
         store: str = "text",
-        lexicon: Lexicon | None = None,
+        lexicon: str | os.PathLike[str] | Lexicon | None = None,
         search: bool = False,
+        **options: Unpack[IndexOptions],
     ) -> Self:
-        """Make an index: a file that does not exist yet, or an empty PostgreSQL database.
+        """Make an index: a file that does not exist yet, an empty PostgreSQL database, or `:memory:`.
 
-        `store` says what is stored of a text to compare it on: the `text` itself, compressed; its `shingles`; or a
-        `sketch` of them, from which scores are estimated. `lexicon` is what the lexicon `collection` of the settings
-        stands for. With `search`, full-text search is possible from the start.
+        `options` are those of `Settings` and of the method, instead of `settings`. `store` says what is stored of a
+        text for comparison: the `text` itself, compressed; its `shingles`; or a `sketch` of them, from which scores
+        are estimated. `lexicon` is that of the method, and with settings the one used for `collection`. With `search`,
+        full-text search is possible from the start.
         """
-        settings = settings or Settings()
-        config = make_config(settings, store, lexicon)
-        database = IndexStore(where, new=True)
-
-        def make() -> None:
-            with database.write_transaction() as connection:
-                create_tables(database, connection, config)
-                if search:
-                    search_index.create(database, connection, config, empty=True)
-
-        try:
-            attempt(database.name, make, tries=2)
-        except BaseException:
-            database.close()
-            raise
-        return cls(IndexTransactions(database, config, settings.options.get("key_file")))
+        if settings is None:
+            settings = Settings.gather(options, {} if lexicon is None else {"lexicon": lexicon})
+        elif options:
+            raise SettingsError(f"give settings, or options by name, not both: {', '.join(options)}")
+        counted = lexicon if isinstance(lexicon, Lexicon) else None if lexicon is None else Lexicon.open(lexicon)
+        return cls.of(_made(where, settings, store, counted, search=search))
 
     @classmethod
     def open(cls, where: str | os.PathLike[str], *, key_file: str | os.PathLike[str] | None = None) -> Self:
         """Open an existing index. One that was made with a secret key needs the key again."""
-        database = IndexStore(where)
-        try:
-            return cls(IndexTransactions.open(database, key_file))
-        except BaseException:
-            database.close()
-            raise
+        return cls.of(_opened(where, key_file))
 
     @classmethod
     def import_run(
@@ -129,53 +137,27 @@ class Index:
     ) -> None:
         self.close()
 
-    @property
-    def name(self) -> str:
-        """The file or address, without a password."""
-        return self._store.name
-
-    @property
-    def settings(self) -> Settings:
-        """The settings that it was made with."""
-        return self.config.settings
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the settings and of the files that they name."""
-        return self.config.fingerprint
-
-    @property
-    def config(self) -> IndexConfig:
-        """The settings and what follows from them."""
-        return self.transactions.config
-
-    @property
-    def _store(self) -> IndexStore:
-        return self.transactions.store
-
-    def read_transaction(self) -> AbstractContextManager[Connection]:
-        """A transaction that reads, for programs that know the tables."""
-        return self.transactions.read_transaction()
-
     # ------------------------------------------------------------------ writing
 
     def add(self, documents: Any, *, at_once: int = incoming.AT_ONCE) -> list[Added]:
         """Add documents; each joins the cluster of the document that it resembles most, or starts one.
 
-        A document is a mapping with `doc_id`, `text` and other facts (`title`, `url`, `date`, `source`); an Arrow table
-        or batch is accepted too. One transaction adds `at_once` of them. A document that is already there is left
-        as it is; one whose text has changed replaces the earlier version.
+        A document is a text, or a mapping with `text` and other facts (`doc_id`, `title`, `url`, `date`, `source`); a
+        list of them, a pandas, polars or Arrow table or a dataset is accepted too. Without an id it gets one made from
+        its text. One transaction adds `at_once` of them. A document that is already there is left as it is; one whose
+        text has changed replaces the earlier version.
         """
         return [added for some in self.adding(documents, at_once=at_once) for added in some]
 
     def adding(self, documents: Any, *, at_once: int = incoming.AT_ONCE) -> Iterator[list[Added]]:
         """The same, one transaction at a time: what was yielded is safely stored."""
+        documents = incoming.with_ids(documents, self.settings.markup)
         pieces = (
             batch.slice(some.start, some.stop - some.start)
             for batch in incoming.batches(documents, self.settings.markup, at_once)
             for some in incoming.unrepeated(batch.column("doc_id").to_pylist())
         )
-        few = isinstance(documents, dict) or (hasattr(documents, "__len__") and len(documents) <= at_once)
+        few = hasattr(documents, "__len__") and len(documents) <= at_once
         signed = map_in_order(lambda piece: (self.config, _sign(piece, self.config)), pieces, 1 if few else 2)
         for config, some in signed:
             yield self._add(config, some)
@@ -238,13 +220,15 @@ class Index:
         since: str | None = None,
         until: str | None = None,
         measure: str | None = None,
+        match_empty: bool = False,
     ) -> list[Match]:
         """The documents of the index that a text, or a document, is a duplicate of, the most alike first.
 
-        `minimum` is the least `measure` (`resemblance`, `containment` or `contained_in`), which is also the order of
-        the matches; `since` and `until` are days of the documents' dates.
+        `minimum` is the lowest `measure` (`resemblance`, `containment` or `contained_in`), which is also the order of
+        the matches; `since` and `until` are days of the documents' dates. A document without words matches nothing,
+        unless `match_empty`: then it matches the others without words.
         """
-        request = QueryRequest.of_days(limit, minimum, since, until, measure)
+        request = QueryRequest.of_days(limit, minimum, since, until, measure, match_empty)
         return self._matches(incoming.one(document, self.settings.markup), request)[0]
 
     def queries(
@@ -256,11 +240,11 @@ class Index:
         since: str | None = None,
         until: str | None = None,
         measure: str | None = None,
+        match_empty: bool = False,
     ) -> list[list[Match]]:
         """The same for many documents at once."""
-        request = QueryRequest.of_days(limit, minimum, since, until, measure)
-        if isinstance(documents, list | tuple):
-            documents = [{"doc_id": "?", "text": item} if isinstance(item, str) else item for item in documents]
+        request = QueryRequest.of_days(limit, minimum, since, until, measure, match_empty)
+        documents = incoming.with_ids(documents, self.settings.markup)
         return [
             found
             for batch in incoming.batches(documents, self.settings.markup)
@@ -274,68 +258,18 @@ class Index:
             )
         )  # fmt: skip
 
-    def get(self, doc_id: str) -> Entry | None:
-        """A document by its id, or None."""
-        found = self._entries(DOCUMENTS.c.doc_id == doc_id)
-        return found[0] if found else None
-
-    def text(self, doc_id: str) -> str | None:
-        """The stored text of a document, without markup; None where no text is stored."""
-        return self.transactions.read(
-            lambda connection, config: queries.text_of(self._store, connection, config, doc_id)
-        )  # fmt: skip
-
-    def cluster(self, cluster_id: int) -> list[Entry]:
-        """The documents of a cluster, in the order in which they were added."""
-        return self._entries(CONTENTS.c.cluster == cluster_id)
-
-    def by_url(self, url: str) -> list[Entry]:
-        """The documents with this url, in the order in which they were added."""
-        return self._entries(DOCUMENTS.c.url == url)
-
-    def _entries(self, where: Any) -> list[Entry]:
-        return self.transactions.read(lambda connection, config: queries.entries(connection, where))
-
-    def search(self, query: str, *, limit: int = 10, offset: int = 0) -> Hits:
-        """The documents whose text or title has these words, the best first; `search_words` shows the forms of queries.
-
-        The index must have been made with `search`, or have got a search index by `make_searchable`.
-        """
-        if limit < 1 or offset < 0:
-            raise SettingsError(f"limit must be 1 or more and offset 0 or more, not {limit!r} and {offset!r}")
-        return self.transactions.read(
-            lambda connection, config: search(self._store, connection, config, query, limit, offset)
-        )
-
-    @property
-    def searchable(self) -> bool:
-        """Whether the search index is complete."""
-        state = self.transactions.read(lambda connection, config: search_index.read_state(connection))
-        return state is not None and state.ready
-
-    def pairs(self) -> pa.Table:
-        """Every pair of duplicates, as a batch run with `pairs="all"` finds them (`queries.PAIRS`)."""
-        batches = self.transactions.read(
-            lambda connection, config: list(queries.pairs(self._store, connection, config))
-        )  # fmt: skip
-        return pa.Table.from_batches(batches, schema=queries.PAIRS).sort_by(
-            [("left_id", "ascending"), ("right_id", "ascending")]
-        )
-
-    def stats(self) -> Stats:
-        """The size of the index in numbers."""
-        return self.transactions.read(lambda connection, config: count_stats(self._store, connection, config))
-
     # ------------------------------------------------------------------ upkeep
 
     def verify(self, sample: int | None = None) -> IndexCheck:
-        """Check that the index is whole; with `sample`, keys are made again for a sample of so many texts."""
+        """Check that the index is whole; with `sample`, keys are recomputed for a sample of this number of texts."""
         return self.transactions.read(
             lambda connection, config: check.verify(self._store, connection, config, sample)
         )  # fmt: skip
 
     def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> int:
         """Write all documents to a Parquet file (`upkeep.export.SCHEMA`); returns how many."""
+        from roughly.index.upkeep import export
+
         return self.transactions.read(
             lambda connection, config: export.export(self._store, connection, config, Path(path), overwrite)
         )
@@ -374,6 +308,42 @@ class Index:
             return upgrade.upgrade(database, None if key_file is None else os.fspath(key_file))
         finally:
             database.close()
+
+
+def _made(
+    where: str | os.PathLike[str],
+    settings: Settings,
+    store: str = "text",
+    lexicon: Lexicon | None = None,
+    *,
+    search: bool = False,
+) -> IndexTransactions:
+    """A new index."""
+    config = make_config(settings, store, lexicon)
+    database = IndexStore(where, new=True)
+
+    def make() -> None:
+        with database.write_transaction() as connection:
+            create_tables(database, connection, config)
+            if search:
+                search_index.create(database, connection, config, empty=True)
+
+    try:
+        attempt(database.name, make, tries=2)
+    except BaseException:
+        database.close()
+        raise
+    return IndexTransactions(database, config, settings.options.get("key_file"))
+
+
+def _opened(where: str | os.PathLike[str], key_file: str | os.PathLike[str] | None) -> IndexTransactions:
+    """An existing index."""
+    database = IndexStore(where)
+    try:
+        return IndexTransactions.open(database, key_file)
+    except BaseException:
+        database.close()
+        raise
 
 
 def _sign(batch: pa.RecordBatch, config: IndexConfig) -> SignedBatch:

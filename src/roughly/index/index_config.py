@@ -19,6 +19,7 @@ from roughly import methods
 from roughly.errors import IndexRefused, OutputExists, SettingsError
 from roughly.features.sampling import Sampling
 from roughly.index.storage import schema
+from roughly.index.storage.bodies import stored_bytes
 from roughly.index.storage.meta import write_meta
 from roughly.index.storage.schema import FILES, META
 from roughly.index.storage.store import IndexStore
@@ -85,7 +86,9 @@ def fingerprint(settings: Settings, method: Method) -> str:
 
 
 def make_config(settings: Settings, store: str, lexicon: Lexicon | None = None, generation: int = 1) -> IndexConfig:
-    """The configuration that follows from settings; `lexicon` is what the lexicon `collection` stands for."""
+    """The configuration that follows from settings; `lexicon` is used for the lexicon `collection`."""
+    if settings.verdict is not None:
+        raise SettingsError("a learned verdict is for `roughly dedupe`; make the index with settings without one")
     if store not in STORES:
         raise SettingsError(f"store must be one of {', '.join(STORES)}, not {store!r}")
     if methods.needs_count(settings) and lexicon is None:
@@ -120,7 +123,7 @@ def with_lexicon(config: IndexConfig, lexicon: str | os.PathLike[str] | Lexicon,
 def create_tables(store: IndexStore, connection: Connection, config: IndexConfig) -> None:
     """Make the tables of a new index and store its configuration; refuses a database that has an index."""
     if inspect(connection).has_table("meta"):
-        raise OutputExists(f"{store.name} already holds an index; open it, or use another database")
+        raise OutputExists(f"{store.name} already has an index; open it, or use another database")
     schema.METADATA.create_all(connection)
     write_config(store, connection, config, new=True)
 
@@ -163,7 +166,7 @@ def read_config(
             raise SettingsError(f"{name} was made with another key than the one in {key_file}; give that one")
         settings["options"]["key_file"] = str(key_file)
     pieces = connection.execute(select(FILES.c.body).where(FILES.c.name == _LEXICON).order_by(FILES.c.piece))
-    data = b"".join(bytes(row.body) for row in pieces)
+    data = b"".join(stored_bytes(row.body) for row in pieces)
     if data:
         settings["options"]["lexicon"] = Lexicon.from_bytes(data, f"the lexicon of {name}")
     config = make_config(Settings.from_dict(settings), values["store"], generation=int(values["generation"]))

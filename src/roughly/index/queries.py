@@ -30,19 +30,10 @@ from roughly.index.storage.document_rows import DocumentRow, select_documents
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS, LIVE, REVOKED
 from roughly.index.storage.store import IndexStore
 from roughly.measures import FOR_QUERY
+from roughly.model import SCORED_PAIRS
 
 Ints = npt.NDArray[np.int64]
 _BLOCK = 2_000
-PAIRS = pa.schema(
-    [
-        pa.field("left_id", pa.string(), nullable=False),
-        pa.field("right_id", pa.string(), nullable=False),
-        pa.field("resemblance", pa.float64()),
-        pa.field("containment", pa.float64()),  # fraction of left that right contains
-        pa.field("contained_in", pa.float64()),
-    ]
-)
-"""As `model.PAIRS`, without the columns that only a run has. `left` ranks below `right`."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +45,37 @@ class QueryRequest:
     since: int | None = None  # day
     until: int | None = None
     measure: str | None = None  # of `minimum`, and of the order
+    match_empty: bool = False  # whether a document without words matches other such documents
 
     @classmethod
     def of_days(
-        cls, limit: int | None, minimum: float | None, since: str | None, until: str | None, measure: str | None
+        cls,
+        limit: int | None,
+        minimum: float | None,
+        since: str | None,
+        until: str | None,
+        measure: str | None,
+        match_empty: bool = False,
     ) -> Self:
         """A request as callers write it, with days as dates; checked."""
         if measure is not None:
             checks.refuse(checks.one_of("measure", measure, FOR_QUERY))
         if limit is not None and limit < 1:
             raise SettingsError(f"limit must be 1 or more, or None for all, not {limit!r}")
-        return cls(limit, minimum, read_day("since", since), read_day("until", until), measure)
+        return cls(limit, minimum, read_day("since", since), read_day("until", until), measure, match_empty)
+
+
+def idle_minimum(config: IndexConfig, minimum: float | None, measure: str | None) -> str | None:
+    """A note where a minimum changes nothing, since every match reaches the threshold of the index anyway."""
+    judge = config.judge
+    if minimum is None or judge.measure == "common" or (measure or "resemblance") != judge.measure:
+        return None
+    if minimum >= judge.threshold:
+        return None
+    return (
+        f"note: this index finds documents with a {judge.measure} of at least {judge.threshold:g}; a minimum of "
+        f"{minimum:g} does not find more. Make an index with a lower threshold, or use index copies"
+    )
 
 
 def read_day(name: str, given: str | None) -> int | None:
@@ -85,7 +96,8 @@ def matches(
     query = query_for(config, signed, equal=equal)
     found: list[list[Match]] = [[] for _ in range(len(signed))]
     for owner, digest in enumerate(digests):
-        if digest in known and known[digest].state != REVOKED:
+        counts = request.match_empty or signed.lengths[owner] > 0
+        if counts and digest in known and known[digest].state != REVOKED:
             rows = _documents(store, connection, known[digest].content, request, request.limit)
             found[owner] += [match_of(row, None, 0, key_count(query, owner)) for row in rows]
     matcher = Matcher(store, connection, config)
@@ -208,6 +220,12 @@ def entries(connection: Connection, where: Any) -> list[Entry]:
     ]  # fmt: skip
 
 
+def urls_with(connection: Connection, host: str) -> list[str]:
+    """The distinct urls that have this host anywhere in them, in any case."""
+    found = select(DOCUMENTS.c.url).where(DOCUMENTS.c.url.icontains(host, autoescape=True)).distinct()
+    return [str(url) for url in connection.execute(found).scalars()]
+
+
 def text_of(store: IndexStore, connection: Connection, config: IndexConfig, doc_id: str) -> str | None:
     """The stored text of a document, without markup; None where texts are not stored, or the document was revoked."""
     if config.store != "text":
@@ -279,9 +297,10 @@ def _document_pairs(matcher: Matcher, own: Ints, lengths: Ints, verdicts: MatchV
                     rows.append((one.doc_id, other.doc_id, resemblance, forth, back))
                 else:
                     rows.append((other.doc_id, one.doc_id, resemblance, back, forth))
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(PAIRS)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(SCORED_PAIRS)
     return pa.RecordBatch.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, PAIRS, strict=True)], schema=PAIRS
+        [pa.array(column, field.type) for column, field in zip(columns, SCORED_PAIRS, strict=True)],
+        schema=SCORED_PAIRS,
     )
 
 

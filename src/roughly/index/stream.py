@@ -3,7 +3,8 @@
     >>> for answer in roughly.match(index, documents, add=True):
     ...     answer.verdict, answer.match, answer.score
 
-A document is **known** where the index has a duplicate of it, itself included, and **new** otherwise. With `add` it is
+A document is **known** where the index has a duplicate of it, itself included, and **new** otherwise; one without words
+is new, unless `match_empty`. With `add` it is
 added after it was matched, so the next copy of it is known. With `revoke` all documents that make it known are revoked
 for good (`Index.revoke`). A document that cannot be used is **rejected** with the reason, and the stream continues;
 only a failure of the index stops it.
@@ -58,6 +59,7 @@ class MatchRequest:
     window: int | None = None  # days that a match may be older or newer
     minimum: float | None = None
     measure: str | None = None
+    match_empty: bool = False  # whether a document without words is known by others without words
 
     def __post_init__(self) -> None:
         problems = []
@@ -77,6 +79,11 @@ class MatchRequest:
         """Whether only some duplicates count."""
         return self.window is not None or self.minimum is not None or self.measure is not None
 
+    @property
+    def adds_at_once(self) -> bool:
+        """Whether adding a document tells what it matches, so that no query is needed."""
+        return self.add and not self.narrowed and not self.match_empty
+
 
 def match(
     index: Index,
@@ -87,13 +94,16 @@ def match(
     window: int | None = None,
     minimum: float | None = None,
     measure: str | None = None,
+    match_empty: bool = False,
 ) -> Iterator[MatchAnswer]:
     """Answer documents one by one; each is answered before the next is read.
 
     `window` is how many days a match may be older or newer than the document, which counts as of today where it has no
-    date; `minimum` is the least score by `measure`.
+    date; `minimum` is the least score by `measure`. A document without words is new, unless `match_empty`.
     """
-    request = MatchRequest(add=add, revoke=revoke, window=window, minimum=minimum, measure=measure)
+    request = MatchRequest(
+        add=add, revoke=revoke, window=window, minimum=minimum, measure=measure, match_empty=match_empty
+    )
     listed = [documents] if isinstance(documents, Mapping) else documents
     return _each(index, listed, request)
 
@@ -112,7 +122,7 @@ def answer(index: Index, records: list[tuple[str, Any]], request: MatchRequest) 
             answers[place] = MatchAnswer(record, None, "rejected", reason=problem)
         else:
             good.append(place)
-    if request.add and not request.narrowed:
+    if request.adds_at_once:
         # where dates decide, a text counts by the date of its best document, which may be one that comes later
         step = len(good) or 1 if index.config.judge.dates is None else 1
         for at in range(0, len(good), step):
@@ -172,7 +182,8 @@ def _query_all(
     if request.window is not None:  # each has a window of its own
         return {place: _one(index, *records[place], request) for place in places}
     documents = [{"doc_id": "?", **records[place][1]} for place in places]
-    found = index.queries(documents, limit=1, minimum=request.minimum, measure=request.measure) if places else []
+    asked = {"minimum": request.minimum, "measure": request.measure, "match_empty": request.match_empty}
+    found = index.queries(documents, limit=1, **asked) if places else []  # type: ignore[arg-type]
     return {
         place: _answer(index, *records[place], matches[0] if matches else None, request)
         for place, matches in zip(places, found, strict=True)
@@ -197,7 +208,8 @@ def _best(index: Index, document: Mapping[str, Any], request: MatchRequest) -> M
 def _matches(index: Index, document: Mapping[str, Any], request: MatchRequest, limit: int | None) -> list[Match]:
     since, until = _around(document.get("date"), request.window, index.settings.date_format)
     return index.query(
-        document, limit=limit, minimum=request.minimum, measure=request.measure, since=since, until=until
+        document, limit=limit, minimum=request.minimum, measure=request.measure, since=since, until=until,
+        match_empty=request.match_empty,
     )  # fmt: skip
 
 

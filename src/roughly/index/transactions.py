@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from roughly.errors import IndexRefused
+from roughly.errors import IndexDamaged, IndexRefused, RoughlyError, first_line
 from roughly.index.index_config import IndexConfig, read_config
+from roughly.index.storage.column_values import refuse_wrong_values
 from roughly.index.storage.failures import attempt, translated
 from roughly.index.storage.store import IndexStore
 
@@ -53,9 +54,10 @@ class IndexTransactions:
             config = self.config
             with transaction() as connection:
                 generation = self.store.value(connection, _GENERATION)
-                if generation is None or int(generation) != config.generation:
+                if str(generation) != str(config.generation):
                     raise _ConfigChanged
-                return work(connection, config)
+                with refuse_wrong_values(self.store, connection):
+                    return work(connection, config)
 
         for _ in range(_REFRESHES):
             try:
@@ -68,7 +70,7 @@ class IndexTransactions:
     def read_transaction(self) -> Iterator[Connection]:
         """The connection of a transaction that reads; errors are raised at once, without another try."""
         try:
-            with self.store.read_transaction() as connection:
+            with self.store.read_transaction() as connection, refuse_wrong_values(self.store, connection):
                 yield connection
         except DBAPIError as problem:
             raise translated(self.store.name, problem) from problem
@@ -79,6 +81,15 @@ def _read_config(store: IndexStore, key_file: str | os.PathLike[str] | None) -> 
 
     def work() -> IndexConfig:
         with store.read_transaction() as connection:
-            return read_config(connection, store.name, key)
+            store.refuse_foreign_code(connection)
+            try:
+                return read_config(connection, store.name, key)
+            except RoughlyError:
+                raise
+            except (ValueError, TypeError, LookupError, AttributeError) as problem:
+                raise IndexDamaged(
+                    f"{store.name} is damaged: its settings cannot be read ({first_line(problem)}); restore it from a "
+                    "copy, or import it again"
+                ) from problem
 
     return attempt(store.name, work)

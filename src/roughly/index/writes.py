@@ -151,6 +151,8 @@ class DocumentWriter:
                 match = match_of(row, None, place, key_count(query, place))
             elif text.state != REVOKED and match is None and status == "updated":
                 match = self._another(doc_id, content, query, place)
+            if not self.signed.lengths[place]:
+                match = None  # nothing is known of a document without words
             results.append(Added(doc_id, cluster, status, match))
         return results
 

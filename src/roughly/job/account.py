@@ -1,21 +1,27 @@
-"""The account of a run: run.json, and what the report shows."""
+"""The record of a run: run.json, and the data of the report."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from roughly import machine
 from roughly.engines.relational.summary import Summary
 from roughly.job.document_texts import texts_of
 from roughly.meter import Stage
 from roughly.methods import METHODS, Method, contents, s_curve
 from roughly.methods.judgement import judgement
 from roughly.settings import Resources, Settings
-from roughly.sources.part import Part
+from roughly.sources.part import Part, id_origin
 from roughly.version import __version__
 
 if TYPE_CHECKING:
     from roughly.report.data import RunData
+
+
+_SHOWN = (0.5, 0.6, 0.7, 0.8, 0.9)
+"""Similarities at which the summary gives the chance to be found."""
 
 
 def account(
@@ -23,24 +29,29 @@ def account(
     stages: Sequence[Stage], more_counts: dict[str, int],
 ) -> dict[str, Any]:  # fmt: skip
     """The content of run.json."""
-    held = contents(settings, method)
+    digests = contents(settings, method)
     judged = judgement(method)
     if judged["threshold"] is not None and judged["measure"] != "common":
-        judged["threshold"] = settings.threshold  # another than the method's after `rethreshold`
-    request = settings.to_dict()
-    request["options"].pop("key_file", None)  # neither the key nor where it lies; its digest is below
+        judged["threshold"] = settings.threshold  # differs from the method's after `rethreshold`
+    written = settings.to_dict()
+    written["options"].pop("key_file", None)  # neither the key nor its path; its digest is below
     return {
         "roughly": __version__,
-        "fingerprint": settings.fingerprint(held),
-        "settings": request,
-        "contents": {"key" if name == "key_file" else name: digest for name, digest in held.items()},
+        "fingerprint": settings.fingerprint(digests),
+        "settings": written,
+        "contents": {"key" if name == "key_file" else name: digest for name, digest in digests.items()},
         "judged": judged,
-        "resources": {"threads": resources.threads, "memory": resources.memory},
+        "resources": {
+            "threads": resources.threads,
+            "memory": resources.memory,
+            "limits": dataclasses.asdict(machine.limits()),
+        },
         "inputs": [part.name for part in parts],
+        "ids": dataclasses.asdict(id_origin(parts)),
         "counts": summary.counts | more_counts,
         "dates": _dates(summary.dates, parts),
         "stages": [stage.to_dict() for stage in stages],
-        "s_curve": promise(method, settings.threshold),
+        "s_curve": promise(method, settings.threshold, summary.lengths),
         "seconds": sum(stage.seconds for stage in stages),
         "peak_memory": max((stage.peak_memory for stage in stages), default=0),
         "guesses": sorted({note for part in parts for note in part.notes}),
@@ -48,7 +59,7 @@ def account(
 
 
 def _dates(read: dict[str, Any], parts: Sequence[Part]) -> dict[str, Any]:
-    """How many dates were read, with examples of the others by file and record."""
+    """Numbers of dates read and unread, with examples of unread ones by file and record."""
 
     def example(row: dict[str, Any]) -> dict[str, Any]:
         part = parts[row["part"]]
@@ -57,22 +68,31 @@ def _dates(read: dict[str, Any], parts: Sequence[Part]) -> dict[str, Any]:
     return {n: [example(row) for row in value] if n.endswith("examples") else value for n, value in read.items()}
 
 
-def promise(method: Method, threshold: float) -> dict[str, Any] | None:
-    """What follows from the settings, and the S-curve: what the keys promise at the threshold and at every other
-    similarity. Methods for which that depends on more than the similarity have no points."""
+def promise(method: Method, threshold: float, lengths: Sequence[int] = ()) -> dict[str, Any] | None:
+    """Parameters derived from the settings, and the S-curve: the recall of the keys at the threshold and at other
+    similarities; and the chance that a pair at the threshold is found, by the lengths of documents.
+
+    Methods whose recall depends on more than the similarity and the length have no points.
+    """
     described = method.describe()
     if not described:
         return None
     if not METHODS[method.name].has_curve:
         return described
     recall = method.candidate_probability(threshold)
-    return described | {"threshold": threshold, "recall": recall, "points": s_curve(method)}
+    curve = described | {"threshold": threshold, "recall": recall, "points": s_curve(method)}
+    found = [method.found_probability(threshold, length) for length in lengths]
+    if all(chance == recall for chance in found):  # it does not depend on the length
+        return curve
+    middle = sorted(lengths)[len(lengths) // 2]
+    at = [(similarity, method.found_probability(similarity, middle)) for similarity in _SHOWN]
+    return curve | {"lengths": list(lengths), "found": found, "found_at_median": at}
 
 
 def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, method: Method, threads: int) -> RunData:
-    """What the report shows but for run.json, with the texts of its samples.
+    """The data of the report beside run.json, with the texts of its samples.
 
-    Where pairs were judged by keys in common, nothing was measured; the few that are shown are measured here.
+    Pairs that were judged by common keys have no scores; the few that are shown are measured here.
     """
     from roughly.report.data import PairSample, RunData
     from roughly.verify.scores import score_texts
@@ -88,7 +108,7 @@ def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, met
         left, right = texts[row["left_part"], row["left_row"]], texts[row["right_part"], row["right_row"]]
         values = row["resemblance"], row["containment"], row["contained_in"]
         if unmeasured:
-            found = score_texts(left, right, settings.shingle_size)
+            found = score_texts(left, right, settings.shingle_size, settings.shingle_unit)
             values = found.resemblance, found.containment, found.contained_in
         return PairSample(row["left_id"], row["right_id"], left, right, *values)
 

@@ -1,8 +1,8 @@
-"""New documents against an archive: what the archive has is removed, and names the archive's document.
+"""New documents against an archive: duplicates of archived documents are removed, with the archived one as witness.
 
-It is as if the archive's documents came before all new ones and all of them stayed. So new documents are asked for in
-the index first; those that have a match go, and are hidden from the run; the rest is deduplicated among itself. A
-document that resembles only one that went stays: its witness would not be there.
+The result is as if the archive's documents came before all new ones and all of them were kept. So the index is queried
+with the new documents first; those with a match are removed and hidden from the run; the others are deduplicated among
+themselves. A document that resembles only removed ones is kept, since it would have no witness.
 
 In `documents.parquet` and `pairs.parquet` of such a run a column `in_archive` says whether `kept_id`, or `right_id`,
 names a document of the archive.
@@ -37,12 +37,12 @@ from roughly.threads import map_in_order
 Ints = npt.NDArray[np.int64]
 IN_ARCHIVE = pa.field("in_archive", pa.bool_(), nullable=False)
 _FOUND = SCORED_PAIRS
-"""A new document, the archive's that it is most like, and how much."""
-_SPOOLED = 100_000  # of them in memory
+"""A new document, the most similar one of the archive, and the scores."""
+_SPOOLED = 100_000  # matches in memory
 
 
 class UnmatchedRows:
-    """A part without the rows that the archive has."""
+    """A part without the rows that match the archive."""
 
     def __init__(self, part: Part, hidden: Ints) -> None:
         self._part, self._hidden = part, hidden
@@ -54,7 +54,7 @@ class UnmatchedRows:
         return UnmatchedRows, (self._part, self._hidden)
 
     def parse(self, chunk: Chunk) -> Parsed:
-        """The documents of one piece that the archive does not have."""
+        """The documents of one piece that do not match the archive."""
         parsed = self._part.parse(chunk)
         if not len(self._hidden):
             return parsed
@@ -63,7 +63,7 @@ class UnmatchedRows:
 
 
 class ArchiveMatches:
-    """What an archive says of new documents. Of those that it has, a number each is in memory; the rest is on disk."""
+    """The matches of new documents in an archive. In memory is one number per matched document; the rest is on disk."""
 
     def __init__(self, index: Index, parts: Sequence[Part], threads: int, temp: Path | None = None) -> None:
         self.index = index
@@ -74,17 +74,17 @@ class ArchiveMatches:
         waiting: list[tuple[Any, ...]] = []
         hidden: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in parts]
         items = ((number, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
-        for number, batch, found in map_in_order(lambda item: self._ask(parts, *item), items, threads):
-            gone = np.array([bool(matches) for matches in found], np.bool_)
+        for number, batch, found in map_in_order(lambda item: self._query(parts, *item), items, threads):
+            known = np.array([bool(matches) for matches in found], np.bool_)
             self.documents += len(found)
-            self.removed += int(gone.sum())
-            ids = batch.column("doc_id").filter(pa.array(gone)).to_pylist()
+            self.removed += int(known.sum())
+            ids = batch.column("doc_id").filter(pa.array(known)).to_pylist()
             first = (matches[0] for matches in found if matches)
             waiting += [
                 (doc_id, match.doc_id, match.resemblance, match.containment, match.contained_in)
                 for doc_id, match in zip(ids, first, strict=True)
             ]
-            hidden[number].append(batch.column("row").to_numpy()[gone])
+            hidden[number].append(batch.column("row").to_numpy()[known])
             if len(waiting) >= _SPOOLED:
                 self._spool(waiting)
                 waiting = []
@@ -92,26 +92,26 @@ class ArchiveMatches:
         self.rows = [np.concatenate(some) for some in hidden]
         self.parts: list[Part] = [UnmatchedRows(part, rows) for part, rows in zip(parts, self.rows, strict=True)]
 
-    def _ask(self, parts: Sequence[Part], number: int, chunk: Chunk) -> tuple[int, pa.RecordBatch, list[list[Match]]]:
+    def _query(self, parts: Sequence[Part], number: int, chunk: Chunk) -> tuple[int, pa.RecordBatch, list[list[Match]]]:
         batch = parts[number].parse(chunk).batch
-        return number, batch, self.index.queries(batch, limit=1) if batch.num_rows else []
+        return number, batch, self.index.queries(batch, limit=1, match_empty=True) if batch.num_rows else []
 
     def _spool(self, matches: list[tuple[Any, ...]]) -> None:
         if not matches:
             return
         columns = [
-            pa.array(summary, field.type) for summary, field in zip(zip(*matches, strict=True), _FOUND, strict=True)
+            pa.array(values, field.type) for values, field in zip(zip(*matches, strict=True), _FOUND, strict=True)
         ]
         path = self._folder / f"{len(self._files):06d}.parquet"
         write_sorted(pa.table(columns, schema=_FOUND), _FOUND.names[:2], path)
         self._files.append(path)
 
     def identity(self) -> list[Any]:
-        """What must be the same for an unfinished run to go on."""
+        """What must be the same to resume an unfinished run."""
         return [self.index.fingerprint, [[len(rows), int(rows.sum())] for rows in self.rows]]
 
     def write(self, folder: Path) -> None:
-        """Put what the archive has into the tables of the run, and into its account."""
+        """Add the matches to the tables of the run, and their counts to run.json."""
         _merge(folder, "documents", self._files, _as_documents, ["doc_id"])
         _merge(folder, "pairs", self._files, _as_pairs, ["left_id", "right_id"])
         self._clear()
@@ -125,7 +125,7 @@ class ArchiveMatches:
 
 
 def settings_against(index: Index, request: Mapping[str, Any]) -> Settings:
-    """The settings of the archive, and what was asked for beside them; whatever would change verdicts is refused."""
+    """The settings of the archive with the given options; an option that would change verdicts is refused."""
     own = index.settings.to_dict()
     own["options"] = dict(index.settings.options)
     settings = Settings.gather(own, {name: value for name, value in request.items() if value is not None})
@@ -133,15 +133,24 @@ def settings_against(index: Index, request: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def open_archive(where: str | os.PathLike[str], request: Mapping[str, Any]) -> Index:
-    """The archive; a secret key is among what was asked for."""
+class LentIndex(Index):
+    """An index that the caller has open, and closes."""
+
+    def close(self) -> None:
+        """Leave it open."""
+
+
+def open_archive(where: Index | str | os.PathLike[str], request: Mapping[str, Any]) -> Index:
+    """The archive; its secret key, if any, is among the given options."""
+    if isinstance(where, Index):
+        return LentIndex.of(where.transactions)
     given: Iterable[Mapping[str, Any]] = (request, request.get("options") or {})
     key_file = next((layer["key_file"] for layer in given if layer.get("key_file")), None)
     return Index.open(where, key_file=key_file)
 
 
 def _as_documents(found: pa.Table) -> dict[str, Any]:
-    """Columns of documents.parquet that are known of documents that the archive has."""
+    """Columns of documents.parquet for documents that match the archive."""
     names = found["right_id"]
     scores = {name: found[name] for name in _FOUND.names[2:]}
     ids = {"doc_id": found["left_id"], "cluster_id": names, "kept_id": names}
@@ -149,7 +158,7 @@ def _as_documents(found: pa.Table) -> dict[str, Any]:
 
 
 def _as_pairs(found: pa.Table) -> dict[str, Any]:
-    """Columns of pairs.parquet that are known of them and their witnesses."""
+    """Columns of pairs.parquet for them and their witnesses."""
     return {**{name: found[name] for name in _FOUND.names}, "witness": _every(True, len(found))}
 
 
@@ -166,7 +175,7 @@ def _filled(columns: dict[str, Any], count: int, schema: pa.Schema) -> pa.Table:
 def _merge(
     folder: Path, name: str, files: Sequence[Path], shown: Callable[[pa.Table], dict[str, Any]], order: list[str]
 ) -> None:
-    """Put what was found into a table of the run, which is sorted; where one column names a row, it must do so.
+    """Merge the matches into a sorted table of the run; if it is sorted by one column, its values must be unique.
 
     The table is then one file, also where the engine wrote a folder of them.
     """

@@ -18,7 +18,7 @@ Place = tuple[int, int]  # part, row
 
 
 class SourceRecord(NamedTuple):
-    """A document as it stands in the input now."""
+    """A document as it is in the input now."""
 
     doc_id: str
     text: str  # without markup
@@ -26,14 +26,14 @@ class SourceRecord(NamedTuple):
 
 
 def texts_of(parts: Sequence[Part], places: Iterable[Place], main_only: bool, threads: int = 1) -> dict[Place, str]:
-    """The text of each place, without markup."""
+    """The text at each position, without markup."""
     return {place: record.text for place, record in records_of(parts, places, main_only, threads).items()}
 
 
 def records_of(
     parts: Sequence[Part], places: Iterable[Place], main_only: bool, threads: int = 1
 ) -> dict[Place, SourceRecord]:
-    """What stands at each place."""
+    """The document at each position."""
     rows: dict[int, set[int]] = defaultdict(set)
     for place in places:
         rows[place[0]].add(place[1])

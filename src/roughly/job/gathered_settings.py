@@ -1,4 +1,4 @@
-"""Settings from everywhere: a preset, over it a file, over both what was asked for."""
+"""Settings from a preset, a file and options."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from roughly.methods.presets import preset as find_preset
 from roughly.settings import Settings
 
 
-def settle(request: Mapping[str, Any], *, preset: str | None = None, file: Path | None = None) -> Settings:
-    """What was asked for wins over the file, the file over the preset."""
+def merge_settings(options: Mapping[str, Any], *, preset: str | None = None, file: Path | None = None) -> Settings:
+    """Options override the file, the file overrides the preset."""
     below = dict(find_preset(preset).settings) if preset is not None else {}
     written = read_settings(file) if file is not None else {}
     try:
-        return Settings.gather(below, written, request)
+        return Settings.gather(below, written, options)
     except SettingsError as problem:
-        raise SettingsError(*(_placed(line, file, written, request) for line in problem.problems)) from None
+        raise SettingsError(*(_placed(line, file, written, options) for line in problem.problems)) from None
 
 
-def _placed(problem: str, file: Path | None, written: Mapping[str, Any], request: Mapping[str, Any]) -> str:
-    """The problem, with the file's name before it where it is about something that only the file says."""
+def _placed(problem: str, file: Path | None, written: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """The problem, prefixed with the file's name if it is about a value that only the file has."""
     words = problem.split(";")[0].replace("'", " ").split()
-    there = [name for name in written if name in words and name not in request]
+    there = [name for name in written if name in words and name not in options]
     return f"{file}: {problem}" if there else problem

@@ -1,4 +1,4 @@
-"""What differs between the engines in a job: how the input is opened, which engine is made, what is handed back."""
+"""What differs between the engines in a job: how the input is opened, which engine is made, what is returned."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from roughly.engines.local import LocalEngine
+from roughly.engines.local.engine import LocalEngine
+from roughly.engines.local.memory_budget import record_memory
 from roughly.engines.relational.base_engine import RelationalEngine
 from roughly.engines.workspace import Workspace
+from roughly.job.kept_file import KeptFile
 from roughly.job.result import Result
 from roughly.job.session import Session, check_memory
 from roughly.meter import Meter
@@ -25,21 +27,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DedupeRequest:
-    """What is asked of a run.
+    """The options of a run.
 
-    With `resume` true or false, what an interrupted run leaves stays beside the output and can be resumed; with None it
-    does not, and on one machine the result can be asked for another threshold. `index` names an index to make of the
-    run; `archive` is an open index whose documents are removed from the input.
+    With `resume` true or false, the files of an interrupted run are kept beside the output and can be resumed; with
+    None they are not, and on one machine the result can be computed at another threshold. `file` is one file of what is
+    kept, `drop` a file of the ids that are removed. `index` names an index to make of the run; `archive` is an open
+    index: duplicates of its documents are removed; with `only_against`, nothing else is.
     """
 
     settings: Settings
     resources: Resources
     reading: ReadOptions
     output: Path | None = None
+    file: KeptFile | None = None
+    drop: Path | None = None
     overwrite: bool = False
     resume: bool | None = None
     index: str | os.PathLike[str] | None = None
     archive: Index | None = None
+    only_against: bool = False
+
+    @property
+    def files(self) -> list[Path]:
+        """The single files to write."""
+        return [path for path in (self.file.path if self.file is not None else None, self.drop) if path is not None]
 
 
 Paths = Iterable[str | os.PathLike[str]]
@@ -49,13 +60,17 @@ class Launcher(Protocol):
     """How a run is made on one engine."""
 
     shares_work: bool
-    """Whether the work must lie beside the output, where all workers see it."""
+    """Whether working files must be beside the output, where all workers see them."""
 
     def check(self, request: DedupeRequest) -> None:
-        """Refuse at the start what cannot be done."""
+        """Refuse impossible requests at the start."""
 
     def working(self) -> AbstractContextManager[None]:
-        """Everything from opening the input on happens within."""
+        """Context of the run, from opening the input on."""
+        ...
+
+    def record_memory(self, resources: Resources) -> int | None:
+        """Bytes of the largest record that can be processed, if this process decides that."""
         ...
 
     def open(self, data: Any, paths: Paths | None, reading: ReadOptions, spool: Path) -> list[Part]:
@@ -69,7 +84,7 @@ class Launcher(Protocol):
         ...
 
     def result(self, folder: Path, session: Session, scratch: Path | None) -> Any:
-        """What is handed back; the session is closed where nothing more can be asked of it."""
+        """The result; the session is closed if it is not needed any more."""
 
 
 class LocalLauncher:
@@ -78,12 +93,16 @@ class LocalLauncher:
     shares_work = False
 
     def check(self, request: DedupeRequest) -> None:
-        """Refuse a memory that is too small for any run."""
+        """Refuse a memory limit that is too small for any run."""
         check_memory(request.resources)
 
     def working(self) -> AbstractContextManager[None]:
         """Nothing has to be prepared."""
         return nullcontext()
+
+    def record_memory(self, resources: Resources) -> int | None:
+        """A thread's share of the memory."""
+        return record_memory(resources)
 
     def open(self, data: Any, paths: Paths | None, reading: ReadOptions, spool: Path) -> list[Part]:
         """The parts of files, or of Python objects."""
@@ -98,7 +117,7 @@ class LocalLauncher:
         return LocalEngine(parts, settings, resources, workspace, meter)
 
     def result(self, folder: Path, session: Session, scratch: Path | None) -> Result:
-        """A `Result`; where the work lies in a temporary folder it can be asked for another threshold."""
+        """A `Result`; if the working files are in a temporary folder, it can be computed at another threshold."""
         if scratch is None:
             session.close()
             return Result(folder)

@@ -1,8 +1,11 @@
-"""Where a run works and where its result goes: it appears whole or not at all, and never in place of something else.
+"""The folders of a run: its result appears complete or not at all, and never replaces something else.
 
-With an output, the result is built in `OUT.partial` beside it and renamed when everything is in it; what was there
-before stays until that moment. The work (keys, tokens, spill) lies in the same folder where the run may be
-resumed, and otherwise in a temporary one that outlives the run, so that its result can be asked for another threshold.
+With an output, the result is built in `OUT.partial` beside it and renamed when it is complete; an older result is kept
+until then. Working files (keys, tokens, spill) are in the same folder if the run may be resumed, and otherwise in a
+temporary one that outlives the run, so that its result can be computed at another threshold.
+
+A run may also write single files (one of what is kept, a list of ids): each is written beside its place under another
+name and renamed at the end. If nothing but files is asked for, `FILE.partial` has the working files.
 """
 
 from __future__ import annotations
@@ -11,33 +14,44 @@ import fcntl
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
 from roughly.errors import DiskFull, Interrupted, MemoryTooSmall, OutputError, OutputExists, RoughlyError
+from roughly.sources.streams import unfinished_name
 
 
 class OutputFolder:
-    """The folders of one run. In a `with` block, a failure leaves only what `--resume` can go on with."""
+    """The folders of one run. In a `with` block, a failure keeps only what `--resume` can use."""
 
     def __init__(
         self,
         output: Path | None,
         *,
+        files: Sequence[Path] = (),
         overwrite: bool = False,
         resumable: bool = False,
         resume: bool = False,
         temp: Path | None = None,
     ) -> None:
-        self.output, self.resumable, self.resume = output, resumable and output is not None, resume
+        named = output or next(iter(files), None)
+        self.output, self.resumable, self.resume = output, resumable and named is not None, resume
+        self.files = list(files)
         if output is not None and output.name in ("", ".."):  # "." or "..": a folder without a name of its own
             self.output = output = Path(os.path.abspath(output))  # noqa: PTH100 - a link stays a link
-        self.partial = None if output is None or not output.name else output.with_name(output.name + ".partial")
+        has_folder = output is not None or self.resumable
+        beside = (output or named) if has_folder else None
+        self.partial = None if beside is None or not beside.name else beside.with_name(beside.name + ".partial")
+        for file in self.files:
+            _check_file(file, overwrite)
         if output is not None and self.partial is not None:
             _check(output, self.partial, overwrite, resume)
+        if self.partial is not None:
+            _check_unfinished(self.partial, overwrite, resume)
         if temp is not None and not temp.is_dir():
-            raise OutputError(f"{temp} is no folder to spill to; make it, or name another with --temp")
+            raise OutputError(f"{temp} is not a folder to spill to; make it, or name another with --temp")
         self.scratch = None if self.resumable else Path(tempfile.mkdtemp(prefix="roughly-", dir=temp))
         base = self.partial or self.scratch
         home = self.scratch or self.partial
@@ -68,16 +82,19 @@ class OutputFolder:
             raise Interrupted(self.how_to_go_on()) from None
 
     def finish(self) -> Path:
-        """Put the result in its place and keep nothing else."""
+        """Move the result to its folder and delete everything else."""
         folder = self.publish()
         if self.scratch is not None:
             shutil.rmtree(self.scratch, ignore_errors=True)
         return folder
 
     def publish(self) -> Path:
-        """Put the result in its place, in one step, and say where that is."""
+        """Move the files to their places and the result to its folder, each in one step; returns the folder."""
+        for file in self.files:
+            self.unfinished(file).replace(file)
         if self.output is None or self.partial is None:
             self.release()
+            self.scratch = self.scratch or self.partial
             return self.result
         old = self.partial / "replaced"
         shutil.rmtree(old, ignore_errors=True)
@@ -88,9 +105,15 @@ class OutputFolder:
         shutil.rmtree(self.partial, ignore_errors=True)
         return self.output
 
+    def unfinished(self, file: Path) -> Path:
+        """Where a file is written until the run has ended."""
+        return file.with_name(unfinished_name(file.name))
+
     def abandon(self, problem: BaseException) -> None:
-        """The run failed: leave only what `--resume` can go on with."""
+        """The run failed: keep only what `--resume` can use."""
         self.release()
+        for file in self.files:
+            self.unfinished(file).unlink(missing_ok=True)
         if self.scratch is not None:
             shutil.rmtree(self.scratch, ignore_errors=True)
         same_again = isinstance(problem, RoughlyError) and not isinstance(
@@ -100,17 +123,18 @@ class OutputFolder:
             shutil.rmtree(self.partial, ignore_errors=True)
 
     def release(self) -> None:
-        """Let others have the folder."""
+        """Release the folder."""
         self._lock.close()
 
     def how_to_go_on(self) -> str:
-        """What to tell a user who stopped the run."""
-        where = f"nothing was written to {self.output}" if self.output else "nothing was written"
-        return f"stopped; {where}: " + ("go on with --resume" if self.resumable else "run it again")
+        """The message for a user who stopped the run."""
+        named = [str(path) for path in (self.output, *self.files) if path is not None]
+        where = f"nothing was written to {' and '.join(named)}" if named else "nothing was written"
+        return f"stopped; {where}: " + ("continue with --resume" if self.resumable else "run it again")
 
 
 def _locked(folder: Path) -> TextIO:
-    """Hold the folder for this process; the lock goes with it, however it ends."""
+    """Lock the folder for this process; the lock ends with the process."""
     handle = (folder / "lock").open("a+")
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -120,21 +144,36 @@ def _locked(folder: Path) -> TextIO:
     return handle
 
 
+def _check_file(file: Path, overwrite: bool) -> None:
+    if file.is_dir():
+        raise OutputExists(
+            f"{file} is a folder, and a name with this ending asks for one file; choose another name, or write {file}/ "
+            "for the folder of a run"
+        )
+    if file.exists() and not overwrite:
+        raise OutputExists(f"{file} exists; add --overwrite to replace it")
+    if not file.parent.is_dir():
+        raise OutputError(f"{file}: there is no folder {file.parent}; make it, or name another")
+
+
 def _check(output: Path, partial: Path, overwrite: bool, resume: bool) -> None:
     if output.is_mount():
-        raise OutputExists(f"{output} is a mount point, which cannot appear in one step; name a folder inside it")
+        raise OutputExists(f"{output} is a mount point, which cannot be replaced in one step; name a folder inside it")
     if output.exists() and not output.is_dir():
         raise OutputExists(f"{output} is a file; the output is a folder, choose another name")
     if output.is_dir() and any(output.iterdir()):
         if not (output / "run.json").exists():
-            raise OutputExists(f"{output} holds files that are no run of roughly; choose another output")
+            raise OutputExists(f"{output} holds files that are not a run of roughly; choose another output")
         if not overwrite:
             done = "; it is complete, so there is nothing to resume" if resume and not partial.exists() else ""
             raise OutputExists(f"{output} already holds a run{done}; add --overwrite to replace it")
+
+
+def _check_unfinished(partial: Path, overwrite: bool, resume: bool) -> None:
     if partial.exists() and not resume:
         if not overwrite:
             raise OutputExists(
-                f"{partial} holds an unfinished run; go on with --resume, or start anew with --overwrite"
+                f"{partial} holds an unfinished run; continue with --resume, or start anew with --overwrite"
             )
         _locked(partial).close()
         shutil.rmtree(partial)

@@ -1,11 +1,10 @@
-"""`dedupe --plan`: what a run would take, from running a sample of the input.
+"""`dedupe --plan`: estimates of time, memory and disk, from running a sample of the input.
 
-The sample is the first pieces of files spread over the input, taken along the whole road with the same settings.
-What grows with bytes, with documents and with candidates is scaled by each; what does not grow (starting up, drawing
-the report) is not.
+The sample is the first pieces of files spread over the input, run through every stage with the same settings. Costs
+that grow with bytes, documents or candidates are scaled by each; fixed costs (starting up, drawing the report) are not.
 
-A small sample of a large collection holds few pairs of duplicates, since the other half of a pair is mostly outside of
-it. So at least `ASSUMED_SHARE` of the documents are taken to be candidates, which is usual for crawls, and more where
+A small sample of a large collection has few pairs of duplicates, since the other half of a pair is mostly outside of
+it. So at least `ASSUMED_SHARE` of the documents are assumed to be candidates, which is usual for crawls, and more if
 the sample has more.
 """
 
@@ -15,13 +14,15 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from roughly import methods
-from roughly.engines.local.engine import BASE_MEMORY, LocalEngine
+from roughly.engines.local.engine import LocalEngine
+from roughly.engines.local.memory_budget import BASE_MEMORY, record_memory
 from roughly.engines.workspace import Workspace
 from roughly.errors import InputMissing
 from roughly.job.account import promise
@@ -30,24 +31,24 @@ from roughly.job.session import Session, check_memory
 from roughly.meter import Meter
 from roughly.settings import ReadOptions, Resources, Settings
 from roughly.sources import open_parts
-from roughly.sources.part import Chunk, Mask, Parsed, Part, Rows
+from roughly.sources.part import ALONE, Chunk, CopyBudget, Mask, Parsed, Part, Rows
 
 SAMPLE_BYTES = 64 << 20
 SAMPLE_PARTS = 16
 ASSUMED_SHARE = 0.3
-"""Of the documents, share a key with another."""
+"""Assumed fraction of documents that share a key."""
 _COPYING = {"parquet": 0.7}
-"""What copying the documents that stay takes, in times of reading them; other formats are copied byte by byte."""
+"""Time to copy the kept documents, as a multiple of reading them; other formats are copied byte by byte."""
 _COPYING_BYTES = 0.2
 _CANDIDATE = 3.5
-"""What a candidate takes, read again, verified and told its kind, in times of reading it. Measured on ten million
-documents; the few candidates of a sample lie far apart and would cost many times as much."""
+"""Time per candidate (reading it again, verifying it, finding its kind), as a multiple of reading it. Measured on ten
+million documents; the few candidates of a sample are far apart and would cost many times as much."""
 _BY_DOCUMENT = ("rank", "group", "write")
 _STARTING = 2.0
-"""Seconds until the first document is read, and for kernels that are loaded on the way."""
+"""Seconds until the first document is read, and for loading kernels."""
 _BYTES_A_DOCUMENT = 40
 _BYTES_A_CANDIDATE = 300
-"""Memory that grows with the number of documents, whatever their size: ranks and flags; buckets and bitmaps."""
+"""Bytes per document and per candidate, whatever their size: ranks and flags; buckets and bitmaps."""
 
 
 class _Head:
@@ -56,7 +57,7 @@ class _Head:
     def __init__(self, part: Part, budget: int) -> None:
         self.part, self.budget = part, budget
         self.name, self.format, self.kept_name = part.name, part.format, part.kept_name
-        self.notes, self.size = part.notes, part.size
+        self.notes, self.size, self.reads_in_parse = part.notes, part.size, False
         self.read = 0
 
     def chunks(self, rows: Rows | None = None) -> Iterator[Chunk]:
@@ -72,7 +73,7 @@ class _Head:
     def parse(self, chunk: Chunk) -> Parsed:
         return self.part.parse(chunk)
 
-    def copy(self, keep: Mask, folder: Path) -> int:
+    def copy(self, keep: Mask, folder: Path, budget: CopyBudget = ALONE) -> int:
         return 0
 
     def stamp(self) -> int:
@@ -89,7 +90,7 @@ def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, r
     place = OutputFolder(None, temp=resources.temp)
     scratch = place.scratch or place.result
     try:
-        parts = open_parts(list(inputs), reading, scratch)
+        parts = open_parts(list(inputs), replace(reading, record_memory=record_memory(resources)), scratch)
         chosen = [parts[i] for i in np.unique(np.linspace(0, len(parts) - 1, SAMPLE_PARTS).astype(int))]
         heads = [_Head(part, SAMPLE_BYTES // len(chosen)) for part in chosen]
         fixed = _fixed(chosen[0], settings, resources, scratch / "first")
@@ -106,26 +107,26 @@ def make_plan(inputs: Sequence[str], settings: Settings, resources: Resources, r
 def _session(
     heads: Sequence[_Head], settings: Settings, resources: Resources, work: Path
 ) -> tuple[Session, LocalEngine]:
-    workspace = Workspace(work, {})
+    workspace = Workspace(work, {}, threads=resources.threads)
     engine = LocalEngine(heads, settings, resources, workspace, Meter())
     return Session(engine, workspace, resources), engine
 
 
 def _fixed(part: Part, settings: Settings, resources: Resources, scratch: Path) -> dict[str, float]:
-    """What each stage takes for one piece of a part: nearly nothing of it grows with the input.
+    """Seconds of each stage for one piece of a part: mostly fixed costs.
 
-    Kernels are loaded meanwhile, and so not in the sample.
+    It also loads the kernels, so that the sample does not.
     """
     (scratch / "result").mkdir(parents=True)
     session, _ = _session([_Head(part, 1)], settings, resources, scratch / "work")
-    with suppress(InputMissing):  # a part without documents says nothing
+    with suppress(InputMissing):  # a part without documents shows nothing
         session.run(scratch / "result")
     session.engine.close()
     return {stage.name: stage.seconds for stage in session.meter.stages}
 
 
 def _grown(seconds: float, fixed: float, scale: float) -> float:
-    """What a step takes on `scale` times the documents, where it takes `fixed` seconds for next to none."""
+    """Seconds of a step on `scale` times the documents, if it takes `fixed` seconds for almost none."""
     return fixed + max(0.0, seconds - fixed) * scale
 
 
@@ -157,7 +158,7 @@ def _extrapolate(
     verifying = _CANDIDATE * share * reading
 
     stored = 8 * round(tokens * scale * share)
-    held = min(max(0, resources.memory - BASE_MEMORY), stored + round(_BYTES_A_CANDIDATE * share * documents))
+    in_memory = min(max(0, resources.memory - BASE_MEMORY), stored + round(_BYTES_A_CANDIDATE * share * documents))
     peak = max((stage.peak_memory for stage in session.meter.stages), default=0)
     segments = sum(path.stat().st_size for path in session.workspace.folder.glob("segment-*"))
     return {
@@ -172,7 +173,7 @@ def _extrapolate(
         "sample_seconds": sample_seconds,
         "threads": resources.threads,
         "seconds": _STARTING + reading + copying + counting + verifying + stages.get("report", 0.0),
-        "memory": min(resources.memory, peak + _BYTES_A_DOCUMENT * documents + held),
+        "memory": min(resources.memory, peak + _BYTES_A_DOCUMENT * documents + in_memory),
         "memory_limit": resources.memory,
         "disk": round(segments * scale) + stored + 24 * documents,
         "output_bytes": total,

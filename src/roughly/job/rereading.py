@@ -1,15 +1,16 @@
-"""The input of a finished run, opened again: for those who judge its pairs and those who look at its documents.
+"""The input of a finished run, opened again, to judge its pairs and to show its documents.
 
 run.json says how the input was read (`reading`): the paths as they were given, the folder they were given in, and the
-options. `known.parquet` says where each document stands, part and row. `landmarks.json` says where the blocks of plain
-files stand, so that a row is found without counting lines from the beginning; it is taken over only where size and
-date of the file are what they were.
+options. `known.parquet` has the position of each document, part and row. `landmarks.json` has the offsets of the blocks
+of plain files, so that a row is found without counting lines from the beginning; it is used only if size and date of
+the file are unchanged.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import operator
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,16 +26,16 @@ from roughly.sources.part import Part
 LANDMARKS = "landmarks.json"
 
 
-def told_of_reading(inputs: Iterable[str] | None, options: ReadOptions) -> dict[str, Any]:
-    """What run.json says of how the input was read; without paths it was given as Python objects."""
-    said = {name: value for name, value in dataclasses.asdict(options).items() if value is not None}
+def reading_record(inputs: Iterable[str] | None, options: ReadOptions) -> dict[str, Any]:
+    """How the input was read, for run.json; without paths it was given as Python objects."""
+    given = {name: value for name, value in dataclasses.asdict(options).items() if value is not None}
     if inputs is None:
-        return {"inputs": None, "options": said}
-    return {"inputs": list(inputs), "folder": str(Path.cwd()), "options": said}
+        return {"inputs": None, "options": given}
+    return {"inputs": list(inputs), "folder": str(Path.cwd()), "options": given}
 
 
 def write_landmarks(parts: Sequence[Part], path: Path) -> None:
-    """Keep where the blocks of plain files stand."""
+    """Store the offsets of the blocks of plain files."""
     kept = {}
     for number, part in enumerate(parts):
         marks = getattr(part, "landmarks", None)
@@ -45,13 +46,13 @@ def write_landmarks(parts: Sequence[Part], path: Path) -> None:
 
 
 class Input:
-    """The parts of a run's input, open for as long as texts may be asked for."""
+    """The parts of a run's input, open while texts may be needed."""
 
     def __init__(
         self, folder: Path, run: Mapping[str, Any], inputs: Sequence[str] | None = None,
         options: ReadOptions | None = None,
     ) -> None:  # fmt: skip
-        self.names, self.options = _names(run, inputs), options or options_of(run)
+        self.names, self.options = input_names(run, inputs), options or options_of(run)
         self.main_text = bool(run["settings"]["main_text"])
         self._spool = tempfile.TemporaryDirectory(prefix="roughly-input-")
         try:
@@ -62,58 +63,74 @@ class Input:
         _recall(self.parts, folder / LANDMARKS)
 
     def close(self) -> None:
-        """Let go of what was spooled."""
+        """Delete the spooled files."""
         self._spool.cleanup()
 
     def records(self, places: Iterable[Place], threads: int = 1) -> dict[Place, SourceRecord]:
-        """What stands at each place that there is."""
+        """The document at each existing position."""
         there = [place for place in places if place[0] < len(self.parts)]
         return records_of(self.parts, there, self.main_text, threads)
 
 
 def options_of(run: Mapping[str, Any]) -> ReadOptions:
-    """How a run read its input; runs of older versions tell only about markup."""
-    summary = run.get("reading", {}).get("options", {})
+    """How a run read its input; runs of older versions record only the markup."""
+    given = run.get("reading", {}).get("options", {})
     known = {field.name for field in dataclasses.fields(ReadOptions)}
     return ReadOptions(
-        **{"markup": run["settings"]["markup"]} | {name: summary[name] for name in summary if name in known}
+        **{"markup": run["settings"]["markup"]} | {name: given[name] for name in given if name in known}
     )  # fmt: skip
 
 
-def _names(run: Mapping[str, Any], inputs: Sequence[str] | None) -> list[str]:
+def input_names(run: Mapping[str, Any], inputs: Sequence[str] | None = None) -> list[str]:
     """The paths to read; a path that was given in another folder is looked for there."""
     if inputs:
         return [str(name) for name in inputs]
-    summary = run.get("reading")
-    if summary is None:
+    reading = run.get("reading")
+    if reading is None:
         return [str(name) for name in run["inputs"]]
-    if summary["inputs"] is None or "-" in summary["inputs"]:
-        what = "Python objects" if summary["inputs"] is None else "standard input"
+    if reading["inputs"] is None or "-" in reading["inputs"]:
+        what = "Python objects" if reading["inputs"] is None else "standard input"
         raise InputMissing(
             f"the run was made on {what}, so the texts of removed documents are gone with it; save them to a file and "
             "give it with --input"
         )
-    return [str(name) if "://" in name else str(Path(summary["folder"]) / name) for name in summary["inputs"]]
+    return [str(name) if "://" in name else str(Path(reading["folder"]) / name) for name in reading["inputs"]]
 
 
 def open_again(names: Sequence[str], options: ReadOptions, spool: Path) -> list[Part]:
-    """The parts of an input, or a plain word on why it cannot be had."""
+    """The parts of an input, or an error that says why it cannot be read."""
     try:
         return open_parts(list(names), options, spool)
     except InputMissing as problem:
         raise InputMissing(
-            f"the input of the run cannot be found: {problem}. It holds the texts; say where it lies now with --input "
+            f"the input of the run cannot be found: {problem}. It holds the texts; say where it is now with --input "
             "(a run on standard input or on Python objects has none: save them to a file)"
         ) from problem
 
 
 def _recall(parts: Sequence[Part], path: Path) -> None:
+    """Give the parts their offsets; without the file, or with a damaged one, they are read in order."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        found = {number: kept[str(number)] for number in range(len(parts)) if str(number) in kept}
+        stamps = {number: [one["size"], one["stamp"]] for number, one in found.items()}
+        marks = {number: _landmarks(one["blocks"], one["size"]) for number, one in found.items()}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return
     for number, part in enumerate(parts):
-        found = kept.get(str(number))
         recall = getattr(part, "recall", None)
-        if found is not None and recall is not None and [found["size"], found["stamp"]] == [part.size, part.stamp()]:
-            recall([Landmark(*row) for row in found["blocks"]])
+        if number in marks and recall is not None and stamps[number] == [part.size, part.stamp()]:
+            recall(marks[number])
+
+
+def _landmarks(rows: list[list[int]], size: int) -> list[Landmark]:
+    """The landmarks of a file of this size, which must cover consecutive rows and bytes of it."""
+    marks = [Landmark(*map(operator.index, row)) for row in rows]
+    row, offset = (marks[0].first_row, marks[0].offset) if marks else (0, 0)
+    for mark in marks:
+        if mark.first_row != row or mark.offset < offset or mark.count < 0 or mark.nbytes < 0:
+            raise ValueError("the blocks are not consecutive")
+        row, offset = row + mark.count, mark.offset + mark.nbytes
+    if offset > size or row < 0:
+        raise ValueError("the blocks are beyond the end of the file")
+    return marks

@@ -1,4 +1,4 @@
-"""One run at work: the engine, the plan, and everything that is written."""
+"""One run: the engine, the plan, and everything that is written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import dataclasses
 import json
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from roughly import methods, pipeline
 from roughly.engines.relational.base_engine import RelationalEngine
@@ -15,24 +18,23 @@ from roughly.engines.relational.summary import Summary
 from roughly.engines.workspace import Workspace
 from roughly.errors import InputMissing, MemoryTooSmall, SettingsError
 from roughly.job.account import account, report_data
+from roughly.job.kept_file import KeptFile
 from roughly.job.rereading import LANDMARKS, write_landmarks
 from roughly.meter import Stage
-from roughly.settings import Resources, Settings
-
-LEAST_MEMORY = 640 << 20
-"""Below this the interpreter, its libraries and a batch per thread do not fit."""
+from roughly.settings import LEAST_MEMORY, Resources, Settings
+from roughly.sources.part import Rows
 
 
 def check_memory(resources: Resources) -> None:
-    """Refuse at the start what cannot be kept."""
+    """Refuse impossible limits at the start."""
     if resources.memory < LEAST_MEMORY:
         raise MemoryTooSmall(
-            f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the least that would do"
+            f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the minimum"
         )
 
 
 class Session:
-    """A run on any engine. It stays open as long as its result may be asked for another threshold."""
+    """A run on any engine. It is open while its result may be computed at another threshold."""
 
     def __init__(
         self,
@@ -44,10 +46,10 @@ class Session:
         """`reading` says how the input was read, for run.json."""
         self.engine, self.workspace, self.resources, self.reading = engine, workspace, resources, reading
         self.parts, self.settings, self.meter = engine.parts, engine.settings, engine.meter
-        self.method: methods.Method | None = None  # once the collection is counted, where it has to be
+        self.method: methods.Method | None = None  # after the collection is counted, if needed
 
     def _make(self) -> methods.Method:
-        """The method; where its lexicon is that of the documents themselves they are counted first."""
+        """The method; if its lexicon is that of the documents themselves, they are counted first."""
         if not methods.needs_count(self.settings):
             return methods.make(self.settings)
         from roughly.lexicon.lexicon import Lexicon
@@ -61,12 +63,17 @@ class Session:
                 stage.reused = True
         return methods.make(self.settings, Lexicon.open(path))
 
-    def run(self, folder: Path, hidden: int = 0) -> None:
-        """Find duplicates and write everything into `folder`; `hidden` documents of the input are not read."""
+    def run(
+        self, folder: Path, hidden: int = 0, convert: Callable[[], None] = lambda: None, *, within: bool = True
+    ) -> None:
+        """Find duplicates and write everything into `folder`; `hidden` documents of the input are not read.
+
+        `convert` is called when what is kept has been copied. If `within` is false, all documents are kept.
+        """
         engine = self.engine
         with engine.working():
             self.method = self._make()
-            pipeline.run(self.parts, self.method, self.settings, engine)
+            pipeline.run(self.parts, self.method, self.settings, engine, within=within)
             if not engine.documents and not engine.rejected and not hidden:
                 names = ", ".join(part.name for part in self.parts[:3])
                 raise InputMissing(f"no documents in {names}: nothing to do")
@@ -74,19 +81,32 @@ class Session:
                 engine.write(folder)
                 engine.write_rejects(folder / "quarantine.jsonl")
                 write_landmarks(self.parts, folder / LANDMARKS)
-            with engine.stage("copy", len(self.parts), "parts") as stage:
+            with engine.stage("copy", sum(part.size or 0 for part in self.parts), "bytes") as stage:
                 engine.copy_kept(folder / "kept", lambda done: self.meter.advance(stage, done))
+            convert()
             self._report(folder)
 
+    def write_file(self, folder: Path, file: KeptFile, path: Path, *, move: bool) -> None:
+        """Write one file of what is kept; with `move`, `kept/` is not needed any more."""
+        from roughly.job.kept_conversion import Kept, write_kept_file
+
+        def documents(number: int) -> tuple[Rows, pa.Array]:
+            table = self.engine.kept_of(number)
+            return table["row"].to_numpy(), table["doc_id"].combine_chunks()
+
+        with self.engine.stage("convert", self.engine.documents, "documents") as stage:
+            kept = Kept(self.parts, folder / "kept", documents)
+            write_kept_file(file, kept, path, lambda done: self.meter.advance(stage, done), move=move)
+
     def rethreshold(self, threshold: float) -> Path:
-        """The answer at a threshold at or above the run's, in a temporary folder of its own."""
+        """The result at a threshold at or above the run's, in a temporary folder of its own."""
         if not self.settings.threshold <= threshold <= 1:
             raise SettingsError(
                 f"threshold must be from {self.settings.threshold}, this run's, to 1, not {threshold!r}; "
                 "a lower one needs other keys: run dedupe again"
             )
         if self.method is None:
-            raise SettingsError("this run came to no answer; run dedupe again")
+            raise SettingsError("this run has no result; run dedupe again")
         judge = self.method.judge()
         if not self.method.equality and (judge.on == "keys" or judge.measure == "common"):
             raise SettingsError(
@@ -103,7 +123,7 @@ class Session:
         return folder
 
     def close(self) -> None:
-        """Give memory and disk back."""
+        """Free memory and disk."""
         self.engine.close()
         shutil.rmtree(self.workspace.folder, ignore_errors=True)
 

@@ -1,8 +1,7 @@
-"""Settings in a TOML file, as `roughly tune` writes them and `roughly dedupe --settings` takes them."""
+"""Settings in a TOML file, as `roughly tune` writes them and `roughly dedupe --settings` reads them."""
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,23 @@ def write_settings(path: Path, settings: dict[str, Any], comment: str, overwrite
     """Write plain values, with a comment above them."""
     if path.exists() and not overwrite:
         raise OutputExists(f"{path} exists; add --overwrite to replace it, or choose another name")
-    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    lines += [f"{name} = {_written(value)}" for name, value in settings.items()]
     try:
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        path.write_text(settings_text(settings, comment), encoding="utf-8")
     except OSError as problem:
         raise OutputError(f"cannot write {path}: {problem.strerror}; choose another name") from problem
 
 
+def settings_text(settings: dict[str, Any], comment: str) -> str:
+    """Plain values as TOML, with a comment above them."""
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    lines += [f"{name} = {_written(value)}" for name, value in settings.items()]
+    return "\n".join(lines) + "\n"
+
+
 def read_settings(path: Path) -> dict[str, Any]:
     """The values of a settings file."""
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -39,7 +45,9 @@ def read_sampling(path: Path) -> tuple[Sampling, int]:
         raise SettingsError(
             f"{path} says neither sketch nor shingle_size, or one only; `roughly tune --sampling` writes both"
         )
-    return Sampling.parse(values["sketch"], values.get("groups", ())), int(values["shingle_size"])
+    return Sampling.parse(values["sketch"], values.get("groups", ()), values.get("seed", 0)), int(
+        values["shingle_size"]
+    )
 
 
 def _written(value: Any) -> str:

@@ -1,6 +1,6 @@
-"""`dedupe --engine spark --plan`: what a run would move over the network, and how many executors it wants.
+"""`dedupe --engine spark --plan`: what a run would move over the network, and how many executors it needs.
 
-A sample is run by the local engine, as for any plan; what it saw goes into the cost model (`engines.spark.cost`).
+The local engine runs a sample, as for any plan; its counts are the input of the cost model (`engines.spark.cost`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,6 @@ def spark_plan(plan: dict[str, Any], judged: str) -> dict[str, Any]:
         plan["documents"], plan["tokens"], plan["keys_a_document"], plan["candidate_share"],
         judged if judged in ("text", "sketch") else "keys", _SKETCH if judged == "sketch" else 0.0,
     )  # fmt: skip
-    summary = {name: plan[name] for name in ("parts", "input_bytes", "documents", "text_bytes", "s_curve")}
-    summary |= {name: plan[name] for name in ("tokens", "keys_a_document", "candidate_share")}
-    return summary | recommend(of, plan["seconds"] * plan["threads"])
+    size = {name: plan[name] for name in ("parts", "input_bytes", "documents", "text_bytes", "s_curve")}
+    size |= {name: plan[name] for name in ("tokens", "keys_a_document", "candidate_share")}
+    return size | recommend(of, plan["seconds"] * plan["threads"])

@@ -1,8 +1,8 @@
 """The hot loops: a thin, typed face of the compiled core `roughly._core`; arrays in, arrays out.
 
-Every public function of the modules in this folder takes numpy arrays (views of Arrow buffers as a rule), checks
-them and calls one compiled function without the GIL, which allocates what it returns. The loops are single-threaded
-unless a function takes `threads`: callers run one batch per thread, so the bits are the same for one thread or many.
+Every public function of the modules in this folder takes numpy arrays (usually views of Arrow buffers), checks them and
+calls one compiled function without the GIL, which allocates what it returns. The loops are single-threaded unless a
+function takes `threads`: callers run one batch per thread, so the bits are the same for one thread or many.
 
 The core is written in C++ (folder `core/` of the repository, one header per module here) and built with the package.
 If it cannot be loaded, importing this package says why and what to do in one sentence.

@@ -1,14 +1,14 @@
 """Alignment of two token sequences, and the runs of tokens that two sequences share.
 
 `align` finds a long common subsequence of two sequences of token hashes, as blocks (left start, right start, length)
-that rise on both sides. `shared_runs` knows no order: it walks the left sequence and takes, wherever a shingle of it
-occurs in the right one, the longest run of equal tokens. Both take time in proportion to the sum of the lengths.
+that rise on both sides. `shared_runs` ignores order: it scans the left sequence and finds, wherever a shingle of it
+occurs in the right one, the longest run of equal tokens. The time of both is proportional to the sum of the lengths.
 
-How is told in `core/align.hpp` (common ends, the heaviest chain of runs too long for chance, chance agreements
-dropped), `core/runs.hpp` (runs) and `core/edits.hpp` (Myers 1986, for what is left between).
+The algorithms are in `core/align.hpp` (common ends, the heaviest chain of runs too long for chance, chance agreements
+dropped), `core/runs.hpp` (runs) and `core/edits.hpp` (Myers 1986, for the parts between).
 
 Token hashes are uint64 and only compared, or mixed with wrap-around; positions and lengths are int64. Hashes of grams
-only propose: whatever becomes a block or a run has been compared token by token.
+only propose: every block and every run has been compared token by token.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def align(left: Hashes, right: Hashes) -> Places:
 
 
 def outlines(hashes: Hashes, offsets: Offsets, lefts: Places, rights: Places) -> Places:
-    """What the alignment of each pair of documents comes to, five counts of tokens a row.
+    """The alignment of each pair of documents, summed up as five counts of tokens per row.
 
-    Aligned; of the left document, unaligned at its edges (before the first block and behind the last) and inside;
-    of the right document, the same two. Without any block everything is edge. Unlike `align`, this takes a short block
-    at the edge of both documents for chance where a much longer change is beside it.
+    Aligned; of the left document, unaligned at its edges (before the first block and after the last) and inside;
+    of the right document, the same two. Without any block everything is edge. Unlike `align`, this treats a short block
+    at the edge of both documents as chance if a much longer change is beside it.
     """
     hashes = frozen(hashes, np.uint64, "hashes")
     offsets = frozen_offsets(offsets, len(hashes))

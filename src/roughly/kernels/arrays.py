@@ -1,11 +1,9 @@
-"""What every kernel checks before its loop runs: types, shapes, and offsets that stay within the data.
+"""What every kernel checks before its loop runs: types, shapes, and offsets within the data.
 
-A compiled loop does not check bounds, so a wrong offset would read foreign memory. The checks here cost
-microseconds a batch. They are for callers' mistakes, hence plain `TypeError` and `ValueError`; what users may get
-wrong is refused long before.
+A compiled loop does not check bounds, so a wrong offset would read foreign memory. The checks here cost microseconds
+per batch. They are for callers' mistakes, hence plain `TypeError` and `ValueError`; users' mistakes are refused before.
 
-Numba compiles a kernel anew for each combination of array types, and an Arrow buffer is a read-only array. So
-every input becomes a read-only view: one compiled form serves all callers.
+An Arrow buffer is a read-only array, so every input becomes a read-only view.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ def frozen(array: npt.NDArray[S], dtype: type[S], name: str) -> npt.NDArray[S]:
 
 
 def frozen_offsets(offsets: Offsets, length: int, name: str = "offsets") -> Offsets:
-    """Offsets of n strings, as n + 1 positions that never fall and stay within 0 … length."""
+    """Offsets of n strings, as n + 1 positions within 0 … length that never fall."""
     view = frozen(offsets, np.int64, name)
     if len(view) == 0:
         raise ValueError(f"{name} must hold at least one position, the 0 of no documents")

@@ -1,8 +1,8 @@
-"""A bitmap of each set, which rules out most pairs that are too different without a look at the sets.
+"""A bitmap of each set, which rules out most pairs that are too different without reading the sets.
 
 Bit v mod B is flipped for every value v. Two sets differ in at least as many values as their bitmaps differ in bits:
-each value that only one of them has flips one bit. So a pair whose bitmaps differ too much is too different, for
-certain. The number of words changes the time and never the answer; without any, nothing is ruled out.
+each value that only one of them has flips one bit. So a pair whose bitmaps differ too much is certainly too different.
+The number of words affects the time and never the answer; without any, nothing is ruled out.
 """
 
 from __future__ import annotations

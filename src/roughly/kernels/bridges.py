@@ -1,4 +1,4 @@
-"""Pairs that would join two components: what is left to compare once each removed document has its witness."""
+"""Pairs that would join two components: the remaining comparisons once each removed document has its witness."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def bridges(
     """Pairs (d, k), d > k, of documents that share a bucket and are not yet in one component.
 
     Starts at document `place` of `bucket`; stops after the document that fills `limit` pairs. Returns (pairs, the
-    bucket and the place to go on from); the bucket after the last one means that all are done.
+    bucket and the place to continue from); the bucket after the last one means that all are done.
     """
     roots = np.ascontiguousarray(roots, np.int32)
     pairs, bucket, place = _core.find_bridges(bucket, place, bucket_offsets, bucket_docs, roots, limit)

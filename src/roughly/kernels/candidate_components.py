@@ -1,10 +1,10 @@
-"""The components of the candidate graph, and their resolution side by side.
+"""The components of the candidate graph, and their parallel resolution.
 
-Documents that no chain of shared buckets joins make no difference to each other. So documents are put in order by
-component, the one with the most work first, and by rank within it; then one call resolves many components on several
-threads, or one large component run by run. What is found does not depend on the number of threads (0 = one per core).
-The GIL is released for the whole call, and Ctrl-C is answered. The loops are those of `core/candidate_components.hpp`
-and `core/resolve_components.hpp`.
+Documents that no chain of shared buckets connects do not affect each other. So documents are ordered by component, the
+one with the most work first, and by rank within it; then one call resolves many components on several threads, or one
+large component run by run. What is found does not depend on the number of threads (0 = one per core). The GIL is
+released for the whole call, and Ctrl-C is answered. The loops are those of `core/candidate_components.hpp` and
+`core/resolve_components.hpp`.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ import numpy as np
 from roughly import _core
 from roughly.kernels.arrays import Offsets, Words
 from roughly.kernels.bitmaps import Maps
-from roughly.kernels.resolve import Documents, Flags, Held, Ints, Joined, Rows, Rule
+from roughly.kernels.resolve import Documents, Flags, Ints, Joined, Rows, Rule, SetArrays
 
 
 class Limits(NamedTuple):
-    """How much is compared and given."""
+    """What is compared and returned."""
 
     floor: float  # pairs that score less are of no interest
-    crowd: int  # kept documents that a capped bucket takes, at most
-    every_pair: bool  # removed documents are compared with, too, and all pairs are given
+    most_kept: int  # most kept documents of a capped bucket
+    every_pair: bool  # removed documents are compared with too, and all pairs are returned
     evidence: int  # pairs per document that reach the threshold, the most alike; ignored with `every_pair`
     near: int  # pairs below the threshold in all, the best
 
 
 class Resolved(NamedTuple):
-    """What a call found. Documents are numbered by their places in the order by component."""
+    """What a call found. Documents are numbered by their positions in the order by component."""
 
     pairs: Rows  # that reach the threshold
     near: Rows  # the best below it; ties are broken by rank
@@ -42,14 +42,14 @@ class Order(NamedTuple):
     """Documents by component."""
 
     ranks: Offsets  # of the documents in this order
-    cuts: Offsets  # component c has places cuts[c] … cuts[c + 1] − 1
+    cuts: Offsets  # component c has positions cuts[c] … cuts[c + 1] − 1
     work: Offsets  # of each component: pairs that share a bucket, counted once per bucket; never rises
 
 
 class Block(NamedTuple):
     """Sets of the documents from `Documents.first` on: the i-th of them has row rows[i]."""
 
-    held: Held
+    sets: SetArrays
     rows: Offsets
 
 
@@ -59,15 +59,15 @@ def order_by_component(doc_offsets: Offsets, doc_buckets: Words, starts: Offsets
 
 
 def linked_roots(links: Ints, documents: int, threads: int = 1) -> Ints:
-    """The smallest document that a chain of links, rows of two documents, joins each document with."""
+    """The smallest document of each document's component, where links are rows of two documents."""
     return _core.linked_roots(np.ascontiguousarray(links, np.int32), documents, threads)
 
 
 def reorder(
-    doc_offsets: Offsets, doc_buckets: Words, asks: Flags, ranks: Offsets, threads: int = 1
+    doc_offsets: Offsets, doc_buckets: Words, probes: Flags, ranks: Offsets, threads: int = 1
 ) -> tuple[Offsets, Words, Flags]:
-    """The buckets of each document, and whether it asks in them, with the documents in this order."""
-    offsets, buckets, turned = _core.reorder_buckets(doc_offsets, doc_buckets, asks, ranks, threads)
+    """The buckets of each document, and whether each is a probe, with the documents in this order."""
+    offsets, buckets, turned = _core.reorder_buckets(doc_offsets, doc_buckets, probes, ranks, threads)
     return offsets, buckets, turned
 
 
@@ -76,18 +76,18 @@ def draw_rows(block: Block, maps: Maps, first: int, threads: int = 1) -> None:
     _core.draw_bitmaps_of(*block, maps, first, threads)
 
 
-def settle_components(
+def resolve_components(
     cuts: Offsets, joined: Joined, documents: Documents, stamp: Ints, block: Block, rule: Rule, limits: Limits,
     ranks: Offsets, threads: int = 1,
 ) -> Resolved:  # fmt: skip
-    """Resolve components cuts[c] … cuts[c + 1] − 1, each in order of rank; a component is the work of one thread.
+    """Resolve components cuts[c] … cuts[c + 1] − 1, each in order of rank; each component by one thread.
 
     `stamp` has a number below its own for every document.
     """
     return Resolved(*_core.resolve_components(cuts, joined, documents, stamp, *block, rule, limits, ranks, threads))
 
 
-def settle_large(
+def resolve_large_component(
     start: int, stop: int, run: int, enough: int, joined: Joined, documents: Documents, stamps: Ints, block: Block,
     rule: Rule, limits: Limits, ranks: Offsets,
 ) -> Resolved:  # fmt: skip

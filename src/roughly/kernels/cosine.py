@@ -7,17 +7,17 @@ x_{≤j} the part of x up to term j, Cauchy and Schwarz say that of a pair whose
 
     cosine(x, y) ≤ ‖x_{≤j}‖ · ‖y_{≤j}‖
 
-So a vector is not indexed by its commonest terms, as long as ‖y_{≤j}‖ stays below the threshold t, and a query stops
-where ‖x_{≤j}‖ does (Bayardo 2007; Anastasiu and Karypis 2014, L2AP). The postings of a term are sorted by ‖y_{≤j}‖,
-the longest first: a query reads them until the product falls below t, and the long lists of common terms are hardly
-read at all. Nothing is added up on the way. A document met for the first time is met by the rarest shared term, or the
-pair is below t; with the H = 64 commonest terms held as a row of numbers, its cosine is at most
+So a vector is not indexed by its most frequent terms, as long as ‖y_{≤j}‖ is below the threshold t, and a query stops
+where ‖x_{≤j}‖ is (Bayardo 2007; Anastasiu and Karypis 2014, L2AP). The postings of a term are sorted by ‖y_{≤j}‖, the
+longest first: a query reads them until the product falls below t, and the long lists of common terms are hardly read at
+all. Nothing is added up on the way. A document that is found first by a term shares no rarer one, or the pair is below
+t; with the H = 64 most frequent terms stored as a row of numbers, its cosine is at most
 
     x_j·y_j + ‖x_{H≤i<j}‖ · ‖y_{H≤i<j}‖ + Σ_{i<H} x_i·y_i
 
-What is left is merged from term j towards the common ones, and dropped as soon as the same bound, with what was found
-in place of x_j·y_j, falls below t. Only the few that reach the end are computed in full. Bounds have a margin of 10⁻⁶
-and rows are rounded up, so that rounding costs no pair. The loops are those of `core/cosine.hpp`.
+The remaining pairs are merged from term j towards the common ones, and dropped as soon as the same bound, with what was
+found in place of x_j·y_j, falls below t. Only the few that reach the end are computed in full. Bounds have a margin of
+10⁻⁶ and rows are rounded up, so that rounding loses no pair. The loops are those of `core/cosine.hpp`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Pairs = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int16]
 
 HEAD = 64
-"""How many of the commonest terms are held as a row of numbers for each vector."""
+"""Number of the most frequent terms stored as a row of numbers for each vector."""
 ONE = 32767
 """A weight of 1 in such a row."""
 
@@ -83,14 +83,14 @@ def build_index(weights: Floats, norms: Floats, vectors: Units, firsts: Offsets,
 
 
 def candidates(
-    start: int, stop: int, first: int, asking: Units, held: Units, postings: Postings, threshold: float
+    start: int, stop: int, first: int, queries: Units, indexed: Units, postings: Postings, threshold: float
 ) -> tuple[Pairs, int]:
-    """Pairs (x, y) that may reach the threshold, x from start to stop − 1 of those asking, y of those held; and how
-    many were met.
+    """Pairs (x, y) that may reach the threshold, x from start to stop − 1 of the queries, y of the indexed vectors; and
+    the number of pairs that share a term.
 
-    Vector x is number first + x among those held or after them, and meets only those below it.
+    Query x has the number first + x among the indexed vectors or after them, and is paired only with lower numbers.
     """
-    return _core.cosine_candidates(start, stop, first, asking, held, postings, threshold)
+    return _core.cosine_candidates(start, stop, first, queries, indexed, postings, threshold)
 
 
 def cosines(

@@ -1,12 +1,12 @@
-"""Distinct tokens numbered, counted and looked up: what lexicons and filters are made with.
+"""Distinct tokens are numbered, counted and looked up, for lexicons and filters.
 
 `number_tokens` reads text like the tokeniser, but instead of a hash each token becomes the number of its term, 0, 1,
-2, … in the order of first sight (`core/vocabulary.hpp`). Where an array has no room it returns what it needs, the
-caller enlarges it, and the same piece of text is gone through again: nothing is lost, because numbering a token twice
+2, … in the order of first occurrence (`core/vocabulary.hpp`). If an array is too small it returns what it needs, the
+caller enlarges it, and the same piece of text is processed again: nothing is lost, because numbering a token twice
 gives the same number.
 
 A lexicon on disk is looked up by `look_up`: hashes in order, and a directory with the place of the first hash for
-each value of their highest bits, so that a bucket holds one or none. Hashes are uniform, so there is no bad case but
+each value of their highest bits, so that a bucket has one or none. Hashes are uniform, so there is no bad case except
 by malice. Hashes and slots are uint64, numbers uint32, positions int64; a count is last document << 32 | document
 frequency (`core/frequency.hpp`).
 """
@@ -22,33 +22,33 @@ from roughly.kernels.arrays import Bytes, Hashes, Offsets, Table, Words, frozen,
 from roughly.kernels.classes import GROWTH
 
 LONGEST_TERM = 255
-"""Bytes of a term that are kept; of a longer one so many, and an ellipsis, which is in no token."""
+"""Bytes of a term that are stored; a longer one is cut and gets an ellipsis, which is in no token."""
 ROOM_FOR_A_TERM = LONGEST_TERM + 3
 
 DONE, NEEDS_NUMBERS, NEEDS_TERMS, NEEDS_TEXT = range(4)
 DROPPED = np.uint32(0xFFFFFFFF)
 PLAIN_LETTERS, PLAIN, OTHER = np.uint8(0), np.uint8(1), np.uint8(2)
 
-DOCUMENT, AT, TOKENS, TERMS, TEXT = range(5)  # places in the state that a caller keeps between two calls
+DOCUMENT, AT, TOKENS, TERMS, TEXT = range(5)  # positions in the state that a caller keeps between two calls
 
 
 class Terms(NamedTuple):
     """The terms known so far, by number."""
 
-    slots: Hashes  # open addressing, linear probing: (hash, number + 1) a slot, home slot = highest bits of the hash
+    slots: Hashes  # open addressing, linear probing: (hash, number + 1) per slot, home slot = highest bits of the hash
     hashes: Hashes  # token hash of each term
     ends: Offsets  # where each term ends in `text`
-    text: Bytes  # canonical UTF-8 of the terms, one behind another
+    text: Bytes  # canonical UTF-8 of the terms, one after another
 
 
 class Scratch(NamedTuple):
-    """What numbering a piece of text writes to and forgets."""
+    """Scratch memory of numbering a piece of text."""
 
     hashes: Hashes
 
 
 def make_scratch(data: Bytes, offsets: Offsets) -> Scratch:
-    """Room for the largest piece of these texts."""
+    """Scratch memory for the largest piece of these texts."""
     data = frozen(data, np.uint8, "data")
     largest = _core.largest_piece(data, frozen_offsets(offsets, len(data)))
     return Scratch(np.empty((GROWTH * largest + 16) // 2 + 8, np.uint64))
@@ -64,7 +64,7 @@ def number_tokens(
     token_offsets: Offsets,
     state: Offsets,
 ) -> int:
-    """Number the tokens of each document from where `state` stands; returns DONE or what more room is needed of.
+    """Number the tokens of each document from `state` on; returns DONE or which array is too small.
 
     `state` holds document, position in `data`, tokens, terms and bytes of text so far, and is moved on.
     """
@@ -95,7 +95,8 @@ def fill_slots(slots: Hashes, hashes: Hashes, count: int) -> None:
 
 
 def count_documents(numbers: Words, offsets: Offsets, first_document: int, counts: Hashes) -> None:
-    """counts[t] += 1 for each document that holds term t; documents are numbered from `first_document`, 1 or more."""
+    """counts[t] += 1 for each document that contains term t; documents are numbered from `first_document`, 1 or
+    more."""
     _core.count_documents(numbers, offsets, first_document, counts)
 
 
@@ -105,12 +106,12 @@ def put_targets(numbers: Words, offsets: Offsets, targets: Words, out: Words, ou
 
 
 def gather_text(text: Bytes, starts: Offsets, ends: Offsets, out: Bytes) -> None:
-    """text[starts[i]:ends[i]], one behind another."""
+    """text[starts[i]:ends[i]], one after another."""
     _core.gather_text(text, starts, ends, out)
 
 
 def classify_terms(text: Bytes, ends: Offsets, out: Bytes) -> None:
-    """Of each term, whether it is a–z only, a–z and digits, or holds other characters."""
+    """For each term, whether it is a–z only, a–z and digits, or has other characters."""
     _core.classify_terms(text, ends, out)
 
 

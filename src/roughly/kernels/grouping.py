@@ -7,7 +7,7 @@ unshared ones passes by chance and is dropped by the sort that follows.
 
 A row is a key and a member (a uint32 that stands for a document). Keys are spread by a multiplication first, so that
 samples of the smallest hashes fill all slots, and so that a `share` of all keys can be taken by their highest bits:
-rows outside of share number `share` of 2^`bits` are passed over. The key 0 is no key. The loops are those of
+rows outside of share number `share` of 2^`bits` are skipped. The key 0 is no key. The loops are those of
 `core/grouping.hpp`.
 """
 
@@ -22,11 +22,12 @@ from roughly.kernels.arrays import Hashes, Offsets, Words
 Flags = npt.NDArray[np.bool_]
 Longs = npt.NDArray[np.uint64]
 
+_INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))  # of the multiplier of `spread`
 NO_MEMBER = np.uint32(0xFFFFFFFF)
 
 
 def filter_words(keys: int) -> int:
-    """Words of one bit set for so many keys: at least eight slots per key."""
+    """Words of a bit set for this number of keys: at least eight slots per key."""
     return max(1, 1 << max(0, (8 * max(keys, 1) - 1).bit_length() - 6))
 
 
@@ -35,13 +36,19 @@ def spread(key: np.uint64) -> np.uint64:
     return np.uint64(_core.spread_key(int(key)))
 
 
+def gather(spread_keys: Hashes) -> Hashes:
+    """The keys that `spread` made these of."""
+    keys = spread_keys * _INVERSE
+    return keys ^ keys >> np.uint64(32)
+
+
 def mark(keys: Hashes, members: Words, share: int, bits: int, once: Hashes, twice: Hashes) -> None:
-    """Note the keys of a share."""
+    """Mark the keys of a share."""
     _core.mark_keys(*_rows(keys, members), share, bits, once, twice)
 
 
 def count_shared(keys: Hashes, members: Words, share: int, bits: int, twice: Hashes) -> int:
-    """How many rows `select` would give."""
+    """The number of rows that `select` would return."""
     return int(_core.count_shared(*_rows(keys, members), share, bits, twice))
 
 
@@ -62,14 +69,14 @@ def sort_rows(keys: Hashes, members: Words, bits: int) -> tuple[Hashes, Words]:
     return ordered, owners
 
 
-def buckets_of(keys: Hashes, members: Words, asking: bool, most: int) -> tuple[Words, Words, Hashes, int]:
+def buckets_of(keys: Hashes, members: Words, has_probes: bool, most: int) -> tuple[Words, Words, Hashes, int]:
     """The buckets of sorted rows: (size of each, their members, an order-free hash of the members of each, how many
     keys were left out as too common).
 
-    A bucket has two members or more, and at most `most`, if that is not 0. With `asking` the lowest bit of a member
-    says whether it asks, and a bucket needs one that does.
+    A bucket has two members or more, and at most `most`, if that is not 0. With `has_probes` the lowest bit of a member
+    says whether its key is a probe, and a bucket needs a probe.
     """
-    sizes, found, hashes, common = _core.find_buckets(*_rows(keys, members), bool(asking), most)
+    sizes, found, hashes, common = _core.find_buckets(*_rows(keys, members), bool(has_probes), most)
     return sizes, found, hashes, common
 
 
@@ -90,12 +97,13 @@ def count_members(members: Words, counts: Offsets) -> None:
     _core.count_members(np.ascontiguousarray(members, np.uint32), counts)
 
 
-def transpose(starts: Offsets, members: Words, asks: Flags, ends: Offsets, out: Words, out_asks: Flags) -> None:
+def transpose(starts: Offsets, members: Words, probes: Flags, ends: Offsets, out: Words, out_probes: Flags) -> None:
     """From members by bucket to buckets by member, ascending, or the other way round.
 
-    `ends` holds where each member's buckets begin, and then where they end. `asks` goes along if it is not empty.
+    `ends` holds where each member's buckets begin, and then where they end. `probes` is reordered likewise if it is not
+    empty.
     """
-    _core.transpose(starts, np.ascontiguousarray(members, np.uint32), asks, ends, out, out_asks)
+    _core.transpose(starts, np.ascontiguousarray(members, np.uint32), probes, ends, out, out_probes)
 
 
 def present(keys: Hashes, marks: Hashes) -> Flags:

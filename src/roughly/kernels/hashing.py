@@ -10,14 +10,14 @@ accidents, not against someone who builds collisions on purpose.
 which is a bijection of h for each w and of w for each h, so two strings of one length that differ in one word never
 collide. `mix` is Evensen's *moremur*, a bijection with good avalanche.
 
-A product of two 64-bit words holds up many a processor's only multiplier for three cycles, so where hashes are most of
-the work there is one product a word. A fingerprint has two lanes, of other multipliers and seeds,
+A product of two 64-bit words occupies the only multiplier of many processors for three cycles, so where hashes are most
+of the work there is one product per word. A fingerprint has two lanes, of other multipliers and seeds,
 
     h ← s(C·(h ⊕ r(w)))              r(w) = w ⊕ w ≫ 29,  s(h) = h ⊕ h ≫ 32
 
 a bijection of h and of w again. Without r the highest bit of a word would change one bit of the state only, which
 the next word could put right. What cancels in one lane all the same does not in the other. The length is added and
-the state mixed at the end, so a string and the same string with zero bytes behind it differ. `spread`, s(M1·h), is for
+the state mixed at the end, so a string and the same string followed by zero bytes differ. `spread`, s(M1·h), is for
 numbers that are random in all their bits already, but tied to each other.
 
 | constant | value |

@@ -1,4 +1,4 @@
-"""I-Match signatures: a document's terms, those that a lexicon keeps, and one hash of them a lexicon.
+"""I-Match signatures: a document's terms, those that a lexicon keeps, and one hash of them per lexicon.
 
 What a filter keeps is a range of rarity (see `terms`), fixed or by shares of the document's own terms, or all but
 that range. From the terms kept, S, each of the 1 + K lexicons makes one signature, all in one pass:
@@ -13,8 +13,8 @@ Sum and exclusive or do not depend on the order of the terms, so nothing has to 
 secret key. All arithmetic is on uint64 and wraps around. A signature of fewer than `min_terms` terms, or of less than a
 share `min_share` of the document's distinct terms, is rejected: it is 0, and no signature that counts is.
 
-With `secondary`, terms rarer than the range are added, commonest first, while there are too few (Kołcz 2008, §3); each
-lexicon adds those that it has not dropped. The loops are those of `core/imatch.hpp`.
+With `secondary`, terms rarer than the range are added, the most frequent first, while there are too few (Kołcz 2008,
+§3); each lexicon adds those that it has not dropped. The loops are those of `core/imatch.hpp`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from roughly import _core
 from roughly.kernels.arrays import Hashes, Offsets, Words, frozen, frozen_offsets
 
 FIELDS = 4
-"""Lexicons that one word of random bits serves."""
+"""Lexicons per word of random bits."""
 SEEDS = 2
 """Seeds that come before those of the random bits."""
 BY_IDF, BY_DOCUMENT = 0, 1
@@ -36,8 +36,9 @@ BY_IDF, BY_DOCUMENT = 0, 1
 class Selection(NamedTuple):
     """Which terms a filter keeps.
 
-    By idf: `lowest` ≤ rarity < `highest`. By document: of its n known terms, commonest first, those from place
-    lowest·n/100, rounded down, to before highest·n/100, rounded down or, with `round_up`, up. `outer`: all the others.
+    By idf: `lowest` ≤ rarity < `highest`. By document: of its n known terms, the most frequent first, those from
+    position lowest·n/100, rounded down, to before highest·n/100, rounded down or, with `round_up`, up. `outer`: all the
+    others.
     """
 
     by: int
@@ -48,7 +49,7 @@ class Selection(NamedTuple):
 
 
 class Demands(NamedTuple):
-    """What a signature needs so as not to be rejected."""
+    """The conditions of a valid signature."""
 
     min_terms: int = 1
     min_share: float = 0.0
@@ -65,7 +66,7 @@ def imatch_signatures(
     lexicons: int,
     dropped: float,
 ) -> Hashes:
-    """The 1 + `lexicons` signatures of each document, (n, 1 + lexicons) uint64; 0 where one is rejected."""
+    """The 1 + `lexicons` signatures of each document, (n, 1 + lexicons) uint64; 0 for a rejected one."""
     terms, frequencies = frozen(terms, np.uint64, "terms"), frozen(frequencies, np.uint32, "frequencies")
     offsets, seeds = frozen_offsets(offsets, len(terms)), frozen(seeds, np.uint64, "seeds")
     words = -(-lexicons // FIELDS)

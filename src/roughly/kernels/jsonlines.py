@@ -1,10 +1,10 @@
 """JSON lines: the values of a few wanted columns, found and unescaped in one pass over the bytes.
 
 A line is *taken* if it is, beyond doubt, one JSON object (RFC 8259) from its first to its last byte that has a string
-for a text, and nothing but strings, whole numbers and nulls for the other wanted columns. Everything else is *unsure*
-and left to a slower reader, also much that is good JSON: a wanted key that stands twice, a top-level key with an escape
+for a text, and only strings, whole numbers and nulls for the other wanted columns. Everything else is *unsure*
+and left to a slower reader, also much that is good JSON: a wanted key that occurs twice, a top-level key with an escape
 in it, a lone surrogate, `-0`, more than 18 digits in a wanted number, an exponent of three digits, values nested deeper
-than 60. That the bytes are UTF-8 is for the caller to check.
+than 60, bytes that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Lines(NamedTuple):
     status: npt.NDArray[np.uint8]  # of each line: UNSURE, TAKEN or BLANK
     text: Bytes  # of the lines taken, one after another
     ends: Offsets  # where each line's text ends; where the line before ended, if it was not taken
-    spans: npt.NDArray[np.int64]  # (columns, lines, 2): where the value stands in the data
+    spans: npt.NDArray[np.int64]  # (columns, lines, 2): start and end of the value in the data
     kinds: npt.NDArray[np.uint8]  # (columns, lines): NULL, PLAIN to be copied, or ESCAPED
 
 

@@ -1,4 +1,4 @@
-"""How alike two documents are, from the sorted sets of values that stand for them.
+"""The similarity of two documents, from their sorted sets of values.
 
 The values of document d are compared with those of document k. A set is complete, or it is a sample: all values up to
 a limit (the shingle hashes below it, which are a uniform sample). Two samples are compared below the smaller of their
@@ -13,7 +13,7 @@ MIN_s (1997, §3). A score follows from three counts:
 
 resemblance = c / (m + n − c), containment = c / m, common = c.
 
-The formulas are those of `core/judging.hpp`; here are the numbers that the core knows the measures by.
+The formulas are those of `core/judging.hpp`; here are the numbers of the measures in the core.
 """
 
 from __future__ import annotations

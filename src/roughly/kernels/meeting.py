@@ -2,7 +2,7 @@
 
 `entries` lists, key by key, the contents that have a key that is queried; a row of the queries' keys names a range of
 it. Where 20,000 pages with one boilerplate are stored, each new one finds all of them. So the loop (`core/meeting.hpp`)
-is over entries, touches a content once per query, and drops those at once whose size and bitmap say that they are too
+is over entries, touches a content once per query, and at once drops those whose size and bitmap show that they are too
 different.
 
 | symbol | meaning |
@@ -46,19 +46,19 @@ class Entries(NamedTuple):
     """The contents that have the keys: `places` are rows of `Contents`."""
 
     places: Offsets
-    asks: Flags
+    probes: Flags
 
 
 class Contents(NamedTuple):
-    """What is known of the contents."""
+    """Facts about the contents."""
 
     numbers: Offsets
     sizes: Offsets
     maps: Maps
 
 
-class Askers(NamedTuple):
-    """What is known of the queries."""
+class Queries(NamedTuple):
+    """Facts about the queries."""
 
     before: Offsets  # only contents with smaller numbers count
     equal: Offsets  # this content does not count
@@ -71,16 +71,16 @@ class Sieve(NamedTuple):
 
     measure: int
     threshold: float  # 0: sizes and bitmaps rule nothing out
-    common: int  # a key that more texts have forms no pairs; 0: any number may
-    all_count: bool  # all texts with the key count, and not only those before the query
+    common: int  # a key of more texts makes no pairs; 0: no limit
+    all_count: bool  # all texts with the key count, not only those before the query
 
 
-def meet_stored(
-    ranges: KeyRanges, unlisted: Flags, entries: Entries, contents: Contents, askers: Askers, sieve: Sieve
+def find_stored(
+    ranges: KeyRanges, unlisted: Flags, entries: Entries, contents: Contents, queries: Queries, sieve: Sieve
 ) -> Met:
     """Rows (query, place of the content, keys they share, 1 if the query looks for one + 2 if the content does, h).
 
-    Each pair stands once, by query; `unlisted` queries are in no entry themselves, and count beside them.
+    Each pair occurs once, sorted by query; `unlisted` queries are in no entry themselves, and count in addition.
     """
-    found: Met = _core.find_stored(ranges, unlisted, entries, contents, askers, sieve)
+    found: Met = _core.find_stored(ranges, unlisted, entries, contents, queries, sieve)
     return found

@@ -1,4 +1,4 @@
-"""The rarest values of each set: two similar sets share one of them for certain (the prefix-filter principle).
+"""The rarest values of each set: two similar sets certainly share one of them (the prefix-filter principle).
 
 See `core/prefixes.hpp`.
 """

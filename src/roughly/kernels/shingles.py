@@ -23,7 +23,7 @@ LARGEST_SIZE = 128
 
 
 def shingle_sets(tokens: Hashes, offsets: Offsets, size: int) -> tuple[Hashes, Offsets]:
-    """The distinct `size`-shingle hashes of each document, sorted, and where each document's begin."""
+    """The distinct `size`-shingle hashes of each document, sorted, and the offsets of the documents."""
     tokens = frozen(tokens, np.uint64, "tokens")
     offsets = frozen_offsets(offsets, len(tokens))
     check_size(size)

@@ -1,4 +1,4 @@
-"""Sketches: sorted samples of a document's w-shingles, and what two of them say of the documents (Broder 1997, §3).
+"""Sketches: sorted samples of a document's w-shingles, and what two of them say about the documents (Broder 1997, §3).
 
 A sample keeps the shingle hashes that are at most a limit. Hashes are uniform, so a limit of 2^64/m − 1 keeps one in
 m, as MOD_m does; and since it keeps a *prefix* of the sorted set, a sketch is reduced to a coarser one by cutting it
@@ -38,7 +38,7 @@ def samples(tokens: Hashes, offsets: Offsets, size: int, limits: Hashes) -> tupl
 def smallest(tokens: Hashes, offsets: Offsets, size: int, most: int) -> tuple[Hashes, Offsets, Hashes]:
     """The `most` smallest distinct `size`-shingle hashes of each document, sorted, and the limit of each.
 
-    A document that has no more than `most` is held whole, and its limit is 2^64 − 1.
+    A document that has no more than `most` is complete, and its limit is 2^64 − 1.
     """
     tokens = frozen(tokens, np.uint64, "tokens")
     offsets = frozen_offsets(offsets, len(tokens))
@@ -60,7 +60,7 @@ def estimates(
         raise ValueError(f"{len(left)} left and {len(right)} right sketches do not pair up")
     for name, side in (("left", left), ("right", right)):
         if len(side) and (side.min() < 0 or side.max() >= len(offsets) - 1):
-            raise ValueError(f"{name} must hold numbers of sketches, 0 to {len(offsets) - 2}")
+            raise ValueError(f"{name} must contain numbers of sketches, 0 to {len(offsets) - 2}")
     return _core.estimates(values, offsets, limits, most, left, right)
 
 

@@ -1,12 +1,12 @@
-"""The distinct terms of documents, and of those the rarest.
+"""The distinct terms of documents, and the rarest of them.
 
 Terms are ordered by how rare they are through one number, the *rarity*,
 
     rarity(t) = (2^32 − 1 − df(t)) · 2^32 + (h(t) >> 32)            uint64
 
-which rises as the document frequency df falls; terms of one frequency stand in the order of their hashes h. So an idf
+which rises as the document frequency df falls; terms of one frequency are in the order of their hashes h. So an idf
 of at least x, a share of the rarest terms of a document and the n rarest of them are all ranges of rarity. A term that
-the lexicon does not hold, df = 0, has no rarity and is left out. The loops are those of `core/terms.hpp`.
+is not in the lexicon, df = 0, has no rarity and is left out. The loops are those of `core/terms.hpp`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from roughly.kernels.arrays import Hashes, Offsets, Words, frozen, frozen_offset
 
 
 def distinct_terms(tokens: Hashes, offsets: Offsets) -> tuple[Hashes, Words, Offsets]:
-    """The distinct tokens of each document in the order of first sight, their places in it, and the offsets."""
+    """The distinct tokens of each document in the order of first occurrence, their positions in it, and the offsets."""
     tokens = frozen(tokens, np.uint64, "tokens")
     return _core.distinct_terms(tokens, frozen_offsets(offsets, len(tokens)))
 
@@ -26,9 +26,9 @@ def distinct_terms(tokens: Hashes, offsets: Offsets) -> tuple[Hashes, Words, Off
 def rarest_terms(
     terms: Hashes, offsets: Offsets, frequencies: Words, lowest: int, highest: int, most: int
 ) -> tuple[Hashes, Offsets, Offsets]:
-    """Of each document the `most` rarest terms with `lowest` ≤ rarity < `highest`, rarest first.
+    """For each document, the `most` rarest terms with `lowest` ≤ rarity < `highest`, rarest first.
 
-    Returns the terms (n, most), their places in `terms` (n, most) and how many each document has; what is left of a row
+    Returns the terms (n, most), their positions in `terms` (n, most) and their number per document; the rest of a row
     is 0 and −1.
     """
     terms, frequencies = frozen(terms, np.uint64, "terms"), frozen(frequencies, np.uint32, "frequencies")

@@ -20,7 +20,7 @@ from roughly.kernels.minhash import check_permutations
 
 
 def word_keys(tokens: Hashes, offsets: Offsets, words: int, multipliers: Words, increments: Words) -> Hashes:
-    """A key a permutation, of the `words` first words of each document: (n, permutations) uint64."""
+    """One key per permutation, of the `words` first words of each document: (n, permutations) uint64."""
     tokens = frozen(tokens, np.uint64, "tokens")
     offsets = frozen_offsets(offsets, len(tokens))
     multipliers, increments = check_permutations(multipliers, increments)

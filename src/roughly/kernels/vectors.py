@@ -19,7 +19,7 @@ from roughly.kernels.arrays import Hashes, Offsets, frozen
 def term_vectors(
     found: Hashes, frequencies: Hashes, counts: Offsets, least: int, prefix: int
 ) -> tuple[Hashes, Hashes, Offsets]:
-    """Vectors and keys of documents with at least `least` terms, one behind another, and which documents these are.
+    """Vectors and keys of documents with at least `least` terms, one after another, and which documents these are.
 
     `found` and `counts` are those of `rarest_terms`, `frequencies` (n, size) the frequencies of the terms found.
     Returns vectors (m, size), ascending, keys (m, prefix) and the m documents.

@@ -28,7 +28,8 @@ def tally(
     values: Hashes, offsets: Offsets, pairs: Offsets, groups: Offsets, levels: int, thresholds: Floats,
     right: Tallies, wrong: Tallies, true: Offsets,
 ) -> None:  # fmt: skip
-    """Add to `right` and `wrong` the pairs found, in all trials, that are and are not true; to `true` those that are.
+    """Add to `right` and `wrong` the numbers of found pairs, over all trials, that are and are not true; to `true` all
+    true ones.
 
     pairs[p] = (d, k) are two sorted sets, counted in group groups[p]; `true` is (groups, thresholds).
     """

@@ -1,9 +1,9 @@
-"""Collection statistics: in how many documents each term stands, frozen in a file.
+"""Collection statistics: the number of documents that contain each term, frozen in a file.
 
     from roughly import lexicon
 
     news = lexicon.build("news.parquet", output="news.lexicon")     # or lexicon.Lexicon.open("news.lexicon")
-    news.idf(hashes)                                                # of a batch of token hashes
+    news.idf(hashes)                                                # for a batch of token hashes
     news.with_thresholds(min_df=5, letters_only=True, min_length=3)
     lexicon.default()                                               # English, needs no collection
 
@@ -39,7 +39,7 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def default() -> Lexicon:
-    """The English lexicon that comes with the package: 271,298 documents, terms that stand in five of them or more."""
+    """The English lexicon that comes with the package: 271,298 documents, terms in five of them or more."""
     import dataclasses
     from importlib import resources
     from pathlib import Path

@@ -1,9 +1,9 @@
-"""Lexicons made: from documents, from other lexicons, from a part of one.
+"""Makes lexicons: from documents, from other lexicons, from a part of one.
 
-    sources → text → filters → count (a thread each, spilling) → merge → one file, whole or not at all
+    sources → text → filters → count (one counter per thread, spilling) → merge → one file, complete or not at all
 
-Reading is spread over threads chunk by chunk. Sums do not depend on who counted what, so the file has the same bytes
-for any number of threads, any size of batches and any order of the documents.
+Threads read chunk by chunk. Sums do not depend on which thread counted what, so the file has the same bytes for any
+number of threads, any size of batches and any order of the documents.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from roughly.text.filters import Filters
 from roughly.threads import map_in_order
 
 BASE_MEMORY = 384 << 20
-"""What the process holds before the first document: the interpreter, its libraries, the kernels."""
+"""Memory of the process before the first document: the interpreter, its libraries, the kernels."""
 THREAD_MEMORY = 64 << 20
-"""The least that is worth a thread: chunks being read, and a counter that does not spill all the time."""
+"""Minimum memory per thread: chunks being read, and a counter that does not spill all the time."""
 LEAST_MEMORY = BASE_MEMORY + 2 * THREAD_MEMORY
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ R = TypeVar("R")
 
 @dataclass
 class Built:
-    """A lexicon and how it came about."""
+    """A lexicon and how it was built."""
 
     lexicon: Lexicon
     text_bytes: int = 0
@@ -66,11 +66,11 @@ def build(
     overwrite: bool = False,
     **options: Any,
 ) -> Lexicon:
-    """Count the documents that each term stands in.
+    """Count the documents that contain each term.
 
     `data` and `paths` are those of `roughly.dedupe`; `options` those of `BuildRequest`: `filters`, `main_text`,
     `threads`, `memory`, `temp`, the columns and the format. Without `output`
-    the lexicon is kept in memory. Records that cannot be read are left out, with a warning that says how many.
+    the lexicon is kept in memory. Records that cannot be read are left out, with a warning that gives their number.
     """
     data, paths = data_or_paths(data, paths)
     target = None if output is None else Path(output)
@@ -93,12 +93,12 @@ def run_build(
     overwrite: bool = False,
     listener: Listener | None = None,
 ) -> Built:
-    """The same with the request as an object, and an account of it."""
+    """The same with the request as an object; returns counts as well."""
     resources, filters = request.resources, request.filters
     filters = Filters.parse(filters) if isinstance(filters, str) else filters
     if resources.memory < LEAST_MEMORY:
         raise MemoryTooSmall(
-            f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the least that would do"
+            f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the minimum"
         )
     with _scratch(output, overwrite, resources.temp) as scratch:
         parts = open_data(data, paths, request.reading, scratch / "spool")
@@ -108,7 +108,7 @@ def run_build(
 def count_parts(
     parts: Sequence[Part], output: Path, *, filters: Filters, main_text: bool, resources: Resources, meter: Meter
 ) -> Lexicon:
-    """The lexicon of parts that are open already, written to a file: for runs that count before they sign."""
+    """The lexicon of open parts, written to a file: for runs that count before they sign."""
     with tempfile.TemporaryDirectory(prefix="roughly-lexicon-", dir=resources.temp) as scratch:
         return _build(parts, filters, main_text, resources, meter, output, Path(scratch)).lexicon
 
@@ -147,7 +147,7 @@ def merge(
         if other.facts.thresholds.min_df > 1:
             raise InputError(
                 f"{other.name} lacks terms of fewer than {other.facts.thresholds.min_df} documents, so sums would "
-                "fall short; merge the full lexicons and prune what comes of it"
+                "be too low; merge the full lexicons and prune the result"
             )
         if other.facts.kind() != first.facts.kind():
             raise InputError(f"{first.name} and {other.name} cannot be merged: {_difference(first, other)}")
@@ -177,7 +177,7 @@ def prune(
 
 
 def _count(parts: Sequence[Part], counters: Sequence[Counter], main_text: bool, meter: Meter, built: Built) -> None:
-    """Read every part and count its terms, each chunk by whichever counter is idle."""
+    """Read every part and count its terms, each chunk with any idle counter."""
     from roughly.text.markup import strip_column
 
     idle: SimpleQueue[Counter] = SimpleQueue()
@@ -206,7 +206,7 @@ def _count(parts: Sequence[Part], counters: Sequence[Counter], main_text: bool, 
 
 @contextmanager
 def _scratch(output: Path | None, overwrite: bool, temp: Path | None = None) -> Iterator[Path]:
-    """A folder to spill to, which goes in any case."""
+    """A folder to spill to, always deleted at the end."""
     if output is not None:
         check_output(output, overwrite)
     folder = Path(tempfile.mkdtemp(prefix="roughly-lexicon-", dir=temp))
@@ -227,7 +227,7 @@ def _publish(output: Path | None, facts: LexiconFacts, tables: Iterable[TermTabl
 
 
 def _difference(a: Lexicon, b: Lexicon) -> str:
-    """In what two lexicons differ that makes their counts no sums."""
+    """The difference between two lexicons because of which their counts cannot be added."""
     left, right = a.facts.to_dict(), b.facts.to_dict()
     names = [name for name in left if name != "documents" and left[name] != right[name]]
     summary = "; ".join(

@@ -1,8 +1,7 @@
-"""Counts the documents that each term stands in, one thread's share of them.
+"""Counts the documents that contain each term, for one thread's share of the documents.
 
-A counter holds a vocabulary and a count a term. When it outgrows its memory it writes what it has as a lexicon of its
-own and starts anew; in the end all of these are merged. Which document went to which counter does not show in the
-sum.
+A counter has a vocabulary and a count per term. When it outgrows its memory it writes its counts as a partial lexicon
+and starts anew; at the end all of these are merged. The sums do not depend on which counter counted which document.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ MOST_RUNS = 64
 """Partial lexicons on disk before they are merged into one, so that few files are open at a time."""
 
 STEP = 1 << 20
-"""Bytes of text after which a counter looks at its memory; a document is never split."""
+"""Bytes of text after which a counter checks its memory; a document is never split."""
 
 
 class Runs:
-    """Partial lexicons on disk, and the folder that they lie in. Shared by the counters."""
+    """Partial lexicons on disk, and their folder. Shared by the counters."""
 
     def __init__(self, folder: Path, facts: LexiconFacts) -> None:
         self.folder, self.facts = folder, facts
@@ -95,7 +94,7 @@ class Counter:
             self._spill()
 
     def drain(self) -> TermTable:
-        """What was counted since the last spill; then the counter is empty."""
+        """Return the counts since the last spill, and empty the counter."""
         low = self._counts[: len(self._sieve.vocabulary)] & np.uint64(0xFFFFFFFF)
         table = counted(self._sieve.vocabulary, low.astype(np.uint32))
         self._sieve.clear()

@@ -1,20 +1,20 @@
-"""The lexicon's file: one file, read where it lies.
+"""The lexicon's file: one file, read by memory map.
 
     preamble   64 bytes: magic, version, length of the header, digest of the header, digest of the body
-    header     JSON in UTF-8, filled up with blanks: what the lexicon is, and where each section lies
+    header     JSON in UTF-8, padded with spaces: what the lexicon is, and the offset of each section
     body       the sections, each at a multiple of 64 bytes, zeros between them
 
 | section | type | |
 |---|---|---|
 | `hashes` | uint64 | token hashes, ascending |
 | `counts` | uint32 | document frequency of each |
-| `directory` | uint32 | 2^b + 1 places: of the first hash whose highest b bits are 0, 1, 2, … |
+| `directory` | uint32 | 2^b + 1 positions: of the first hash whose highest b bits are 0, 1, 2, … |
 | `offsets` | uint32, or uint64 from 4 GB of text on | where each term begins in `text`, and where the last ends |
 | `text` | uint8 | the terms in canonical (decomposed) UTF-8, in the order of their hashes |
 
-Numbers are little-endian. Nothing tells when, where or in what order it was made, so a collection gives the same bytes
-whoever counts it. Digests are SHA-256. That of the header, which covers the version and the body's digest too, is
-always checked; that of the body unless it is asked not to be.
+Numbers are little-endian. It does not record when, where or in what order it was made, so a collection always gives the
+same bytes. Digests are SHA-256. That of the header, which covers the version and the body's digest too, is always
+checked; that of the body unless `verify` is false.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from roughly.lexicon.thresholds import EVERYTHING, Thresholds
 MAGIC = b"\x89RLEX\r\n\x1a"  # as in PNG: breaks when someone converts line ends or cuts the eighth bit
 VERSION = 1
 FORM = "canonical 1, Unicode 14.0.0"
-"""Canonical form and token hash that the hashes in a file stand for; a test holds it to the code."""
+"""Version of canonical form and token hash of a file; a test compares it with the code."""
 PREAMBLE = struct.Struct("<8sII16s32s")
 ALIGNMENT = 64
 SECTIONS = ("hashes", "counts", "directory", "offsets", "text")
@@ -47,7 +47,7 @@ _TYPES = {"<u8": np.uint64, "<u4": np.uint32, "|u1": np.uint8}
 
 @dataclass(frozen=True, kw_only=True)
 class LexiconFacts:
-    """What a lexicon was made from and how. Lexicons are merged only where all but the number of documents agree."""
+    """What a lexicon was made from and how. Lexicons are merged only if all but the number of documents agree."""
 
     documents: int
     filters: str = ""
@@ -71,7 +71,7 @@ class LexiconFacts:
 
 
 class LexiconContents(NamedTuple):
-    """What a file holds; the arrays are views of it."""
+    """The content of a file; the arrays are views of it."""
 
     facts: LexiconFacts
     table: TermTable
@@ -80,12 +80,12 @@ class LexiconContents(NamedTuple):
 
 
 def head_digest(header: bytes, body: bytes) -> bytes:
-    """The digest that the preamble holds of the header."""
+    """The digest of the header, from the preamble."""
     return hashlib.sha256(struct.pack("<I", VERSION) + header + body).digest()[:16]
 
 
 def map_file(path: Path) -> tuple[Data, int]:
-    """A file's bytes, mapped, and how many there are."""
+    """A file's bytes, mapped, and their number."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)
@@ -131,7 +131,8 @@ def read(data: Data, size: int, name: str, verify: bool = True) -> LexiconConten
             raise
         raise _damaged(name, "its header makes no sense") from problem
     table = TermTable(arrays["hashes"], arrays["counts"], arrays["offsets"], arrays["text"])
-    if not len(table.hashes) == len(table.counts) == len(table.offsets) - 1:
+    places = len(arrays["directory"]) - 1
+    if not len(table.hashes) == len(table.counts) == len(table.offsets) - 1 or places < 2 or places.bit_count() != 1:
         raise _damaged(name, "its sections do not fit together")
     return LexiconContents(facts, table, arrays["directory"], body.hex())
 

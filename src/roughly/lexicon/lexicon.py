@@ -1,11 +1,11 @@
-"""A lexicon: in how many documents of a collection each term stands. Frozen, opened by memory map.
+"""A lexicon: the number of documents of a collection that contain each term. Frozen, opened by memory map.
 
     >>> from roughly import lexicon
     >>> english = lexicon.default()
     >>> english.frequency("the") > english.frequency("hypothesis") > 0
     True
 
-Methods ask by token hash, a batch at a time (`frequencies`, `idf`); people ask by term (`frequency`, `terms`, `top`).
+Methods look up token hashes in batches (`frequencies`, `idf`); people look up terms (`frequency`, `terms`, `top`).
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ class Lexicon:
     """Document frequencies of terms. Make one with `build`, `merge` or `Lexicon.open`; it never changes."""
 
     facts: LexiconFacts
-    fingerprint: str  # of all that a lookup may depend on; methods store it with their signatures
+    fingerprint: str  # of everything that a lookup depends on; methods store it with their signatures
     name: str
     table: TermTable = field(repr=False)
     directory: npt.NDArray[np.uint32] = field(repr=False)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
-        """Map a lexicon's file; `verify=False` leaves out the checksum of its body, which reads all of it once."""
+        """Map a lexicon's file; `verify=False` skips the checksum of its body, which reads all of it once."""
         data, size = map_file(Path(path))
         contents = read(data, size, os.fspath(path), verify)
         return cls(contents.facts, contents.digest[:16], os.fspath(path), contents.table, contents.directory)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "lexicon") -> Self:
-        """A lexicon's file that is in memory already."""
+        """A lexicon from the bytes of its file."""
         contents = read(data, len(data), name)
         return cls(contents.facts, contents.digest[:16], name, contents.table, contents.directory)
 
@@ -64,26 +64,26 @@ class Lexicon:
         return f"<Lexicon {self.name}: {len(self):,} terms of {self.documents:,} documents>"
 
     def __len__(self) -> int:
-        """How many terms count."""
+        """The number of terms that count."""
         return self._extent[2]
 
     @property
     def documents(self) -> int:
-        """How many documents were counted."""
+        """The number of documents counted."""
         return self.facts.documents
 
     def frequencies(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-        """Document frequency of each token hash; 0 where the lexicon does not hold the term."""
+        """Document frequency of each token hash; 0 for unknown terms."""
         from roughly.kernels.frequency import look_up
 
         return look_up(hashes, self.table.hashes, self.directory, self.table.counts)
 
     def idf(self, hashes: npt.NDArray[np.uint64], norm: str = "conrad") -> npt.NDArray[np.float64]:
-        """Normalised idf of each token hash; NaN where the lexicon does not hold the term."""
+        """Normalised idf of each token hash; NaN for unknown terms."""
         return self.idf_of(self.frequencies(hashes), norm)
 
     def idf_of(self, frequencies: npt.NDArray[np.uint32], norm: str = "conrad") -> npt.NDArray[np.float64]:
-        """Normalised idf of terms that stand in so many documents; NaN for 0."""
+        """Normalised idf of terms with these document frequencies; NaN for 0."""
         idf.check_norm(norm)
         if norm == "conrad":
             return idf.conrad(frequencies, self.documents)
@@ -91,10 +91,10 @@ class Lexicon:
         return idf.imatch(frequencies, least, most)
 
     def frequency(self, term: str) -> int:
-        """Document frequency of a term as people write it; what is not one token is refused."""
+        """Document frequency of a term as people write it; refused if it is not one token."""
         tokens = words(term)
         if len(tokens) != 1:
-            what = f"is {len(tokens)} tokens, {', '.join(tokens)}: ask for each" if tokens else "holds no token"
+            what = f"is {len(tokens)} tokens, {', '.join(tokens)}: look up each" if tokens else "holds no token"
             raise InputError(f"{term!r} {what}")
         return int(self.frequencies(tokenise(pa.array([term])).hashes)[0])
 
@@ -107,7 +107,7 @@ class Lexicon:
                     yield word, count
 
     def top(self, count: int) -> list[tuple[str, int]]:
-        """The commonest terms, most documents first, equals by term."""
+        """The most frequent terms, most documents first, ties by term."""
         frequencies = self.table.counts
         count = min(max(count, 0), len(self))
         if count == 0:
@@ -117,11 +117,11 @@ class Lexicon:
         return sorted(found, key=lambda item: (-item[1], item[0]))[:count]
 
     def word(self, place: int) -> str:
-        """The term at a place of the table, as people write it."""
+        """The term at a position of the table, as people write it."""
         return decode_terms(self.table.text, self.table.offsets[place : place + 2])[0]
 
     def with_thresholds(self, *, min_df: int = 1, letters_only: bool = False, min_length: int = 1) -> Lexicon:
-        """The same lexicon, in which only terms within the thresholds count; those it has already still hold."""
+        """The same lexicon, in which only terms within the thresholds count; its existing thresholds still apply."""
         request = Thresholds(min_df=min_df, letters_only=letters_only, min_length=min_length)
         thresholds = self.facts.thresholds.together_with(request)
         if thresholds == self.facts.thresholds:
@@ -137,13 +137,13 @@ class Lexicon:
         )
 
     def compare(self, other: Lexicon) -> LexiconComparison:
-        """How far the order of the terms in common agrees, and which terms were added and lost."""
+        """Rank correlation of the common terms, and terms added and lost."""
         from roughly.lexicon.lexicon_comparison import compare
 
         return compare(self, other)
 
     def summary(self) -> dict[str, Any]:
-        """What it holds, in numbers."""
+        """Its facts and counts."""
         least, most, terms = self._extent
         return {
             "documents": self.documents,
@@ -158,6 +158,6 @@ class Lexicon:
 
     @cached_property
     def _extent(self) -> tuple[int, int, int]:
-        """Least and greatest document frequency of the terms that count, and how many these are; zeros for none."""
+        """Lowest and highest document frequency of the terms that count, and counts of these; zeros for none."""
         counts = self.table.counts[self.table.counts > 0]
         return (int(counts.min()), int(counts.max()), len(counts)) if len(counts) else (0, 0, 0)

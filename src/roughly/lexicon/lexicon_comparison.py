@@ -1,6 +1,6 @@
-"""How much two lexicons agree: Spearman's rank correlation of the terms in common, terms added and terms lost.
+"""Comparison of two lexicons: Spearman's rank correlation of the common terms, terms added and terms lost.
 
-Conrad 2003, §5.2, watches in this way how a collection's idf table drifts from month to month. Terms are ranked by
+Conrad 2003, §5.2, measures in this way how a collection's idf table drifts from month to month. Terms are ranked by
 idf, which is the reverse of ranking by document frequency on both sides, so the coefficient is the same. Many terms
 share a frequency: ties have the mean of their ranks, and the coefficient of these ranks is the paper's eq. 2 (scipy
 computes it).
@@ -21,7 +21,7 @@ _EXAMPLES = 10
 
 
 class ComparedLexicon(Protocol):
-    """What is compared of a lexicon."""
+    """The part of a lexicon that is compared."""
 
     @property
     def name(self) -> str:
@@ -35,17 +35,17 @@ class ComparedLexicon(Protocol):
 
     @property
     def documents(self) -> int:
-        """How many documents were counted."""
+        """The number of documents counted."""
         ...
 
     def word(self, place: int) -> str:
-        """The term at a place of the table."""
+        """The term at a position of the table."""
         ...
 
 
 @dataclass(frozen=True)
 class LexiconComparison:
-    """Two lexicons side by side. `spearman` is None where it is not defined: fewer than two terms, or all tied."""
+    """A comparison of two lexicons. `spearman` is None if it is not defined: fewer than two terms, or all tied."""
 
     left: str
     right: str
@@ -88,12 +88,17 @@ def compare(left: ComparedLexicon, right: ComparedLexicon) -> LexiconComparison:
 
 
 def spearman(left: npt.NDArray[np.uint32], right: npt.NDArray[np.uint32]) -> float | None:
-    """The rank correlation of two lists of frequencies, ties at the mean of their ranks; None where not defined."""
+    """The rank correlation of two lists of frequencies, ties at the mean of their ranks; None if not defined."""
     if len(left) < 2 or left.min() == left.max() or right.min() == right.max():
         return None
-    from scipy.stats import spearmanr
+    return float(np.corrcoef([_ranks(left), _ranks(right)])[0, 1])
 
-    return float(spearmanr(left, right).statistic)
+
+def _ranks(values: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
+    """Ranks from 1; equal values have the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: npt.NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks
 
 
 def _commonest(lexicon: ComparedLexicon, places: npt.NDArray[np.intp]) -> tuple[tuple[str, int], ...]:

@@ -1,7 +1,7 @@
-"""Writes a lexicon's file: whole or not at all, from tables that come one range of hashes after another.
+"""Writes a lexicon's file: complete or not at all, from tables of consecutive ranges of hashes.
 
-How many terms there are is known only at the end, so each section grows in a file of its own, in a folder for spilling,
-and they are joined when all is there.
+The number of terms is known only at the end, so each section is written to a file of its own, in a folder for spilling,
+and these are joined at the end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TYPES = {"hashes": "<u8", "counts": "<u4", "directory": "<u4", "offsets": "<u8"
 
 
 def check_output(output: Path, overwrite: bool) -> None:
-    """Refuse, before any work is done, an output that will not do."""
+    """Refuse an impossible output before any work is done."""
     if output.is_dir():
         raise OutputExists(f"{output} is a folder; a lexicon is a file, choose another name")
     if output.exists() and not overwrite:
@@ -39,26 +39,26 @@ def check_output(output: Path, overwrite: bool) -> None:
 
 
 def write_lexicon(output: Path, facts: LexiconFacts, tables: Iterable[TermTable], scratch: Path) -> None:
-    """Write tables that follow one another as one lexicon."""
+    """Write consecutive tables as one lexicon."""
     with room(output), replacing(output) as target:
         _join(target, facts, _spread(tables, scratch), scratch)
 
 
 @contextmanager
 def room(where: Path) -> Iterator[None]:
-    """Errors of the disk, told as such."""
+    """Turn errors of the disk into ours."""
     try:
         yield
     except RoughlyError:
         raise
     except OSError as problem:
         if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(f"{where}: no room left on the disk; free some and run again") from problem
+            raise DiskFull(f"{where}: no space left on the disk; free some and run again") from problem
         raise OutputError(f"cannot write {where}: {problem.strerror or problem}; choose another output") from problem
 
 
 def _spread(tables: Iterable[TermTable], scratch: Path) -> int:
-    """Append every table to the files of the sections; returns how many terms there are."""
+    """Append every table to the files of the sections; returns the number of terms."""
     terms = end = 0
     names = ("hashes", "counts", "offsets", "text")
     with _files(scratch, names, "wb") as files:
@@ -77,7 +77,7 @@ def _spread(tables: Iterable[TermTable], scratch: Path) -> int:
 
 
 def _join(target: BinaryIO, facts: LexiconFacts, terms: int, scratch: Path) -> None:
-    """The preamble, the header and the sections in their places."""
+    """Write the preamble, the header and the sections."""
     _write_directory(scratch, terms)
     types = dict(_TYPES)
     if (scratch / "text").stat().st_size < 2**32:
@@ -103,7 +103,7 @@ def _join(target: BinaryIO, facts: LexiconFacts, terms: int, scratch: Path) -> N
 
 
 def _header(facts: LexiconFacts, terms: int, sizes: dict[str, int], types: dict[str, str]) -> bytes:
-    """The header, whose own length decides where the sections lie."""
+    """The header; the offsets of the sections depend on its own length."""
     length = ALIGNMENT
     while True:
         at = PREAMBLE.size + length
@@ -119,7 +119,7 @@ def _header(facts: LexiconFacts, terms: int, sizes: dict[str, int], types: dict[
 
 
 def _write_directory(scratch: Path, terms: int) -> None:
-    """Where the hashes begin whose highest b bits are 0, 1, 2, …; with a hash a place, or fewer."""
+    """Where the hashes begin whose highest b bits are 0, 1, 2, …; about one hash per entry, or fewer."""
     bits = max(1, (max(terms, 1) - 1).bit_length())
     hashes = _mapped(scratch / "hashes", np.uint64)
     with (scratch / "directory").open("wb") as file:

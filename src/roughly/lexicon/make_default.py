@@ -1,8 +1,8 @@
 """Makes the default English lexicon: `python -m roughly.lexicon.make_default COUNTS` writes `english.lexicon` here.
 
-COUNTS is a table of counts that were made elsewhere, tab-separated, zstd: a line `#documents` with their number, a line
-of column names, then a token, its document frequency and its collection frequency a line. `docs/lexicon.md` says what
-they were counted from. Run it only to change the lexicon, which changes every signature made with it.
+COUNTS is a table of counts made elsewhere, tab-separated, zstd: a line `#documents` with their number, a line of column
+names, then one line per token: the token, its document frequency and its collection frequency. `docs/lexicon.md` says
+what they were counted from. Run it only to change the lexicon, which changes every signature made with it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def make(counts: Path, target: Path = TARGET) -> None:
     vocabulary = Vocabulary()
     numbered = vocabulary.number(pa.array([row[0] for row in rows], pa.large_string()))
     if len(numbered.numbers) != len(rows) or len(vocabulary) != len(rows):
-        raise SystemExit(f"{counts.name} holds what is not one token a line, or a token twice")
+        raise SystemExit(f"{counts.name} has a line that is not one token, or a token twice")
     frequencies = np.array([int(row[1]) for row in rows], np.uint32)
     facts = LexiconFacts(documents=documents, origin=ORIGIN, thresholds=Thresholds(min_df=LEAST))
     with tempfile.TemporaryDirectory() as scratch:
@@ -44,7 +44,7 @@ def make(counts: Path, target: Path = TARGET) -> None:
 
 
 def main() -> None:
-    """Write the lexicon and say what it is."""
+    """Write the lexicon and print a summary."""
     if len(sys.argv) != 2:
         raise SystemExit("name the table of counts")
     make(Path(sys.argv[1]))

@@ -1,10 +1,9 @@
 """The terms of a lexicon as arrays in the order of their hashes, and many such tables merged into one.
 
-A table is what a thread counted, what was spilled to disk, or a whole lexicon: they are merged alike, by summing the
-counts of equal hashes. The order of the hashes has nothing to do with the order of the input, so neither has the
-result.
+A table is the counts of one thread, a spilled part, or a whole lexicon: all are merged alike, by summing the counts of
+equal hashes. The order of the hashes does not depend on the order of the input, so neither does the result.
 
-Merging takes one range of hashes at a time out of every table. Hashes are uniform, so the ranges are about equal, and
+Merging reads one range of hashes at a time from every table. Hashes are uniform, so the ranges are about equal, and
 memory is that of one range however large the tables are.
 
 A term *is* its hash. Two terms of more than eight bytes may share one (about one chance in 40 million among a million
@@ -25,7 +24,7 @@ from roughly.text.vocabulary import Vocabulary
 
 MOST_DOCUMENTS = 2**32 - 1
 RANGE = 1 << 19
-"""Terms that are merged at a time, about."""
+"""Approximate number of terms merged at a time."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -39,7 +38,7 @@ class TermTable(NamedTuple):
     text: npt.NDArray[np.uint8]
 
     def part(self, first: int, last: int) -> TermTable:
-        """Terms first … last − 1; offsets go on counting from the start of the whole text."""
+        """Terms first … last − 1; offsets still count from the start of the whole text."""
         return TermTable(self.hashes[first:last], self.counts[first:last], self.offsets[first : last + 1], self.text)
 
 
@@ -59,7 +58,7 @@ def gather(
     starts: Ints,
     ends: Ints,
 ) -> TermTable:
-    """A table of terms that lie scattered in a text."""
+    """A table of terms that are scattered in a text."""
     from roughly.kernels.arrays import frozen
     from roughly.kernels.frequency import gather_text
 
@@ -72,9 +71,9 @@ def gather(
 
 
 def refuse_disorder(starts: Ints, ends: Ints, length: int) -> None:
-    """Refuse offsets that lead outside the text: kernels trust them, and a file may hold anything."""
+    """Refuse offsets outside the text: kernels trust them, and a file may contain anything."""
     if len(starts) and (starts.min() < 0 or ends.max() > length or (ends < starts).any()):
-        raise InputError("the lexicon is damaged: its terms lie outside its text; build it again")
+        raise InputError("the lexicon is damaged: its terms are outside its text; build it again")
 
 
 def choose(table: TermTable, mask: npt.NDArray[np.bool_]) -> TermTable:
@@ -85,7 +84,7 @@ def choose(table: TermTable, mask: npt.NDArray[np.bool_]) -> TermTable:
 
 
 def merged(tables: Sequence[TermTable], size: int = RANGE) -> Iterator[TermTable]:
-    """One table of them all, in ranges that follow one another; terms without a count are left out."""
+    """One table of them all, in consecutive ranges; terms without a count are left out."""
     terms = sum(len(table.hashes) for table in tables)
     ranges = max(1, -(-terms // size))
     bounds = [np.uint64((i << 64) // ranges) for i in range(1, ranges)]
@@ -119,9 +118,9 @@ def _merge(parts: Sequence[TermTable]) -> TermTable:
 
 
 def forget(array: npt.NDArray[Any]) -> None:
-    """Give back the memory that holds what was read of a mapped file; it is read again where it is needed again.
+    """Free the memory of the pages read from a mapped file; they are read again if needed.
 
-    The system would take it back by itself, but only when there is no other left, and count it as used till then.
+    The system would free it by itself, but only when memory is short, and would count it as used until then.
     """
     base: Any = array
     while isinstance(base, np.ndarray | memoryview):
@@ -131,7 +130,7 @@ def forget(array: npt.NDArray[Any]) -> None:
 
 
 def add_documents(numbers: Sequence[int]) -> int:
-    """How many documents these are together; no count of a term can then be too large for 32 bits."""
+    """The sum of document counts; checked, so that no count of a term can be too large for 32 bits."""
     total = sum(numbers)
     if total > MOST_DOCUMENTS:
         raise InputError(

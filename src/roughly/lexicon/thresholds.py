@@ -1,7 +1,7 @@
-"""Which terms of a lexicon count: at least so many documents, letters only, at least so long.
+"""Which terms of a lexicon count: a minimum of documents, letters only, a minimum length.
 
-A lexicon keeps everything, so that lexicons can be merged exactly; thresholds apply when it is used, or for good by
-`prune`. Conrad 2003, §5, takes terms of letters only, three or more, found in five documents or more.
+A lexicon has all terms, so that lexicons can be merged exactly; thresholds apply when it is used, or permanently after
+`prune`. Conrad 2003, §5, uses terms of three or more letters only, found in five documents or more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK = 1 << 19
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    """What a term must be to count. The default lets every term through."""
+    """The conditions for a term to count. By default every term does."""
 
     min_df: int = 1
     letters_only: bool = False

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 HELPERS = frozenset((
     "bands", "contained", "growing_lexicon", "judgement", "lexicon_checks", "method", "option_values", "permutations",
-    "presets", "registry", "secret", "stability", "stored_vector", "term_filters", "verified",
+    "presets", "registry", "secret", "stability", "stored_vector", "term_filters",
+    "verdict_chance", "verified",
 ))  # fmt: skip
 """Files of this folder that declare no method, so that reading the table of methods does not import them."""
 _HOMES = {

@@ -1,4 +1,4 @@
-"""The arithmetic of banding: which bands and rows keep a promise of recall.
+"""The arithmetic of banding: which bands and rows guarantee a recall.
 
 Two documents of resemblance J agree on one min-hash with probability J (Broder 1997, §3), on all `rows` of a
 band with J^rows, and on at least one of `bands` bands with
@@ -6,8 +6,8 @@ band with J^rows, and on at least one of `bands` bands with
     candidate_probability(J) = 1 − (1 − J^rows)^bands
 
 Peers choose bands and rows to balance two errors and so lose a third to a half of the pairs *at* the threshold.
-Here the probability at the threshold is at least the recall asked for; among all settings that keep this promise
-the cheapest is taken. Every candidate is verified, so a false one costs time and never precision.
+Here the probability at the threshold is at least the required recall; among all settings with this property the
+cheapest is used. Every candidate is verified, so a false one costs time and never precision.
 
 | symbol | name |
 |---|---|
@@ -23,13 +23,14 @@ import math
 from roughly.errors import SettingsError
 
 MOST_HASHES = 2048
+_TOO_MANY = 1 << 40
 FALSE_CANDIDATE_COST = 1000.0
-"""What it costs to verify the look-alikes that a document meets at half the threshold, in min-hashes. A judgement,
-not a law: at threshold 0.8 and recall 0.99 anything from 300 to 3,000 chooses 5 to 7 rows."""
+"""Cost of verifying a document's false candidates at half the threshold, in min-hashes. An estimate: at threshold 0.8
+and recall 0.99 anything from 300 to 3,000 chooses 5 to 7 rows."""
 
 
 def candidate_probability(similarity: float, bands: int, rows: int) -> float:
-    """Chance that two documents of this similarity share at least one band."""
+    """Probability that two documents of this similarity share at least one band."""
     agree = similarity**rows
     if agree >= 1:
         return 1.0
@@ -41,6 +42,8 @@ def fewest_bands(threshold: float, recall: float, rows: int) -> int:
     agree = threshold**rows
     if agree >= 1:
         return 1
+    if candidate_probability(threshold, _TOO_MANY, rows) < recall:
+        return _TOO_MANY
     bands = max(1, math.ceil(math.log1p(-recall) / math.log1p(-agree)))
     while candidate_probability(threshold, bands, rows) < recall:  # rounding only
         bands += 1
@@ -48,7 +51,7 @@ def fewest_bands(threshold: float, recall: float, rows: int) -> int:
 
 
 def cost(threshold: float, bands: int, rows: int) -> float:
-    """What a setting costs a document, in min-hashes: computing them, and verifying false candidates."""
+    """Cost of a setting per document, in min-hashes: computing them, and verifying false candidates."""
     return bands * rows + FALSE_CANDIDATE_COST * candidate_probability(threshold / 2, bands, rows)
 
 

@@ -1,15 +1,15 @@
 """Candidates for containment: a few of a document's shingles, looked up among all shingles of the others.
 
 Bands bound resemblance only: a short document wholly inside a long one resembles it hardly at all. So with
-`measure="containment"` each document *asks* for its s smallest shingle hashes (a uniform sample of its shingles, the
-MIN_s of Broder 1997, §3) and *answers* to all of them. A shingle of A is in B with probability c(A, B), so
+`measure="containment"` each document *looks up* its s smallest shingle hashes (a uniform sample of its shingles, the
+MIN_s of Broder 1997, §3) and *is found by* all of its shingles. A shingle of A is in B with probability c(A, B), so
 
     candidate_probability(c) ≥ 1 − (1 − c)^s
 
-(sampling is without replacement, which only helps). `probes` is the least s that keeps the recall asked for.
-A document with s shingles or fewer asks for all of them.
+(sampling is without replacement, which only helps). `probes` is the least s with the required recall.
+A document with s shingles or fewer looks up all of them.
 
-Cost: a key for every distinct shingle, about 1.3 bytes of spill for a byte of text.
+Cost: one key per distinct shingle, about 1.3 bytes of spill per byte of text.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ class Contained(Method):
     recall: float
     shingle_size: int
     probes: int
+    shingle_unit: str = "word"
 
     name: ClassVar[str] = "minhash"
     finds_passages: ClassVar[bool] = True
 
     def sign(self, tokens: Tokens) -> Signature:
-        """Every distinct shingle of each document is a key; the smallest `probes` of them ask."""
+        """Every distinct shingle of each document is a key; the smallest `probes` of them are probes."""
         import numpy as np
 
         from roughly.features.shingle_sets import shingle_sets
@@ -66,5 +67,5 @@ class Contained(Method):
         return 1.0 if similarity >= 1 else -math.expm1(self.probes * math.log1p(-similarity))
 
     def describe(self) -> dict[str, Any]:
-        """How many shingles of a document ask."""
+        """The number of probes per document."""
         return {"probes": self.probes}

@@ -2,8 +2,8 @@
 
 The same documents are signed by several lexicons, those of a collection at several dates. The signature of length n
 is the n terms of highest idf (letters only, three or more, in at least five documents, as in `rare_terms`). For each
-pair of lexicons and each n it is counted how many documents keep theirs: as a set of terms, and as the list in the
-order of idf that the paper hashes.
+pair of lexicons and each n, the documents are counted that keep their signature: as a set of terms, and as the list in
+the order of idf that the paper hashes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KeptSignatures:
-    """How many of `documents` keep their signature of `length` terms from one lexicon to another."""
+    """The number of `documents` that keep their signature of `length` terms from one lexicon to another."""
 
     before: str
     after: str
     length: int
-    documents: int  # those that have so many terms in both
+    documents: int  # those with this number of terms in both
     same_terms: int
     same_order: int
 

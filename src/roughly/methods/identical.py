@@ -25,7 +25,7 @@ class Identical(Method):
         return Signature()
 
     def judge(self) -> Judge:
-        """Equal or not; there is nothing between."""
+        """Equal or not."""
         return Judge("text", "resemblance", 1.0)
 
 

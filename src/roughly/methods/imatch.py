@@ -1,15 +1,15 @@
 """`imatch`: two documents are duplicates when a lexicon keeps the same terms of both.
 
 I-Match 2002, §3–4: of a document's distinct terms U, a filter by idf keeps S, and a hash of S is the signature. Kołcz
-2008, §4: K more lexicons are made of the first by dropping each term with probability p, each gives a signature of its
-own, and one in common is enough. A change of n terms of the first lexicon leaves at least one of the K untouched with
-probability
+2008, §4: K more lexicons are made from the first by dropping each term with probability p; each gives a signature of
+its own, and one in common is enough. A change of n terms of the first lexicon leaves at least one of the K untouched
+with probability
 
     survival(n) = 1 − (1 − pⁿ)^K                                     (Kołcz 2008, eq. 1)
 
-Kołcz 2008, §3: a signature of few terms says little of a long document. It is rejected where |S| < `min_terms` or
-|S|/|U| < `min_share`; a secondary lexicon, of the terms rarer than the range of the filter, supplies terms, commonest
-first, until both are met.
+Kołcz 2008, §3: a signature of few terms says little about a long document. It is rejected if |S| < `min_terms` or
+|S|/|U| < `min_share`; a secondary lexicon, of the terms rarer than the range of the filter, supplies terms, the most
+frequent first, until both limits are reached.
 
 | symbol | parameter |
 |---|---|
@@ -20,9 +20,9 @@ first, until both are met.
 | B, the secondary lexicon | `secondary` |
 
 Departures: whether lexicon k drops a term is a keyed hash of (term, k), so that lexicons need no storage and nobody
-without the key can tell; p is rounded to 2^−16. A signature is an order-free hash of 64 bits (see `kernels.imatch`)
-instead of SHA-1 over the sorted terms; both find the same documents up to accidents. A term that the lexicon does not
-hold has no idf and is never kept. A document of which no signature is left has no key, or, with
+without the key knows which are dropped; p is rounded to 2^−16. A signature is an order-free hash of 64 bits (see
+`kernels.imatch`) instead of SHA-1 over the sorted terms; both find the same documents, except for collisions. A term
+that is not in the lexicon has no idf and is never kept. A document without a valid signature has no key, or, with
 `unsigned="all-terms"`, one of all its terms, which only an equal set of terms shares.
 """
 
@@ -112,7 +112,7 @@ class IMatch(Method):
         return secret.seeds(self.key, self.name, SEEDS + -(-self.lexicons // FIELDS))
 
     def sign(self, tokens: Tokens) -> Signature:
-        """1 + K signatures for every document; 0 where one is rejected."""
+        """1 + K signatures per document; 0 for a rejected one."""
         from roughly.kernels.imatch import Demands, imatch_signatures, set_signatures
         from roughly.kernels.terms import distinct_terms
 
@@ -137,17 +137,18 @@ class IMatch(Method):
         return Judge("keys", "common", 1)
 
     def survival(self, changes: int) -> float:
-        """Chance that documents that differ in so many terms of the lexicon share a signature (Kołcz 2008, eq. 1)."""
+        """Probability that documents that differ in this number of terms of the lexicon share a signature (Kołcz 2008,
+        eq. 1)."""
         from roughly.methods.stability import survival
 
         return survival(changes, self.lexicons, self.dropped)
 
     def candidate_probability(self, similarity: float) -> float:
-        """Only what is sure: documents of equal terms are candidates; below that it depends on which terms differ."""
+        """1 for documents of equal terms, which are always candidates; below that it depends on which terms differ."""
         return 1.0 if similarity >= 1 else 0.0
 
     def describe(self) -> dict[str, Any]:
-        """The lexicon by its fingerprint, the filter, the key by its digest, and what survives how many changes."""
+        """The lexicon's fingerprint, the filter, the key's digest, and the survival by number of changes."""
         return {
             "lexicon": self.lexicon.fingerprint,
             "filter": self.filter,
@@ -184,10 +185,10 @@ register(
             LEXICON,
             NORM,
             Option("lexicons", "whole", "randomised lexicons beside it", 0),
-            Option("dropped", "number", "share of terms that each of them drops", 1 / 3),
+            Option("dropped", "number", "fraction of terms that each of them drops", 1 / 3),
             MIN_TERMS,
-            Option("min_share", "number", "least share of a document's terms in its signature", 0.0),
-            Option("secondary", "flag", "rarer terms where there are too few", False),
+            Option("min_share", "number", "lowest fraction of a document's terms in its signature", 0.0),
+            Option("secondary", "flag", "add rarer terms if there are too few", False),
             Option("unsigned", "text", "documents without a signature: keep or all-terms", "keep"),
             Option("key_file", "file", "file of a secret key"),
         ),

@@ -1,4 +1,4 @@
-"""How a method's pairs are judged, in words and as data: for run.json, the summary and the report."""
+"""How a method's pairs are judged, as text and as data: for run.json, the summary and the report."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Lexical(Method):
         return Signature()
 
     def judge(self) -> Judge:
-        """Equal or not; there is nothing between."""
+        """Equal or not."""
         return Judge("text", "resemblance", 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Checks that several methods make of what they are given: those of `roughly.checks`, and of a lexicon."""
+"""Checks that several methods share: those of `roughly.checks`, and of a lexicon."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["above_zero", "common", "lexicon", "norm", "one_of", "refuse", "share
 
 
 def lexicon(value: Any, filters: Filters | None) -> Iterator[str]:
-    """A complaint unless it is a lexicon whose terms are those that the filters leave."""
+    """A complaint unless it is a lexicon whose terms are stemmed if and only if the filters stem."""
     from roughly.lexicon.lexicon import Lexicon
     from roughly.text.filters import Filters
 
@@ -26,7 +26,7 @@ def lexicon(value: Any, filters: Filters | None) -> Iterator[str]:
     if has_stems != stems_wanted:
         states = {True: "stems", False: "whole words"}
         yield (
-            f"{value.name} holds {states[has_stems]}, and the filters leave {states[stems_wanted]}; "
+            f"{value.name} has {states[has_stems]}, and the filters give {states[stems_wanted]}; "
             f"{'add' if has_stems else 'leave out'} the filter stem, or take a lexicon "
             f"{'of' if stems_wanted else 'without'} stems"
         )

@@ -7,7 +7,7 @@ makes a mega shingle of every two of these; one mega shingle in common is enough
     super_j(A) = hash( m of group j )                       j = 1 … 6
     mega_{jk}(A) = hash( j, k, super_j(A), super_k(A) )     j < k, 15 of them
 
-With p = r^14 the chance that one super shingle agrees, two documents share a mega shingle with
+With p = r^14 the probability that one super shingle agrees, two documents share a mega shingle with probability
 
     candidate_probability(r) = 1 − (1 − p)^6 − 6·p·(1 − p)^5
 
@@ -42,13 +42,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MegaShingles(Method):
-    """Mega shingles as keys; the full shingle sets as sketch where there is a threshold."""
+    """Mega shingles as keys; the full shingle sets as sketch if there is a threshold."""
 
     groups: int = 6
     samples: int = 14
     shingle_size: int = 5
     threshold: float | None = None  # None: one mega shingle in common is enough
     seed: int = 0
+    shingle_unit: str = "word"
 
     name: ClassVar[str] = "mega-shingles"
 
@@ -63,7 +64,7 @@ class MegaShingles(Method):
         checks.refuse(problems)
 
     def sign(self, tokens: Tokens) -> Signature:
-        """Keys: every two super shingles, none without tokens. Sketch: all shingles, where there is a threshold."""
+        """Keys: every two super shingles, none without tokens. Sketch: all shingles, if there is a threshold."""
         import numpy as np
 
         from roughly.kernels.minhash import band_keys
@@ -88,13 +89,13 @@ class MegaShingles(Method):
         return Judge("sketch", "resemblance", self.threshold)
 
     def candidate_probability(self, similarity: float) -> float:
-        """The chance that at least two of the super shingles agree."""
+        """The probability that at least two of the super shingles agree."""
         p = similarity**self.samples
         agree = range(2, self.groups + 1)
         return min(1.0, sum(math.comb(self.groups, n) * p**n * (1 - p) ** (self.groups - n) for n in agree))
 
     def describe(self) -> dict[str, Any]:
-        """Groups, samples and how many mega shingles they make."""
+        """Groups, samples and the number of mega shingles."""
         return {"groups": self.groups, "samples": self.samples, "mega_shingles": math.comb(self.groups, 2)}
 
 
@@ -102,16 +103,16 @@ def _make(settings: Settings, _: object) -> Method:
     given: dict[str, Any] = dict(settings.options)
     threshold = read_threshold(given, settings)
     groups, samples = given.pop("mega_groups", 6), given.pop("mega_samples", 14)
-    return MegaShingles(groups, samples, settings.shingle_size, threshold, settings.seed)
+    return MegaShingles(groups, samples, settings.shingle_size, threshold, settings.seed, settings.shingle_unit)
 
 
 register(
     MethodSpec(
         MegaShingles,
-        settings=("threshold", "shingle_size", "seed"),
+        settings=("threshold", "shingle_size", "shingle_unit", "seed"),
         options=(
             Option("mega_groups", "whole", "groups of min-wise samples", 6),
-            Option("mega_samples", "whole", "samples in a group", 14),
+            Option("mega_samples", "whole", "samples per group", 14),
             JUDGE,
         ),
         has_curve=True,

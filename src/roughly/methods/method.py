@@ -1,4 +1,4 @@
-"""The one shape of every method: a signature with keys that make documents candidates, and how pairs are judged.
+"""The interface of every method: a signature with keys that make documents candidates, and how pairs are judged.
 
 A method is a small, frozen, validated object that does no I/O. Engines and the index know nothing of any
 particular method: they collapse documents that are equal at the method's `collapse` level, group the keys,
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from roughly.features.sketch import Sketch
+    from roughly.kernels.text_signing import BandSampling
     from roughly.text.canonical import Tokens
     from roughly.text.filters import Filters
 
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 class Keys:
     """The keys of a batch of documents.
 
-    `values` is (documents, bands) where each document has one key per band; then a key counts within its band, and
-    a key of 0 is none. Otherwise it is flat, document i owning `values[offsets[i]:offsets[i + 1]]`, and `probes` says
-    which of them ask (true) and which only answer (false): a pair is formed by a shared key that at least one of the
-    two asks for.
+    `values` is (documents, bands) if each document has one key per band; then a key belongs to its band, and a key of 0
+    is none. Otherwise it is flat, document i owning `values[offsets[i]:offsets[i + 1]]`, and `probes` says which of
+    them are looked up (true) and which are only found (false): a shared key makes a pair if it is a probe of at least
+    one of the two.
     """
 
     values: npt.NDArray[np.uint64]
@@ -37,7 +38,7 @@ class Keys:
 
     @property
     def banded(self) -> bool:
-        """Whether a key counts within its band only."""
+        """Whether a key belongs to its band."""
         return self.offsets is None
 
     def missing(self) -> npt.NDArray[np.bool_]:
@@ -52,22 +53,23 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a method keeps of a batch of documents."""
+    """The signatures of a batch of documents."""
 
     keys: Keys | None = None  # None: equality at the `collapse` level is the whole method
-    sketch: Sketch | None = None  # what a pair is judged on without its texts, where it is judged on a sketch
-    counts: dict[str, int] = field(default_factory=dict)  # documents that were not signed as the rest, by reason
+    sketch: Sketch | None = None  # what a pair is judged on without its texts, if it is judged on a sketch
+    counts: dict[str, int] = field(default_factory=dict)  # documents that were not signed like the others, by reason
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
     """How two documents that share a key are judged."""
 
-    on: Literal["text", "sketch", "keys"]  # exactly, on their shingle sets; estimated; by what they have in common
-    measure: Literal["resemblance", "containment", "common"]  # common: how many values or keys are equal
+    on: Literal["text", "sketch", "keys"]  # exactly, on their shingle sets; estimated on sketches; by common keys
+    measure: Literal["resemblance", "containment", "common"]  # common: the number of equal values or keys
     threshold: float  # for "common" a whole number
-    dates: int | None = None  # at most so many days apart, both dates known
-    lengths: float | None = None  # token counts differ by at most this share of the longer
+    dates: int | None = None  # most days between the two; an unknown date is near to none
+    lengths: float | None = None  # token counts differ by at most this fraction of the longer
+    ignore_common: bool = False  # common keys do not count in estimates, but for documents that consist of them
 
 
 class Method(ABC):
@@ -83,13 +85,18 @@ class Method(ABC):
         """As people call it."""
 
     @property
+    def unit(self) -> str:
+        """What its shingles are made of: word or character."""
+        return str(getattr(self, "shingle_unit", "word"))
+
+    @property
     def common(self) -> int:
-        """Keys that more documents than this have are left out; 0: none is."""
+        """Keys of more documents than this are left out; 0: no limit."""
         return 0
 
     @property
     def filters(self) -> Filters | None:
-        """What is applied to the text before it is signed."""
+        """The filters applied to the text before it is signed."""
         return None
 
     @property
@@ -97,20 +104,37 @@ class Method(ABC):
         """Whether a passage in common makes two documents candidates."""
         return False
 
+    @property
+    def band_sampling(self) -> BandSampling | None:
+        """The min-hash bands of the canonical tokens, where these are all that `sign` makes: then texts can be signed
+        in one pass."""
+        return None
+
     @abstractmethod
     def sign(self, tokens: Tokens) -> Signature:
-        """Keys and sketch of each document, and counts of what could not be signed as the rest."""
+        """Keys and sketch of each document, and counts of those that could not be signed like the others."""
 
     @abstractmethod
     def judge(self) -> Judge:
         """How pairs that share a key are judged."""
 
     def candidate_probability(self, similarity: float) -> float:
-        """Chance that a pair of this similarity becomes a candidate; unless overridden, certain for equal ones only."""
+        """Probability that a pair of this similarity becomes a candidate; unless overridden, 1 for equal ones and 0
+        otherwise."""
         return 1.0 if similarity >= 1 else 0.0
 
+    def candidate_probability_at(self, similarity: float, tokens: int) -> float:
+        """The same for documents of this length; unless overridden, it does not depend on it."""
+        del tokens
+        return self.candidate_probability(similarity)
+
+    def found_probability(self, similarity: float, tokens: int) -> float:
+        """Probability that a pair of this similarity and length is found: that it is a candidate, and judged to be a
+        duplicate. Unless overridden, every candidate that reaches the threshold is."""
+        return self.candidate_probability_at(similarity, tokens)
+
     def describe(self) -> dict[str, Any]:
-        """What follows from the settings, for people and for run.json."""
+        """Parameters derived from the settings, for people and for run.json."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""Options of methods, read into what their classes take. Each function takes what it reads out of `given`."""
+"""Options of methods, converted to the parameters of their classes. Each function removes its options from `given`."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def every_shingle() -> Sampling:
     return Sampling()
 
 
-def read_sampling(given: dict[str, Any] | None = None, name: str = "sketch") -> Sampling:
+def read_sampling(given: dict[str, Any] | None = None, name: str = "sketch", seed: int = 0) -> Sampling:
     """The sampling that an option names: the sketch with its groups, or another; `mod:25` and `all` by default."""
     from roughly.features.sampling import Sampling
 
     given = {} if given is None else given
     if name != SKETCH.name:
         return Sampling.parse(given.pop(name, "all"))
-    return Sampling.parse(given.pop(name, SKETCH.default), given.pop("groups", ()))
+    return Sampling.parse(given.pop(name, SKETCH.default), given.pop("groups", ()), seed)
 
 
 def read_threshold(given: dict[str, Any], settings: Settings) -> float | None:
-    """The threshold where pairs are judged on sketches; None where one key in common is enough, or texts decide."""
+    """The threshold if pairs are judged on sketches; None if one common key is enough, or texts decide."""
     judge = given.pop("judge", METHODS[settings.method].default("judge"))
     if judge not in JUDGES:
         raise SettingsError(f"judge must be one of {', '.join(JUDGES)}, not {judge!r}")
@@ -54,7 +54,7 @@ def read_filters(given: dict[str, Any], method: str) -> Filters | None:
 
 
 def read_rare_terms(settings: Settings, collection: Lexicon | None) -> dict[str, Any]:
-    """What the methods of rare terms take: a lexicon, filters, and windows that may be `none`."""
+    """The parameters of the methods of rare terms: a lexicon, filters, and windows that may be `none`."""
     anything: dict[str, Any] = {"dates": None, "lengths": 1.0}
     given = {name: anything[name] if value == NONE else value for name, value in settings.options.items()}
     given["filters"] = read_filters(given, settings.method)
@@ -63,7 +63,7 @@ def read_rare_terms(settings: Settings, collection: Lexicon | None) -> dict[str,
 
 
 def open_lexicon(given: Any, collection: Lexicon | None = None) -> Lexicon:
-    """A lexicon as it is given: itself, a file, `default` or None, or `collection` for the one that was counted."""
+    """The lexicon that an option names: an object, a file, `default` or None, or `collection` for the counted one."""
     from roughly import lexicon as lexicons
     from roughly.lexicon.lexicon import Lexicon
 
@@ -77,6 +77,6 @@ def open_lexicon(given: Any, collection: Lexicon | None = None) -> Lexicon:
 
 
 def read_key_file(settings: Settings) -> bytes:
-    """The secret key of the settings; empty where they name none."""
+    """The secret key of the settings; empty if they name none."""
     path = settings.options.get("key_file")
     return secret.NO_KEY if path is None else secret.read_key(Path(path))

@@ -5,6 +5,8 @@ A counter-based generator makes them the same on every machine and for every ver
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -14,9 +16,24 @@ if TYPE_CHECKING:
     Words: TypeAlias = npt.NDArray[np.uint32]
 
 
-def draw(count: int, seed: int) -> tuple[Words, Words]:
-    """(multipliers, increments) of so many orderings."""
+_WORD = (1 << 64) - 1
+
+
+def draw(orderings: int, seed: int) -> tuple[Words, Words]:
+    """(multipliers, increments) of this number of orderings."""
     import numpy as np
 
-    words = np.random.Philox(key=seed).random_raw(2 * count) >> np.uint64(32)
-    return words[:count].astype(np.uint32) | np.uint32(1), words[count:].astype(np.uint32)
+    words = np.array([word >> 32 for word in islice(philox(seed), 2 * orderings)], np.uint32)
+    return words[:orderings] | np.uint32(1), words[orderings:]
+
+
+def philox(seed: int) -> Iterator[int]:
+    """The 64-bit words of Philox4x64-10 (Salmon et al., SC 2011), with the seed as key and a counter from 1 on."""
+    for block in count(1):
+        a, b, c, d = block, 0, 0, 0
+        for turn in range(10):
+            x, y = a * 0xD2E7470EE14C6C93, c * 0xCA5A826395121157
+            first = (seed + turn * 0x9E3779B97F4A7C15) & _WORD
+            second = ((seed >> 64) + turn * 0xBB67AE8584CAA73B) & _WORD
+            a, b, c, d = (y >> 64) ^ b ^ first, y & _WORD, (x >> 64) ^ d ^ second, x & _WORD
+        yield from (a, b, c, d)

@@ -1,6 +1,6 @@
 """Parameters of the papers, by name: `--preset broder-1997`.
 
-A preset is a set of settings, each of which may still be given otherwise. Values that a paper does not state are left
+A preset is a set of settings, each of which may be overridden. Values that a paper does not state are left
 to the defaults, but for the size of shingles in `ye-2008`: the paper says "a moderate w", and 10 is Broder's.
 """
 
@@ -10,9 +10,21 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from roughly.errors import SettingsError
+from roughly.errors import SettingsError, did_you_mean
 
 _BRODER = "A. Z. Broder, S. C. Glassman, M. S. Manasse, G. Zweig: Syntactic clustering of the Web. WWW6, 1997"
+_IMATCH = (
+    "A. Chowdhury, O. Frieder, D. Grossman, M. C. McCabe: Collection statistics for fast duplicate document detection. "
+    "ACM TOIS 20(2), 2002"
+)
+_CONRAD = (
+    "J. G. Conrad, X. S. Guo, C. P. Schriber: Online duplicate document detection: signature reliability in a dynamic "
+    "retrieval environment. CIKM 2003"
+)
+_KOLCZ = (
+    "A. Kołcz, A. Chowdhury: Lexicon randomization for near-duplicate detection with I-Match. Journal of "
+    "Supercomputing, 2008"
+)
 _YE = (
     "S. Ye, J.-R. Wen, W.-Y. Ma: A systematic study on parameter correlations in large-scale duplicate document "
     "detection. Knowledge and Information Systems, 2008"
@@ -39,7 +51,7 @@ PRESETS = {
         _preset(
             "broder-1997", "DSC as run on 30 million pages", f"{_BRODER}, §3, §5.1, §7",
             method="shingles", measure="resemblance", shingle_size=10, sketch="mod:25", threshold=0.5, common=1000,
-            cluster="components",
+            ignore_common=True, cluster="components",
         ),
         _preset(
             "broder-1997-super", "DSC-SS: one super shingle in common", f"{_BRODER}, §5.3",
@@ -53,6 +65,22 @@ PRESETS = {
             "ye-2008", "the ratios that the paper gives for precision 0.8 at threshold 0.6", f"{_YE}, §6",
             method="shingles", measure="resemblance", shingle_size=10, sketch="adaptive", threshold=0.6,
             groups=[[500, 0.125], [1000, 0.0625]],
+        ),
+        _preset(
+            "imatch-2002", "I-Match with the filter that found most", f"{_IMATCH}, §4.3, §5",
+            method="imatch", filter="IDF-L-10", norm="imatch", lexicon="collection",
+        ),
+        _preset(
+            "conrad-2003-rare", "length and six rare terms with their positions", f"{_CONRAD}, §5, §6.1",
+            method="rare-terms", norm="conrad", terms=6, most_idf=0.8, min_df=5,
+        ),
+        _preset(
+            "conrad-2003-vector", "date, length and sixty rare terms", f"{_CONRAD}, §5, §7",
+            method="term-vector", terms=60, shared=48, dates=42, lengths=0.2, min_df=5,
+        ),
+        _preset(
+            "kolcz-2008", "I-Match with ten randomised lexicons beside the first", f"{_KOLCZ}, §4, §6.5",
+            method="imatch", filter="IDFR-I-20-80", norm="imatch", lexicons=10,
         ),
         _preset(
             "fetterly-2003", "84 min-wise samples, 6 super shingles, 15 mega shingles",
@@ -72,5 +100,5 @@ PRESETS = {
 def preset(name: str) -> Preset:
     """The preset of this name."""
     if name not in PRESETS:
-        raise SettingsError(f"unknown preset {name!r}; presets are {', '.join(PRESETS)}")
+        raise SettingsError(f"unknown preset {name!r}; presets are {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]

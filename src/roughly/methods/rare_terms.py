@@ -1,12 +1,13 @@
-"""`rare-terms`: two documents are duplicates when their rarest terms are the same and stand at the same distances.
+"""`rare-terms`: two documents are duplicates when their rarest terms are the same and at the same distances.
 
 Conrad 2003, §6.1, for identical documents: of a document's terms (letters only, three or more, in at least five
 documents of the lexicon) with a normalised idf of at most 0.8, since higher ones are mostly misspelt, the six of
-highest idf, each with its first place relative to the first of the six; places are rounded up to multiples of a bin.
+highest idf, each with its first position relative to the first of the six; positions are rounded up to multiples of a
+bin.
 
     key(A) = hash( t₁, ⌈(p₁ − p_min)/b⌉, …, t₆, ⌈(p₆ − p_min)/b⌉ )     idf(t₁) ≥ idf(t₂) ≥ …
 
-The document's length is the other part of the signature: lengths of two documents may differ by a small share only.
+The document's length is the other part of the signature: lengths of two documents may differ by a small fraction only.
 
 | in the paper | parameter |
 |---|---|
@@ -17,7 +18,7 @@ The document's length is the other part of the signature: lengths of two documen
 | in at least five documents | `min_df` |
 
 Departures: the hash has 64 bits instead of SHA-1's 160. A document with fewer than `terms` such terms has no key;
-equal ones are collapsed before. Terms of equal idf stand in the order of their hashes.
+equal ones are collapsed before. Terms of equal idf are ordered by their hashes.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ MIN_LENGTH = 3
 
 @dataclass(frozen=True, kw_only=True)
 class RareTerms(Method):
-    """The rarest terms with their places, and the length."""
+    """The rarest terms with their positions, and the length."""
 
     lexicon: Lexicon
     terms: int = 6
@@ -83,7 +84,7 @@ class RareTerms(Method):
         return above(self.eligible, self.most_idf, self.norm)
 
     def rarest(self, tokens: Tokens) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Of each document its rarest terms, rarest first, their first places and how many they are."""
+        """For each document: its rarest terms, rarest first, their first positions, and their number."""
         import numpy as np
 
         from roughly.kernels.terms import distinct_terms, rarest_terms
@@ -110,11 +111,11 @@ class RareTerms(Method):
         return Signature(Keys(values))
 
     def judge(self) -> Judge:
-        """The key in common, and lengths that are close."""
+        """One common key, and similar lengths."""
         return Judge("keys", "common", 1, lengths=self.lengths)
 
     def describe(self) -> dict[str, Any]:
-        """The lexicon by its fingerprint, and the numbers."""
+        """The lexicon's fingerprint, and the parameters."""
         return {
             "lexicon": self.eligible.fingerprint,
             "terms": self.terms,
@@ -139,7 +140,7 @@ register(
             NORM,
             TERMS.by_default(6),
             Option("most_idf", "number", "terms of a higher idf are left out", 0.8),
-            Option("bin", "whole", "places are rounded up to multiples of it", 1),
+            Option("bin", "whole", "positions are rounded up to multiples of it", 1),
             LENGTHS.by_default(0.05),
             MIN_DF,
         ),

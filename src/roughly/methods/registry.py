@@ -1,4 +1,4 @@
-"""Methods made of settings, and what the files hold that options name, since the fingerprint goes by that."""
+"""Methods made from settings, and digests of the files that options name, on which the fingerprint depends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def make(settings: Settings, collection: Lexicon | None = None) -> Method:
     """The method that these settings name, with everything that follows from them derived.
 
-    `collection` is the lexicon of the run's own documents, which the lexicon `collection` stands for.
+    `collection` is the lexicon of the run's own documents, for settings with the lexicon `collection`.
     """
     method = cast("Method", METHODS[settings.method].make(settings, collection))
     if settings.verify and not method.equality and method.judge().on != "text":
@@ -30,9 +30,9 @@ def make(settings: Settings, collection: Lexicon | None = None) -> Method:
 
 
 def check(settings: Settings) -> Method:
-    """Refuse what cannot be made, before any work is done.
+    """Refuse settings without a possible method, before any work is done.
 
-    The method, on trial: another lexicon stands in for one that is still to be counted.
+    The method is made with a substitute for a lexicon that is still to be counted.
     """
     return make(settings, _stand_in(counted_with(settings)) if needs_count(settings) else None)
 
@@ -50,9 +50,9 @@ def counted_with(settings: Settings) -> Filters:
 
 
 def contents(settings: Settings, method: Method | None = None) -> dict[str, str]:
-    """What the files that options name hold: a lexicon by its fingerprint, a key by its digest.
+    """Digests of the files that options name: a lexicon's fingerprint, a key's digest.
 
-    Without a method it is made, and refused where it cannot be; a collection that was not counted yet is only named.
+    Without a method it is made here; a collection that was not counted yet is only named.
     """
     if method is None:
         if needs_count(settings):
@@ -70,12 +70,12 @@ def contents(settings: Settings, method: Method | None = None) -> dict[str, str]
 
 
 def fingerprint(settings: Settings, method: Method | None = None) -> str:
-    """The fingerprint of settings together with what the files hold that they name."""
+    """The fingerprint of settings together with the files that they name."""
     return settings.fingerprint(contents(settings, method))
 
 
 def _stand_in(filters: Filters) -> Lexicon:
-    """A lexicon that claims to have been built with these filters."""
+    """A lexicon that has these filters in its facts."""
     from roughly import lexicon as lexicons
 
     found = lexicons.default()

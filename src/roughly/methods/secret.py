@@ -1,13 +1,13 @@
-"""A secret key for hashing, so that nobody outside can tell which terms a lexicon drops or which shingles are sampled.
+"""A secret key for hashing, so that outsiders do not know which terms a lexicon drops or which shingles are sampled.
 
-Whoever wants a message to pass a filter would change just those terms that every lexicon keeps, or those shingles that
-are in the sample (Kołcz 2008, §4). With a key, which they are depends on something that he does not know.
+A spammer who wants a message to pass a filter would change just the terms that every lexicon keeps, or the shingles in
+the sample (Kołcz 2008, §4). With a key, these depend on something that the spammer does not know.
 
-Seeds are BLAKE2b of the purpose and a number under the key. Of the key itself only a digest is ever shown: it proves
-which key was used and tells nothing of it, provided that the key cannot be guessed; hence at least 16 bytes.
+Seeds are BLAKE2b of the purpose and a number under the key. Only a digest of the key is ever shown: it proves which key
+was used and reveals nothing about it, provided that the key cannot be guessed; hence at least 16 bytes.
 
-The hashes that are made with the seeds are fast ones and no message authentication: a key hides lexicons and samples
-from those who have texts and this program, not from those who are given many signatures to study. Keep both.
+The seeds are used in fast hashes, which are not message authentication: a key hides lexicons and samples from those who
+have texts and this program, not from those who can study many signatures. Keep both secret.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_KEY = b""
 
 
 def problems(key: object) -> Iterator[str]:
-    """What is wrong with a key; nothing, as a rule. No key at all is fine: then the seeds are public."""
+    """What is wrong with a key, if anything. No key at all is fine: then the seeds are public."""
     if not isinstance(key, bytes):
         yield f"key must be bytes, not {type(key).__name__}"
     elif key and len(key) < SHORTEST_KEY:
@@ -36,7 +36,7 @@ def problems(key: object) -> Iterator[str]:
 
 
 def read_key(path: Path) -> bytes:
-    """The bytes of a key file, white space at its ends left out."""
+    """The bytes of a key file, without white space at its ends."""
     try:
         key = path.read_bytes().strip()
     except FileNotFoundError as problem:

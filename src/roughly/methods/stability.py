@@ -1,4 +1,4 @@
-"""How many lexicons it takes for a signature to outlast changes of a document (Kołcz 2008, §4 and §7.4).
+"""The number of lexicons needed for a signature to survive changes of a document (Kołcz 2008, §4 and §7.4).
 
 A document changes in n terms of the lexicon. A randomised lexicon, which lacks each term with probability p, does not
 notice if it lacks all n of them. So one of K lexicons keeps its signature with probability
@@ -9,9 +9,9 @@ and the expected number of lexicons until one does is 1 / pⁿ.
 
 The paper's eq. 6 says otherwise: it counts the lexicons of which *none* of the n terms was eliminated,
 C(L−n, M) / C(L, M) ≈ (1 − p)ⁿ, and Table 4 lists the inverse of that. But a lexicon that still holds a changed term
-gives another signature: (1 − p)ⁿ is the chance that a lexicon notices all of the n changes. This contradicts eq. 1, in
-whose derivation a change "will not affect the signature as long as the change occurs within the subset of the original
-lexicon that is missing". With exactly M = p·L of L terms dropped the right ratio is
+gives another signature: (1 − p)ⁿ is the probability that a lexicon notices all of the n changes. This contradicts eq.
+1, in whose derivation a change "will not affect the signature as long as the change occurs within the subset of the
+original lexicon that is missing". With exactly M = p·L of L terms dropped the right ratio is
 
     q = C(L−n, M−n) / C(L, M) = M(M−1)…(M−n+1) / L(L−1)…(L−n+1) ≈ pⁿ
 
@@ -33,7 +33,7 @@ from roughly.methods import lexicon_checks as checks
 
 
 def survival(changes: int, lexicons: int, dropped: float = 1 / 3) -> float:
-    """Chance that at least one of K randomised lexicons keeps its signature under n changes: 1 − (1 − pⁿ)^K."""
+    """Probability that at least one of K randomised lexicons keeps its signature under n changes: 1 − (1 − pⁿ)^K."""
     _check(changes, dropped)
     checks.refuse(checks.whole("lexicons", lexicons, 0, 10**9))
     if changes == 0:
@@ -67,7 +67,7 @@ def unaltered(changes: int, terms: int, dropped: float = 1 / 3) -> float:
 
 
 def expected_lexicons(changes: int, terms: int | None = None, dropped: float = 1 / 3) -> float:
-    """Lexicons until one keeps its signature, on average: 1 / q; infinite where none can."""
+    """Expected number of lexicons until one keeps its signature: 1 / q; infinite if none can."""
     _check(changes, dropped)
     each = dropped**changes if terms is None else unaltered(changes, terms, dropped)
     return 1 / each if each > 0 else math.inf

@@ -1,14 +1,16 @@
 """Conrad's signature as 184 bytes: date, length and sixty terms of three bytes each (Conrad 2003, §7.3).
 
-    bytes 0–1     days since 1 January 1980; 65,535 where the date is unknown
-    bytes 2–3     tokens of the document; 65,535 stands for so many or more
-    bytes 4–183   up to sixty term numbers of three bytes, ascending; 16,777,215 fills what is left
+    bytes 0–1     days since 1 January 1980; 65,535 if the date is unknown, 65,535 − n for n days before (to 1890)
+    bytes 2–3     tokens of the document; 65,535 means that many or more
+    bytes 4–183   up to sixty term numbers of three bytes, ascending; 16,777,215 fills the rest
 
-All are little-endian. A term's number is its place among the lexicon's terms that count, rarest first, so ascending
-numbers are falling idf, and the rarest terms are compared first.
+All are little-endian. A term's number is its position among the lexicon's terms that count, rarest first, so ascending
+numbers have falling idf, and the rarest terms are compared first.
 
 `compare` goes through two signatures at once and stops as soon as enough terms are common to both, or too few are left
-for that. Its verdict is that of the vectors of `term_vector` within both windows; what it saves is told by `compared`.
+for that. Its verdict is that of `term_vector` on vectors within both windows; `compared` shows what it saves. A
+document without a date is near to none; where no document of a collection has a date, compare without the window of
+dates (`dates=None`), as a run does.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ TERMS = 60
 SIZE = 184
 FIRST_DAY = date(1980, 1, 1)
 UNKNOWN = 0xFFFF
+MOST_DAYS = 0x7FFF
+"""Days from the first that two bytes hold, either way."""
 LONGEST = 0xFFFF
 EMPTY = 0xFFFFFF
 _HEAD = struct.Struct("<HH")
@@ -49,17 +53,17 @@ class StoredVector:
 
     @cached_property
     def repeats(self) -> tuple[int, ...]:
-        """How often each term stands in the vector of sixty: short ones are repeated, rarest first."""
+        """How often each term occurs in the vector of sixty: short ones are repeated, rarest first."""
         count = len(self.terms)
         return tuple(TERMS // count + (place < TERMS % count) for place in range(count))
 
 
 @dataclass(frozen=True)
 class VectorComparison:
-    """What comparing two signatures gave."""
+    """The result of comparing two signatures."""
 
     duplicates: bool
-    compared: int  # terms looked at until that was certain
+    compared: int  # terms compared until that was certain
 
 
 def pack(when: date | None, length: int, terms: Sequence[int]) -> bytes:
@@ -72,10 +76,11 @@ def pack(when: date | None, length: int, terms: Sequence[int]) -> bytes:
     if numbers and not 0 <= numbers[0] <= numbers[-1] < EMPTY:
         raise InputError(f"term numbers go from 0 to {EMPTY - 1}; {numbers[0]} to {numbers[-1]} do not fit three bytes")
     if len(set(numbers)) < len(numbers):
-        raise InputError("a term stands twice in a signature; give each once")
-    days = UNKNOWN if when is None else (when - FIRST_DAY).days
-    if when is not None and not 0 <= days < UNKNOWN:
-        raise InputError(f"{when} does not fit two bytes: days count from {FIRST_DAY} and end with 2159")
+        raise InputError("a term occurs twice in a signature; give each once")
+    days = 0 if when is None else (when - FIRST_DAY).days
+    if abs(days) > MOST_DAYS:
+        raise InputError(f"{when} does not fit two bytes: days are counted from {FIRST_DAY}, and go from 1890 to 2069")
+    days = UNKNOWN if when is None else days if days >= 0 else UNKNOWN + days
     padded = [*numbers, *[EMPTY] * (TERMS - len(numbers))]
     return _HEAD.pack(days, min(length, LONGEST)) + b"".join(number.to_bytes(3, "little") for number in padded)
 
@@ -89,20 +94,27 @@ def unpack(data: bytes) -> StoredVector:
     terms = tuple(number for number in numbers if number != EMPTY)
     if numbers != sorted(numbers) or len(set(terms)) < len(terms):
         raise InputError("a stored signature is damaged: its terms are not in order")
-    return StoredVector(None if days == UNKNOWN else date.fromordinal(FIRST_DAY.toordinal() + days), length, terms)
+    return StoredVector(vector_day(days), length, terms)
+
+
+def vector_day(days: int) -> date | None:
+    """The date in the first two bytes of a signature."""
+    if days == UNKNOWN:
+        return None
+    return date.fromordinal(FIRST_DAY.toordinal() + (days if days <= MOST_DAYS else days - UNKNOWN))
 
 
 def compare(
     left: bytes, right: bytes, *, common: int = 48, dates: int | None = 42, lengths: float | None = 0.2
 ) -> VectorComparison:
-    """Whether two signatures are those of duplicates, highest idf first, no further than needed."""
+    """Whether two signatures are those of duplicates; terms are compared by falling idf, no more than needed."""
     if not 1 <= common <= TERMS:
         raise SettingsError(f"common must be a whole number from 1 to {TERMS}, not {common!r}")
     a, b = unpack(left), unpack(right)
     if not a.terms or not b.terms or not within(a, b, dates, lengths):
         return VectorComparison(False, 0)
     i = j = shared = looked = 0
-    rest_a = rest_b = TERMS  # entries not gone by yet
+    rest_a = rest_b = TERMS  # entries not passed yet
     while shared < common and shared + min(rest_a, rest_b) >= common:
         looked += 1
         x, y = a.terms[i], b.terms[j]
@@ -120,8 +132,8 @@ def compare(
 
 
 def within(a: StoredVector, b: StoredVector, dates: int | None, lengths: float | None) -> bool:
-    """Whether two documents are near enough in date, where both are known, and in length."""
-    if dates is not None and a.date is not None and b.date is not None and abs((a.date - b.date).days) > dates:
+    """Whether two documents are near enough in date and in length; a document without a date is near to none."""
+    if dates is not None and (a.date is None or b.date is None or abs((a.date - b.date).days) > dates):
         return False
     return lengths is None or abs(a.length - b.length) <= lengths * max(a.length, b.length)
 

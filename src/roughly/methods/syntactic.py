@@ -1,12 +1,12 @@
-"""`syntactic`: two documents are duplicates when the same distinct tokens are left of them after syntactic filters.
+"""`syntactic`: two documents are duplicates when syntactic filters leave the same distinct tokens of both.
 
-I-Match 2002, §4.2: white space is left out, tokens are dropped or stemmed by what they look like (`sw`, `tg5`, `tl25`,
+I-Match 2002, §4.2: white space is ignored, tokens are dropped or stemmed by their form (`sw`, `tg5`, `tl25`,
 `nosc`, `stem` in any combination), and the set of the rest is hashed. Order and repetition do not count.
 
     key(A) = hash { f(t) : t ∈ A, f(t) ≠ dropped }
 
 Departure from the paper: the hash of the set has 64 bits and does not depend on the order of its terms (see
-`kernels.imatch`); the paper hashes them in order with SHA-1. A document of which nothing is left has no key.
+`kernels.imatch`); the paper hashes them in order with SHA-1. A document without a remaining token has no key.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Syntactic(Method):
             yield f"filters must be Filters, not {type(self.filters).__name__}: Filters.parse('sw,stem')"
 
     def sign(self, tokens: Tokens) -> Signature:
-        """One key for every document of which something is left."""
+        """One key per document with a remaining token."""
         from roughly.kernels.imatch import set_signatures
         from roughly.kernels.terms import distinct_terms
 

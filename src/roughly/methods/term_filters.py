@@ -4,15 +4,15 @@
 |---|---|
 | `Doc-L-90` | all but the 90 % with the lowest idf |
 | `Doc-H-90` | all but the 90 % with the highest idf |
-| `DocR-I-20-80` | those from 20 % to 80 %, commonest first |
+| `DocR-I-20-80` | those from 20 % to 80 %, the most frequent first |
 | `DocR-O-20-80` | all but those |
 | `IDF-L-10` | those of normalised idf ≥ 0.1 |
 | `IDF-H-10` | those of normalised idf ≤ 0.1 |
 | `IDFR-I-20-80` | those of 0.2 ≤ idf ≤ 0.8 |
 | `IDFR-O-20-80` | those of idf ≤ 0.2 or idf ≥ 0.8 |
 
-The paper's tables write f1 for 10 %, f2 for 20 % and so on: `Doc-l-f9`, `IDFR-I-f2f8`. Both spellings are read, in any
-case. Any whole percentages from 1 to 99 make a filter; the paper tried multiples of ten.
+The paper's tables write f1 for 10 %, f2 for 20 % and so on: `Doc-l-f9`, `IDFR-I-f2f8`. Both spellings are accepted, in
+upper or lower case. Any whole percentages from 1 to 99 make a filter; the paper tried multiples of ten.
 
 A share of n terms is rounded so that `Doc-L`, `Doc-H` and `DocR-O` keep at least one of any, and `DocR-I` may keep
 none: Table IX counts 143 documents filtered by all of the former, those without a term, and more by the latter.
@@ -68,7 +68,7 @@ class TermFilter:
 
     @property
     def in_table(self) -> str:
-        """The name as Table IX writes it, where it has the filter; otherwise its own."""
+        """The name as Table IX writes it, if it has the filter; otherwise its own."""
         if self.low % 10 or self.high % 10:
             return str(self)
         if self.side in "LH":
@@ -118,7 +118,7 @@ def _most_frequent(lexicon: Lexicon, norm: str, holds: Callable[[float], bool]) 
     """The greatest document frequency whose idf passes a test that only rarer terms pass; 0 for none."""
     import numpy as np
 
-    low, high = 0, min(lexicon.documents, _MOST_DF)  # idf falls as df rises, so halving finds the edge
+    low, high = 0, min(lexicon.documents, _MOST_DF)  # idf falls as df rises, so bisection finds the edge
     while low < high:
         middle = (low + high + 1) // 2
         if holds(float(lexicon.idf_of(np.array([middle], np.uint32), norm)[0])):
@@ -146,7 +146,7 @@ FORMS = (
 
 
 def split_filters(text: str) -> tuple[Filters | None, str | None]:
-    """The syntactic filters and the term filter in a list like `IDF-L-10,stem`; None for either that is not there."""
+    """The syntactic filters and the term filter in a list like `IDF-L-10,stem`; None for either that is missing."""
     from roughly.text.filters import Filters
 
     parts = [part.strip() for part in text.split(",") if part.strip()]

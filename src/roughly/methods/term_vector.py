@@ -86,11 +86,11 @@ class TermVector(Method):
 
     @property
     def prefix(self) -> int:
-        """How many entries are keys: n − k + 1."""
+        """The number of entries that are keys: n − k + 1."""
         return self.terms - self.shared + 1
 
     def rarest(self, tokens: Tokens) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Of each document up to `terms` terms, rarest first, 0 behind them; their frequencies; how many they are."""
+        """For each document: up to `terms` terms, rarest first, padded with 0; their frequencies; their number."""
         import numpy as np
 
         from roughly.kernels.terms import distinct_terms, rarest_terms
@@ -102,7 +102,7 @@ class TermVector(Method):
         return found, ranks, counts
 
     def sign(self, tokens: Tokens) -> Signature:
-        """The first entries of every vector are keys, and all of them ask; the vectors are the sketch."""
+        """The first entries of every vector are keys, all of them probes; the vectors are the sketch."""
         import numpy as np
 
         from roughly.features.sketch import Sketch
@@ -121,11 +121,11 @@ class TermVector(Method):
         return Judge("sketch", "common", self.shared, dates=self.dates, lengths=self.lengths)
 
     def candidate_probability(self, similarity: float) -> float:
-        """By the share of entries in common: certain from k/n on; below that as if entries were shared at random."""
+        """By the share of common entries: 1 from k/n on; below that as if entries were shared at random."""
         return 1.0 if similarity * self.terms >= self.shared else 1 - (1 - similarity) ** self.prefix
 
     def describe(self) -> dict[str, Any]:
-        """The lexicon by its fingerprint, and the numbers."""
+        """The lexicon's fingerprint, and the parameters."""
         return {
             "lexicon": self.eligible.fingerprint,
             "terms": self.terms,
@@ -157,8 +157,8 @@ register(
             FILTER,
             LEXICON,
             TERMS.by_default(60),
-            Option("shared", "whole", "terms that duplicates share", 48),
-            Option("dates", "whole?", "days that duplicates may be apart, or none", 42),
+            Option("shared", "whole", "least number of terms that duplicates share", 48),
+            Option("dates", "whole?", "most days between duplicates, or none", 42),
             LENGTHS.by_default(0.2),
             MIN_TERMS.by_default(20),
             MIN_DF,

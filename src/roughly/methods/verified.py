@@ -1,9 +1,9 @@
-"""Any method with its candidates judged exactly: the keys are the method's, the verdict is that of the texts.
+"""Any method with its candidates judged exactly: the keys are the method's, the verdict is made on the texts.
 
     A and B are duplicates  ⇔  they share a key of the method  and  r(A, B) or c(A, B), computed exactly, ≥ t
 
-Windows of dates and lengths are the method's too, and hold. What the method would have called duplicates by a key in
-common, and what its sketches would have estimated too high, is then told apart; what it did not find stays unfound.
+The method's windows of dates and lengths apply too. Pairs that only share a key, or whose sketches overestimate the
+similarity, are rejected; pairs that the method does not find are still missed.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class Verified(Method):
         return self.method.name
 
     @property
+    def unit(self) -> str:
+        """That of the method."""
+        return self.method.unit
+
+    @property
     def common(self) -> int:
         """That of the method."""
         return self.method.common
@@ -43,21 +48,25 @@ class Verified(Method):
 
     @property
     def finds_passages(self) -> bool:
-        """Whether the method does."""
+        """Whether the method finds passages."""
         return self.method.finds_passages
 
     def sign(self, tokens: Tokens) -> Signature:
-        """The keys of the method; no sketch, for pairs are judged on the text."""
+        """The keys of the method; no sketch, since pairs are judged on the text."""
         return replace(self.method.sign(tokens), sketch=None)
 
     def judge(self) -> Judge:
         """Exactly, on the shingle sets."""
         measure: Any = self.measure
-        return replace(self.method.judge(), on="text", measure=measure, threshold=self.threshold)
+        return replace(self.method.judge(), on="text", measure=measure, threshold=self.threshold, ignore_common=False)
 
     def candidate_probability(self, similarity: float) -> float:
         """That of the method."""
         return self.method.candidate_probability(similarity)
+
+    def candidate_probability_at(self, similarity: float, tokens: int) -> float:
+        """That of the method."""
+        return self.method.candidate_probability_at(similarity, tokens)
 
     def describe(self) -> dict[str, Any]:
         """That of the method."""

@@ -6,13 +6,13 @@ the k words of the document that rank first:
     U(A) = the distinct words of A
     signature_l(A) = hash( l, the k first words of U(A) by ordering l )          l = 1 … L
 
-The k first words of U(A) ∪ U(B) are in both with probability about J^k, J the resemblance of the word sets, so
+The k first words of U(A) ∪ U(B) are in both with probability about J^k, with J the resemblance of the word sets, so
 
     candidate_probability(J) = 1 − (1 − J^k)^L
 
-A few words say little of a long document. Haveliwala therefore filters what shares a signature by word overlap: that is
-`threshold`, on the resemblance of the word sets; with None, one signature in common is enough. Very frequent words are
-ignored as a rule: that is `filters` (`sw` drops the SMART stop words).
+A few words say little about a long document. Haveliwala therefore filters pairs that share a signature by word overlap:
+that is `threshold`, on the resemblance of the word sets; with None, one signature in common is enough. Very frequent
+words are usually ignored: that is `filters` (`sw` drops the SMART stop words).
 
 A document of fewer than k words is a signature of all of them.
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WordLSH(Method):
-    """Tuples of words as keys; the word sets as sketch where there is a threshold."""
+    """Tuples of words as keys; the word sets as sketch if there is a threshold."""
 
     words: int = 3
     signatures: int = 125
@@ -67,7 +67,7 @@ class WordLSH(Method):
         checks.refuse(problems)
 
     def sign(self, tokens: Tokens) -> Signature:
-        """One key per ordering for every document that has words; the word sets, where there is a threshold."""
+        """One key per ordering for every document that has words; the word sets, if there is a threshold."""
         from roughly.kernels.tuples import word_keys
 
         keys = word_keys(tokens.hashes, tokens.offsets, self.words, *self._permutations)
@@ -104,8 +104,8 @@ register(
         WordLSH,
         settings=("threshold", "seed"),
         options=(
-            Option("lsh_words", "whole", "words in a signature", 3),
-            Option("lsh_signatures", "whole", "signatures of a document", 125),
+            Option("lsh_words", "whole", "words per signature", 3),
+            Option("lsh_signatures", "whole", "signatures per document", 125),
             FILTER,
             JUDGE.by_default("sketch"),
         ),

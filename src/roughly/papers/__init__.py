@@ -1,5 +1,5 @@
-"""Measuring and tuning; the papers' experiments on any corpus.
+"""The papers' experiments on any corpus.
 
 An experiment is a file in `experiments`; `roughly lab run NAME` writes its tables beside the paper's, its figures, and
-which of the expected shapes held.
+which of the expected shapes hold.
 """

@@ -1,8 +1,8 @@
-"""Syntactic filters on tokens that are cut at blanks only, as I-Match 2002 has them in Table II.
+"""Syntactic filters on tokens that are cut at spaces only, as in I-Match 2002, Table II.
 
-Canonical tokens hold no special characters, so a filter that drops terms with such characters finds none. The paper
-cut at blanks: `end.`, `/usr/bin` and `2002-04` are terms there, and are most of its lexicon. This counts the same 32
-rows on such tokens, to tell what the tokens do from what the filters do. For the lab only: the product has one
+Canonical tokens have no special characters, so a filter that drops terms with such characters finds none. The paper cut
+at spaces: `end.`, `/usr/bin` and `2002-04` are terms there, and are most of its lexicon. This counts the same 32 rows
+on such tokens, to separate the effect of the tokens from that of the filters. For experiments only: the product has one
 canonical form.
 """
 
@@ -23,13 +23,13 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Blanks:
-    """Documents as sets of tokens cut at blanks."""
+    """Documents as sets of tokens cut at spaces."""
 
     texts: pa.Array
 
     @cached_property
     def _numbered(self) -> tuple[list[str], Ints, Ints]:
-        """Terms; and of every document, each of its terms once: (documents, terms)."""
+        """Terms; and for every document, each of its terms once: (documents, terms)."""
         numbers: dict[str, int] = {}
         owners, terms = [], []
         for place in range(len(self.texts)):
@@ -39,12 +39,13 @@ class Blanks:
         return list(numbers), np.concatenate(owners), np.concatenate(terms)
 
     def left(self, filters: Filters) -> float:
-        """Share of the distinct terms that the filters leave."""
+        """Fraction of the distinct terms that the filters keep."""
         terms = self._numbered[0]
         return len({t for t in self._targets(filters) if t >= 0}) / max(len(terms), 1)
 
     def duplicates(self, filters: Filters) -> float:
-        """Share of the documents whose set of terms, filtered, another before them has; the empty set has no equal."""
+        """Fraction of documents whose filtered set of terms equals that of an earlier one; the empty set equals
+        none."""
         _, owners, terms = self._numbered
         targets = np.array(self._targets(filters), np.int64)[terms]
         kept = targets >= 0
@@ -59,19 +60,19 @@ class Blanks:
         return count / max(len(self.texts), 1)
 
     def _targets(self, filters: Filters) -> list[int]:
-        """What becomes of each term: the number of what it turns into, or −1."""
+        """The result for each term: the number of the term it becomes, or −1."""
         names, stemmer = filters.names, make_stemmer()
         numbers: dict[str, int] = {}
         found = []
         for term in self._numbered[0]:
-            gone = (
+            dropped = (
                 ("sw" in names and term in stop_words())
                 or ("tg5" in names and len(term) < SHORTEST)
                 or ("tl25" in names and len(term) > LONGEST)
                 or ("nosc" in names and not _plain(term))
             )
             turned = str(stemmer.stemWord(term)) if "stem" in names else term
-            found.append(-1 if gone else numbers.setdefault(turned, len(numbers)))
+            found.append(-1 if dropped else numbers.setdefault(turned, len(numbers)))
         return found
 
 

@@ -1,8 +1,8 @@
-"""Duplicates made on purpose, put into a collection to be found again (I-Match 2002, §4.3).
+"""Duplicates made on purpose and added to a collection, to be found again (I-Match 2002, §4.3).
 
-Ten documents as long as the average become eleven each; `perturb/words.py` says how the copies are made,
-`perturb/terms.py` where the words come from that are put in. Documents that have a duplicate already (the same set of
-words) are not chosen, so that whatever else is found is false.
+Each of ten documents of average length gets ten copies; `perturb/word_edits.py` makes the copies,
+`perturb/inserted_terms.py` chooses the words that are inserted. Documents that have a duplicate already (the same set
+of words) are not chosen, so that everything else that is found is false.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def contrive(
     alpha: int = 9,
     added: str = "terms",
 ) -> Contrived:
-    """Put copies of some documents into a collection; the same seed gives the same copies."""
+    """Add copies of some documents to a collection; the same seed gives the same copies."""
     collection = TextBatch(corpus.texts)
     lengths, keys = collection.lengths, signatures(Syntactic(), collection)[:, 0]
     _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)

@@ -1,8 +1,8 @@
-"""The truth that Kołcz 2008, §6.4, measures by: the cosine of two documents' sets of distinct terms.
+"""The truth of Kołcz 2008, §6.4: the cosine of two documents' sets of distinct terms.
 
     cosine(i, j) = |U_i ∩ U_j| / √(|U_i| · |U_j|)                    (eq. 2)
 
-computed for all pairs, a block of documents at a time.
+computed for all pairs, block by block.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BLOCK = 256
 def cosine_neighbours(
     tokens: Tokens, queries: Sequence[int], threshold: float = 0.9
 ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-    """Of each query, the other documents whose cosine with it is at least the threshold."""
+    """For each query, the other documents whose cosine with it is at least the threshold."""
     matrix, sizes = term_matrix(tokens)
     transposed = matrix.T.tocsr()
     for first in range(0, len(queries), _BLOCK):
@@ -34,13 +34,20 @@ def cosine_neighbours(
             yield query, np.flatnonzero(near[row])
 
 
-def term_matrix(tokens: Tokens) -> tuple[Any, npt.NDArray[np.int64]]:
-    """Documents × terms as a sparse matrix of ones, and how many distinct terms each document has."""
+def term_matrix(tokens: Tokens, names: npt.NDArray[np.uint64] | None = None) -> tuple[Any, npt.NDArray[np.int64]]:
+    """Documents × terms as a sparse matrix of ones, and the number of distinct terms of each document.
+
+    The columns are the terms in the order of their hashes, or `names`, in the same order; other terms are left out.
+    """
     from scipy.sparse import csr_matrix
 
     from roughly.kernels.terms import distinct_terms
 
     terms, _, offsets = distinct_terms(tokens.hashes, tokens.offsets)
-    names, columns = np.unique(terms, return_inverse=True)
+    known = np.unique(terms) if names is None else names
+    columns = np.searchsorted(known, terms)
     ones = np.ones(len(terms), np.int32)
-    return csr_matrix((ones, columns, offsets), shape=(len(tokens), len(names))), np.diff(offsets)
+    if names is not None:
+        columns = np.minimum(columns, len(known) - 1)
+        ones[known[columns] != terms] = 0
+    return csr_matrix((ones, columns, offsets), shape=(len(tokens), len(known))), np.diff(offsets)

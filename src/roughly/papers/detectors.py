@@ -1,7 +1,7 @@
 """Anything that finds duplicates, as experiments see it: texts in, groups out.
 
-A detector is made of a method (`by_method`); any function of the same shape will do. `judged` is
-the road that all methods share.
+A detector is made from a method (`by_method`); any function of the same signature works. `judged` is the code that all
+methods share.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from roughly.cluster.in_memory import (
     ClusterRules,
@@ -30,14 +29,15 @@ from roughly.signing.text_batch import TextBatch
 
 @dataclass(frozen=True)
 class Groups:
-    """What a detector found: the group of each document, by the number of its first, and who took no part."""
+    """What a detector found: the group of each document, by the number of its first, and the documents without a
+    key."""
 
     group: npt.NDArray[np.int64]
     ignored: npt.NDArray[np.bool_]  # documents without a key: completely filtered
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Of each document, how many are in its group."""
+        """For each document, the size of its group."""
         found: npt.NDArray[np.int64] = np.bincount(self.group, minlength=len(self.group))[self.group]
         return found
 
@@ -57,15 +57,15 @@ class Groups:
         return int(self.sizes.max(initial=0))
 
 
-Detector = Callable[[pa.Array], Groups]
+Detector = Callable[[TextBatch], Groups]
 
 
 def judged(method: Method, texts: TextBatch, resources: Resources) -> tuple[Keys, ClusterVerdict]:
-    """A method's keys, and what comes of judging all who share one as it says. Dates are not used."""
+    """A method's keys, and the groups after judging all pairs that share one. Dates are not used."""
     signature, tokens = texts.sign(method), texts.terms(method.filters)
     keys, sets = signature.keys, signature.sketch
     if keys is None:
-        raise TypeError(f"{method.name} has no keys; it is no detector")
+        raise TypeError(f"{method.name} has no keys; it finds only equal documents")
     judge = replace(method.judge(), dates=None)
     lengths = np.diff(tokens.offsets)
     if judge.on == "text":
@@ -82,10 +82,10 @@ def judged(method: Method, texts: TextBatch, resources: Resources) -> tuple[Keys
 
 
 def by_method(method: Method) -> Detector:
-    """A method as a detector: its keys, judged as it says. Dates are not used here: experiments have none."""
+    """A method as a detector: its keys, judged by its rule. Dates are not used: experiments have none."""
 
-    def find(texts: pa.Array) -> Groups:
-        keys, found = judged(method, TextBatch(texts), Resources())
+    def find(texts: TextBatch) -> Groups:
+        keys, found = judged(method, texts, Resources())
         return Groups(first_of(found.root, np.arange(len(texts))), keys.missing())
 
     return find

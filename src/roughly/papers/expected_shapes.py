@@ -8,14 +8,13 @@
 | `above = [a, b]`, `column = C` | row a has more in C than row b |
 | `level = [a, b]`, `column = C` | rows a and b differ in C by no more than `slack` |
 | `beside = [C, D]` | C is at least D, in every row or in row `row` |
-| `within = [low, high]`, `column = C` | C lies between, in every row or in row `row` |
+| `within = [low, high]`, `column = C` | C is between, in every row or in row `row` |
 | `near = tolerance`, `column = C` | C is no further than this from what the paper prints, in every row that it prints |
 | `most = a`, `column = C` | no row has more in C than row a |
 
-Rows are named by their first cell. A shape that names a row or column that is not there is an error. Cells that hold
-nothing (None) are passed over; where nothing is left, as when a collection has no long documents, it cannot be told
-whether the shape holds, and that is said. (The page of the docs refuses such shapes: on their own collections all can
-be told.)
+Rows are named by their first cell. A shape that names a missing row or column is an error. Empty cells (None) are
+skipped; if none is left, as when a collection has no long documents, the shape is undecided, and the result says so.
+(The page of the docs refuses such shapes: on their own collections all can be decided.)
 """
 
 from __future__ import annotations
@@ -33,21 +32,31 @@ _ENTRIES = {*KINDS, "says", "table", "column", "row", "slack", "rows"}
 
 
 class ShapeUnknown(SettingsError):
-    """There is nothing in the table to tell a shape by."""
+    """The table has nothing to decide a shape by."""
 
 
 @dataclass(frozen=True)
 class ShapeResult:
-    """A shape, and whether it held on a result; None where it cannot be told."""
+    """A shape, and whether it holds on a result; None if undecided, or if it holds in some of several draws only."""
 
     says: str
     held: bool | None
     seen: str  # the figures that decided, or why none did
+    held_in: int = 0  # draws in which it holds
+    draws: int = 0  # draws that decide it, if there were several
 
     @property
     def word(self) -> str:
         """For people."""
+        if self.held is None and self.draws:
+            return "depends on the draw"
         return {True: "holds", False: "does not hold", None: "cannot be told"}[self.held]
+
+    @property
+    def sentence(self) -> str:
+        """The statement with the figures, and with the draws if they disagree."""
+        some = f", in {self.held_in} of {self.draws} draws" if self.held is None and self.draws else ""
+        return f"{self.says}{some} ({self.seen})"
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ class ExpectedShape:
         kinds = [kind for kind in KINDS if kind in entry]
         problems = [f"{where}, expected: unknown entry {key!r}" for key in entry.keys() - _ENTRIES]
         if "says" not in entry:
-            problems.append(f"{where}, expected: says is missing; every shape is stated in words")
+            problems.append(f"{where}, expected: says is missing; every shape needs a statement in words")
         if len(kinds) != 1:
             problems.append(f"{where}, expected: one of {', '.join(KINDS)} is needed, not {len(kinds)} of them")
         if problems:
@@ -96,7 +105,7 @@ class ExpectedShape:
         return ShapeResult(self.says, held, seen)
 
     def _column(self, table: PaperTable, name: str, place: str) -> list[tuple[str, float]]:
-        """The cells of a column that hold a number, by row."""
+        """The cells of a column with a number, by row."""
         at = table.place(name, place)
         cells = {str(row[0]): row[at] for row in table.rows}
         chosen = self.rows or ((self.row,) if self.row else tuple(cells))

@@ -34,7 +34,7 @@
 
     remarks = ["Where we differ, and why: {average[DSC][Found]} …"]
 
-Everything that is wrong with a file is told at once, with its name.
+All problems of a file are reported together, with its name.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ KINDS = ("lines", "bars")
 
 @dataclass(frozen=True)
 class CollectionRole:
-    """A part that a collection plays, and the collection that plays it unless another is given."""
+    """A role of a collection, and the collection in that role unless another is given."""
 
     role: str
     file: str
@@ -71,7 +71,7 @@ class CollectionRole:
     label_column: str | None = None
     labels: tuple[str, ...] = ()  # only documents with one of these
     fewest_words: int = 0  # shorter documents are left out
-    whole: bool = False  # documents of one label are drawn together, so that those alike stay together
+    whole: bool = False  # documents of one label are drawn together, so that similar ones are not separated
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,15 @@ class Experiment:
         return any(shown.figure for shown in self.tables)
 
     @property
+    def random(self) -> bool:
+        """Whether the result depends on the seed."""
+        if "seed" not in self.protocol.parameters:
+            return False
+        return not self.protocol.seeds_methods or any(row.random for row in self.rows)
+
+    @property
     def columns(self) -> frozenset[str]:
-        """All measures that its tables show; empty where one shows all there are."""
+        """All measures that its tables show; empty if one shows all."""
         if any(not shown.columns for shown in self.tables):
             return frozenset()
         named = {name for shown in self.tables for name in shown.columns}
@@ -160,7 +167,7 @@ def parse_experiment(name: str, text: str) -> Experiment:
     expected = tuple(_expected(name, values["expected"], known, problems))
     parameters: dict[str, Any] = {}
     try:
-        parameters = protocol.settled(values.get("parameters", {}), name)
+        parameters = protocol.parameters_of(values.get("parameters", {}), name)
     except SettingsError as problem:
         problems += problem.problems
     if problems:

@@ -1,6 +1,6 @@
 """Pictures of tables as PNG, by matplotlib (the extra `lab`): the same bytes from the same table and matplotlib.
 
-What the paper prints is drawn too, dashed, where it prints the points of a curve.
+The paper's points are drawn too, dashed, if it prints them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COLOURS = (
     "#b45309", "#9f1239",
 )  # fmt: skip
 _LINES = 8
-"""Colours that thin lines can be told apart by; after these, lines are dotted."""
+"""Colours that are distinct on thin lines; after these, lines are dotted."""
 
 
 def need_matplotlib() -> Any:
@@ -32,8 +32,8 @@ def need_matplotlib() -> Any:
     return Drawing
 
 
-def draw(shared: SharedInputs, path: Path) -> None:
-    """Write the picture of a table."""
+def draw(shared: SharedInputs, path: Path, answers: str = "") -> None:
+    """Write the picture of a table, with a digest of answers among its metadata, if given."""
     if shared.figure is None:
         raise ValueError(f"{shared.title} has no figure")
     figure, table = shared.figure, shared.ours
@@ -45,7 +45,7 @@ def draw(shared: SharedInputs, path: Path) -> None:
     else:
         for number, column in enumerate(figure.y):
             colour = COLOURS[number % _LINES]
-            style = "-" if number < _LINES else ":"  # a colour that comes again
+            style = "-" if number < _LINES else ":"  # a repeated colour
             _curve(axes, places, _values(table, column), colour, style, column)
             printed = [shared.paper.get(str(row[0]), {}).get(column) for row in table.rows]
             if any(value is not None for value in printed):
@@ -64,7 +64,9 @@ def draw(shared: SharedInputs, path: Path) -> None:
     axes.set_axisbelow(True)
     if len(axes.get_legend_handles_labels()[0]) > 1:
         axes.legend(fontsize=7, frameon=False, loc="best")
-    drawing.savefig(path, format="png", metadata={"Software": None})
+    drawing.savefig(
+        path, format="png", metadata={"Software": None, "Comment": f"answers {answers}" if answers else None}
+    )
 
 
 def _curve(axes: Any, places: list[float], values: list[Any], colour: str, style: str, label: str) -> None:
@@ -90,7 +92,7 @@ def _bars(axes: Any, shared: SharedInputs, figure: FigureSpec) -> None:
 
 
 def _places(table: PaperTable, figure: FigureSpec) -> tuple[list[float], list[str]]:
-    """Where the points stand on the axis, and names where the column does not hold numbers."""
+    """The positions of the points on the axis, and names if the column has no numbers."""
     at = table.place(figure.x, "figure")
     cells = [row[at] for row in table.rows]
     try:

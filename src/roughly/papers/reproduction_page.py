@@ -1,21 +1,24 @@
 """`docs/reproduction.md`: every experiment run on its default collections, on one page, made by one command.
 
-The page carries a digest of each experiment's file, so a test can tell when a file has changed and the page has not.
-What is said under "where we differ, and why" stands in the files as `remarks`; its figures are filled in from the
-run.
+Each section has digests of what it was made from: the experiment's file, the documents, what the kernels give
+(`answers_digest`) and what the experiment gives on a small collection (`trial_digest`). Tests find out that any of them
+has changed and the page has not; `differences` compares the page with a new run. The remarks are in the files as
+`remarks`; their figures are filled in from the run.
 """
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from roughly.errors import SettingsError
+from roughly.papers.answer_digests import answers_digest
 from roughly.papers.experiment import Experiment
 from roughly.papers.experiments import every, text_of
-from roughly.papers.result_files import expected, pictures
+from roughly.papers.result_files import expected, pictures, seconds_table
 from roughly.papers.runner import ExperimentResult, SharedInputs
 
 PAPERS = {
@@ -33,12 +36,16 @@ PAPERS = {
 _INTRO = """# Reproduction
 
 Every table and figure of five papers, run on collections of today. Written by `python docs/make_reproduction.py`,
-which runs all experiments of [`roughly lab`](lab.md) on their default collections; what stands here comes from that
-run, and the tables are the same whenever it is run again. The papers' own collections cannot be had (or not by us);
-each section says what stands in for what. So figures are not expected to be equal. What is expected is the *shape*:
-who is ahead of whom, what rises and what falls. Each shape is stated in the experiment's file, and checked. Columns
-marked *in the paper* hold what it prints, or what follows from that by division (shares of its collection, ratios of
-its times and lengths). *Conjecture* marks what was not measured.
+which runs all experiments of [`roughly lab`](lab.md) on their default collections; `roughly lab check` runs them again
+and compares. The papers' own collections cannot be had (or not by us); each section says what stands in for what. So
+figures are not expected to be equal. What is expected is the *shape*: who is ahead of whom, what rises and what falls.
+Each shape is stated in the experiment's file, and checked. Columns marked *in the paper* hold what it prints, or what
+follows from that by division (shares of its collection, ratios of its times and lengths). *Guess* marks a reason that
+was not tested.
+
+Where samples, queries or edits are drawn at random, an experiment is run with ten seeds, which also draw the sampled
+shingles and the randomised lexicons. Cells are means, with the least and the most of the ten in brackets. A shape
+*holds* only if it does in all ten draws; one that holds in some of them *depends on the draw*.
 
 How many shapes hold is a description and no score. Directions come from the papers; but where a paper says "slightly"
 or "roughly", the bands were set with first results in view, and some collections and settings were chosen because
@@ -47,22 +54,41 @@ stories of a hundred words or more in Conrad's Tables 7 and 8 (all stories stand
 copies in Tables III and IV (the other five stand below). A few shapes were also reworded or dropped once results
 were seen.
 """
-_TIMES = """## Seconds, measured once
-
-Processor seconds of the run that made each part of this page, on one machine, others busy beside it. They differ from
-run to run, and stand in no table above.
-
-| experiment | what | s |
-|---|---|---:|
-"""
-_TIMED = ("work", "phases")
-_SECTION = re.compile(r"^(### ([a-z0-9-]+): .*?)(?=^##)", re.MULTILINE | re.DOTALL)
-_SECONDS = re.compile(r"^(\| `([a-z0-9-]+)` \| .* \| [0-9.]+ \|\n)", re.MULTILINE)
+TIMED = ("work", "phases")
+"""Protocols whose seconds are on the page."""
+SECONDS_BEGIN, SECONDS_END = "<!-- seconds: another run gives others -->", "<!-- end of seconds -->"
+IMAGES = "images/reproduction"
+"""The folder of the pictures, beside the page."""
+_SECTION = re.compile(r"^(### ([a-z0-9-]+): .*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+_DIGESTS = re.compile(r"^<!-- ([a-z0-9-]+): ((?:[a-z]+ [0-9a-f]{16}(?:, )?)+) -->$", re.MULTILINE)
+_SECONDS = re.compile(re.escape(SECONDS_BEGIN) + ".*?" + re.escape(SECONDS_END), re.DOTALL)
 
 
-def digest(name: str) -> str:
-    """Of an experiment's file, as the page carries it."""
+def file_digest(name: str) -> str:
+    """The digest of an experiment's file."""
     return hashlib.sha256(text_of(name).encode()).hexdigest()[:16]
+
+
+def digests_on(text: str) -> dict[str, dict[str, str]]:
+    """The digests of each section of a page: of its `file`, `inputs`, `answers` and `trial`."""
+    return {name: dict(part.split(" ") for part in written.split(", ")) for name, written in _DIGESTS.findall(text)}
+
+
+def section_of(text: str, name: str) -> str:
+    """The section of an experiment; empty if the page has none."""
+    sections: dict[str, str] = {found: section for section, found in _SECTION.findall(text)}
+    return sections.get(name, "")
+
+
+def differences(result: ExperimentResult, text: str) -> list[str]:
+    """The lines of a result that are not on the page, and those of the page that are not in the result."""
+    name = result.experiment.name
+    old, new = (
+        [line for line in _SECONDS.sub("", own).splitlines() if line and not line.startswith(f"<!-- {name}: ")]
+        for own in (section_of(text, name), _section(result, IMAGES, {}))
+    )
+    changed = difflib.unified_diff(old, new, lineterm="", n=0)
+    return [line for line in changed if not line.startswith(("@@", "---", "+++"))]
 
 
 def anchor(title: str) -> str:
@@ -71,18 +97,17 @@ def anchor(title: str) -> str:
     return re.sub(r"[-\s]+", "-", plain)
 
 
-def page(results: Sequence[ExperimentResult], images: str, old: str = "") -> str:
-    """The whole page; pictures are in the folder `images`. Experiments that were not run keep their part of `old`."""
-    untold = [f"{r.experiment.name}: {own.says}: {own.seen}" for r in results for own in r.held if own.held is None]
+def page(results: Sequence[ExperimentResult], trials: Mapping[str, str], old: str = "") -> str:
+    """The whole page, with the digests of trials. Experiments that were not run keep their part of `old`."""
+    untold = [
+        f"{r.experiment.name}: {own.says}: {own.seen}"
+        for r in results for own in r.held if own.held is None and not own.draws
+    ]  # fmt: skip
     if untold:
         raise SettingsError(*untold)
     sections = {name: text for text, name in _SECTION.findall(old)} | {
-        r.experiment.name: _section(r, images) for r in results
+        r.experiment.name: _section(r, IMAGES, trials) for r in results
     }
-    seconds: dict[str, str] = {}
-    for line, name in _SECONDS.findall(old):
-        seconds[name] = seconds.get(name, "") + line
-    seconds |= {r.experiment.name: _seconds(r) for r in results if r.experiment.protocol.name in _TIMED}
     shown = [experiment for experiment in every() if experiment.name in sections]
     parts = [_INTRO, _summary(shown, sections)]
     for paper, citation in PAPERS.items():
@@ -90,8 +115,7 @@ def page(results: Sequence[ExperimentResult], images: str, old: str = "") -> str
         if own:
             parts.append(f"## {paper}\n\n{citation}\n")
             parts += [sections[experiment.name].rstrip("\n") + "\n" for experiment in own]
-    timed = [seconds[experiment.name] for experiment in shown if experiment.name in seconds]
-    return "\n".join(parts) + "\n" + _TIMES + "".join(timed)
+    return "\n".join(parts)
 
 
 def picture_names(result: ExperimentResult) -> dict[str, SharedInputs]:
@@ -106,24 +130,32 @@ def _heading(experiment: Experiment) -> str:
 
 def _summary(shown: Sequence[Experiment], sections: Mapping[str, str]) -> str:
     held = {name: text.count("\n- holds: ") for name, text in sections.items()}
+    mixed = {name: text.count("\n- **depends on the draw**: ") for name, text in sections.items()}
     count = sum(len(experiment.expected) for experiment in shown)
-    total = sum(held[experiment.name] for experiment in shown)
+    total, some = (sum(own[experiment.name] for experiment in shown) for own in (held, mixed))
     lines = [
-        f"Of {count} shapes expected in {len(shown)} experiments, **{total} hold**. Those that do not are marked, each "
-        "with what was measured or supposed about the reason.\n",
-        "| experiment | what | shapes that hold |", "|---|---|---:|",
+        f"Of {count} shapes expected in {len(shown)} experiments, **{total} hold**, {some} depend on the draw and "
+        f"{count - total - some} do not hold. Those that do not are marked, each with what was measured or guessed "
+        "about the reason.\n",
+        "| experiment | what | shapes | hold | depend on the draw |", "|---|---|---:|---:|---:|",
     ]  # fmt: skip
     for experiment in shown:
+        name = experiment.name
         lines.append(
-            f"| [`{experiment.name}`](#{anchor(_heading(experiment))}) | {experiment.paper}: {experiment.about} "
-            f"| {held[experiment.name]} of {len(experiment.expected)} |"
+            f"| [`{name}`](#{anchor(_heading(experiment))}) | {experiment.paper}: {experiment.about} "
+            f"| {len(experiment.expected)} | {held[name]} | {mixed[name]} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def _section(result: ExperimentResult, images: str) -> str:
+def _section(result: ExperimentResult, images: str, trials: Mapping[str, str]) -> str:
     experiment = result.experiment
-    lines = [f"### {_heading(experiment)}", "", f"<!-- {experiment.name} {digest(experiment.name)} -->", ""]
+    digests = {
+        "file": file_digest(experiment.name), "inputs": result.inputs, "answers": answers_digest(),
+        "trial": trials.get(experiment.name, ""),
+    }  # fmt: skip
+    written = ", ".join(f"{name} {value}" for name, value in digests.items())
+    lines = [f"### {_heading(experiment)}", "", f"<!-- {experiment.name}: {written} -->", ""]
     parts = []
     for part in experiment.parts:
         name, count = result.corpora[part.role]
@@ -135,6 +167,8 @@ def _section(result: ExperimentResult, images: str) -> str:
         table = shared.beside
         text = table.markdown().replace("## ", "**", 1).replace("\n", "**\n", 1)
         lines += [text]
+    if experiment.protocol.name in TIMED:
+        lines += [SECONDS_BEGIN, "", seconds_table(result), SECONDS_END, ""]
     for file in picture_names(result):
         lines += [f"![{experiment.title}]({images}/{file})", ""]
     lines += ["Expected:", "", expected(result)]
@@ -144,22 +178,17 @@ def _section(result: ExperimentResult, images: str) -> str:
     return "\n".join(lines)
 
 
-def _seconds(result: ExperimentResult) -> str:
-    """Measured once, on one machine: the one part of the page that another run would not repeat."""
-    name = result.experiment.name
-    return "".join(f"| `{name}` | {what} | {value:.3f} |\n" for what, value in result.seconds.items())
-
-
-def write_page(results: Sequence[ExperimentResult], file: Path, images: Path) -> Mapping[str, Path]:
+def write_page(results: Sequence[ExperimentResult], trials: Mapping[str, str], file: Path) -> Mapping[str, Path]:
     """The page and its pictures; the pictures by name."""
     from roughly.papers.figures import draw
 
-    images.mkdir(parents=True, exist_ok=True)
+    folder = file.parent / IMAGES
+    folder.mkdir(parents=True, exist_ok=True)
     drawn = {}
     for result in results:
         for name, shared in picture_names(result).items():
-            draw(shared, images / name)
-            drawn[name] = images / name
+            draw(shared, folder / name, answers_digest())
+            drawn[name] = folder / name
     old = file.read_text(encoding="utf-8") if file.exists() else ""
-    file.write_text(page(results, images.relative_to(file.parent).as_posix(), old), encoding="utf-8")
+    file.write_text(page(results, trials, old), encoding="utf-8")
     return drawn

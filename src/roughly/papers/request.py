@@ -1,4 +1,4 @@
-"""What `roughly lab run` is asked for: one experiment or all, and parameters other than the files'."""
+"""The request of `roughly lab run`: one experiment or all, and changed parameters."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 
 from roughly.errors import RoughlyError, SettingsError
 from roughly.lexicon import Lexicon
+from roughly.papers.draws import SEEDS
 from roughly.papers.experiment import Experiment
 from roughly.papers.experiments import every, named
-from roughly.papers.result_files import markdown, write
+from roughly.papers.result_files import markdown, seconds_table, write
 from roughly.papers.runner import ExperimentResult, ExperimentRunner
 
 ALL = "all"
@@ -39,12 +40,12 @@ class ExperimentRequest:
 
     @cached_property
     def experiments(self) -> list[Experiment]:
-        """Those that are asked for."""
+        """The requested experiments."""
         return every() if self.name == ALL else [named(self.name)]
 
     @cached_property
     def changed(self) -> dict[str, Any]:
-        """The parameters, read as TOML; what is no value of TOML is text."""
+        """The parameters, read as TOML; anything that is not a TOML value is text."""
         found = {}
         for change in self.changes:
             name, equals, value = change.partition("=")
@@ -70,6 +71,7 @@ class ExperimentFiles:
     folder: Path | None = None
     lexicon: Lexicon | None = None
     sample: int = 0
+    seeds: int = SEEDS
     figures: bool = True
     text_column: str | None = None
     label_column: str | None = None
@@ -77,9 +79,16 @@ class ExperimentFiles:
 
 
 def run_experiments(request: ExperimentRequest, use: ExperimentFiles) -> Iterator[tuple[ExperimentResult, str]]:
-    """Run, write, and give each result with its Markdown; of all, those that fail are told of at the end."""
+    """Run, write, and yield each result with its Markdown; with `all`, failures are reported at the end."""
     runner = ExperimentRunner(
-        use.files, use.folder, None, {}, sample=use.sample, text_column=use.text_column, label_column=use.label_column
+        use.files,
+        use.folder,
+        None,
+        {},
+        sample=use.sample,
+        seeds=use.seeds,
+        text_column=use.text_column,
+        label_column=use.label_column,
     )
     failed = []
     for experiment in request.experiments:
@@ -94,6 +103,6 @@ def run_experiments(request: ExperimentRequest, use: ExperimentFiles) -> Iterato
             continue
         folder = use.output / experiment.name if request.name == ALL else use.output
         write(result, folder, figures=use.figures, overwrite=use.overwrite)
-        yield result, markdown(result, [])
+        yield result, markdown(result, []) + "\n" + seconds_table(result)
     if failed:
         raise SettingsError(f"{len(failed)} of {len(request.experiments)} experiments could not be run", *failed)

@@ -1,7 +1,7 @@
 """A result as files: Markdown and HTML for people, JSON for programs, a PNG for every figure.
 
-These are the same bytes whenever the experiment is run again on the same documents. Seconds never are: they stand in a
-file of their own, which says so.
+These are the same bytes whenever the experiment is run again on the same documents. Seconds are not: they are in a file
+of their own.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def write(result: ExperimentResult, folder: Path, *, figures: bool = True, overw
     }
     there = [name for name in (*texts, *drawn) if (folder / name).exists()]
     if there and not overwrite:
-        raise OutputExists(f"{folder / there[0]} is there already; name another folder, or give --overwrite")
+        raise OutputExists(f"{folder / there[0]} exists; name another folder, or add --overwrite")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -63,9 +63,22 @@ def write(result: ExperimentResult, folder: Path, *, figures: bool = True, overw
 
 def seconds(result: ExperimentResult) -> str:
     """Processor seconds of this one run."""
-    measured = {name: round(value, 4) for name, value in result.seconds.items()}
-    about = "processor seconds of one run on one machine; another run gives others"
+    measured = {name: [round(value, 4) for value in own] for name, own in result.seconds.items()}
+    about = "processor seconds on one machine, mean and standard deviation of the draws; another run gives others"
     return json.dumps({"about": about, "seconds": measured}, indent=1, ensure_ascii=False) + "\n"
+
+
+def seconds_table(result: ExperimentResult) -> str:
+    """Processor seconds as a table in Markdown: mean and standard deviation of the draws, and against the first."""
+    draws = f"means of {len(result.seeds)} draws" if len(result.seeds) > 1 else "measured once"
+    lines = [
+        f"**Processor seconds** on one machine, others busy beside it, {draws}:", "",
+        "| what | s | standard deviation | times the first |", "|---|---:|---:|---:|",
+    ]  # fmt: skip
+    first = next(iter(result.seconds.values()), (0.0, 0.0))[0] or 1e-9
+    for name, (mean, deviation) in result.seconds.items():
+        lines.append(f"| {name} | {mean:.3f} | {deviation:.3f} | {mean / first:.2f} |")
+    return "\n".join(lines) + "\n"
 
 
 def markdown(result: ExperimentResult, drawn: list[str]) -> str:
@@ -77,8 +90,8 @@ def markdown(result: ExperimentResult, drawn: list[str]) -> str:
 
 
 def expected(result: ExperimentResult) -> str:
-    """The shapes, and whether they held."""
-    lines = [f"- {held.word if held.held else f'**{held.word}**'}: {held.says} ({held.seen})" for held in result.held]
+    """The shapes, and whether they hold."""
+    lines = [f"- {held.word if held.held else f'**{held.word}**'}: {held.sentence}" for held in result.held]
     return "\n".join(lines) + "\n"
 
 
@@ -91,7 +104,7 @@ def html(result: ExperimentResult, drawn: list[str]) -> str:
     body.append("<h2>Expected</h2><ul>")
     for held in result.held:
         word = held.word if held.held else f'<b class="no">{held.word}</b>'
-        body.append(f"<li>{word}: {escape(held.says)} ({escape(held.seen)})</li>")
+        body.append(f"<li>{word}: {escape(held.sentence)}</li>")
     head = f'<meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
     return "\n".join(["<!doctype html>", f'<html lang="en"><head>{head}</head><body>', *body, "</ul></body></html>\n"])
 
@@ -104,10 +117,10 @@ def _table(table: PaperTable) -> str:
         f'<th class="{mark}">{escape(column.name)}</th>' for mark, column in zip(marks, table.columns, strict=True)
     )
     lines = [f"<h2>{escape(table.title)}</h2>", f"<table><tr>{heads}</tr>"]
-    for row in table.rows:
+    for number in range(len(table.rows)):
         cells = "".join(
-            f'<td class="{"" if column.kind == "text" else "n "}{mark}">{escape(column.shown(cell))}</td>'
-            for mark, column, cell in zip(marks, table.columns, row, strict=True)
+            f'<td class="{"" if column.kind == "text" else "n "}{mark}">{escape(table.shown(number, place))}</td>'
+            for place, (mark, column) in enumerate(zip(marks, table.columns, strict=True))
         )
         lines.append(f"<tr>{cells}</tr>")
     return "\n".join([*lines, "</table>", *(f"<p>{escape(note)}</p>" for note in table.notes)])

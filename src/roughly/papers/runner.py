@@ -1,27 +1,30 @@
-"""Running an experiment: corpora read, methods made, the protocol run, the tables put beside the paper's.
+"""Running an experiment: read corpora, make methods, run the protocol, put the tables beside the paper's.
 
 Experiments that measure the same thing share one run of their protocol.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.lexicon import Lexicon
+from roughly.papers.draws import SEEDS, mean_seconds, mean_table, shape_of_all
 from roughly.papers.expected_shapes import ShapeResult
 from roughly.papers.experiment import CollectionRole, Experiment, FigureSpec, TableSpec
-from roughly.papers.paper_table import Cell, PaperTable, TableColumn
+from roughly.papers.paper_table import Cell, PaperTable, Range, TableColumn
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome
-from roughly.text.canonical import tokenise
+from roughly.text.canonical import buffers, tokenise
 from roughly.tools.corpus import Corpus, read_corpus
 
 IN_PAPER = ", in the paper"
@@ -40,30 +43,33 @@ class SharedInputs:
 
     @cached_property
     def beside(self) -> PaperTable:
-        """Ours, with a column of the paper's behind every one that it prints."""
+        """Ours, each column followed by the paper's, if it prints one."""
         printed = list(dict.fromkeys(name for cells in self.paper.values() for name in cells))
         own = [column.name for column in self.ours.columns]
         columns: list[TableColumn] = []
         rows: list[list[Cell]] = [[] for _ in self.ours.rows]
-        for place, column in enumerate(self.ours.columns):
+        ranges: list[list[Range | None]] = [[] for _ in self.ours.rows]
+
+        def add(column: TableColumn, place: int | None, name: str) -> None:
             columns.append(column)
-            for row, cells in zip(rows, self.ours.rows, strict=True):
-                row.append(cells[place])
+            for number, cells in enumerate(self.ours.rows):
+                paper = self.paper.get(str(cells[0]), {}).get(name)
+                rows[number].append(paper if place is None else cells[place])
+                ranges[number].append(None if place is None else self.ours.range_of(number, place))
+
+        for place, column in enumerate(self.ours.columns):
+            add(column, place, column.name)
             if column.name in printed:
-                columns.append(TableColumn(column.name + IN_PAPER, column.kind))
-                for row, cells in zip(rows, self.ours.rows, strict=True):
-                    row.append(self.paper.get(str(cells[0]), {}).get(column.name))
+                add(TableColumn(column.name + IN_PAPER, column.kind), None, column.name)
         for name in printed:
             if name not in own:
-                columns.append(TableColumn(name + IN_PAPER, "number"))
-                for row, cells in zip(rows, self.ours.rows, strict=True):
-                    row.append(self.paper.get(str(cells[0]), {}).get(name))
-        return PaperTable(self.title, columns, rows, self.ours.notes)
+                add(TableColumn(name + IN_PAPER, "number"), None, name)
+        return PaperTable(self.title, columns, rows, self.ours.notes, ranges if self.ours.ranges else ())
 
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What an experiment gave."""
+    """The result of an experiment."""
 
     experiment: Experiment
     parameters: Mapping[str, Any]
@@ -71,7 +77,9 @@ class ExperimentResult:
     lexicon: str | None
     tables: tuple[SharedInputs, ...]
     held: tuple[ShapeResult, ...]
-    seconds: Mapping[str, float]
+    seconds: Mapping[str, tuple[float, float]]  # mean and standard deviation of the draws
+    seeds: tuple[int, ...]
+    inputs: str  # a digest of the documents
 
     def document(self) -> dict[str, Any]:
         """Everything but the seconds, as plain values."""
@@ -82,13 +90,14 @@ class ExperimentResult:
             "corpora": {role: {"name": name, "documents": count} for role, (name, count) in self.corpora.items()},
             "lexicon": self.lexicon,
             "parameters": dict(self.parameters),
+            "seeds": list(self.seeds),
             "methods": [{"name": row.name, **row.settings} for row in self.experiment.rows],
             "tables": [{"of": table.of, **table.beside.to_dict()} for table in self.tables],
             "expected": [vars(held) for held in self.held],
         }
 
     def remarks(self) -> list[str]:
-        """What is said about the default run, its figures filled in from the tables."""
+        """The remarks about the default run, with figures from the tables."""
         found = {table.of: _Rows(table.ours, self.experiment.name) for table in self.tables}
         filled = []
         for text in self.experiment.remarks:
@@ -120,46 +129,70 @@ class ExperimentRunner:
     files: Sequence[str] = ()
     folder: Path | None = None
     lexicon: Lexicon | None = None
-    changed: Mapping[str, Any] = field(default_factory=dict)  # parameters other than the files'
-    sample: int = 0  # at most so many documents of each corpus; 0: as the experiment says
+    changed: Mapping[str, Any] = field(default_factory=dict)  # changed parameters
+    sample: int = 0  # most documents per corpus; 0: as the experiment says
+    seeds: int = SEEDS  # draws of an experiment that depends on a seed
     text_column: str | None = None
     label_column: str | None = None
     _outcomes: dict[str, ExperimentOutcome] = field(default_factory=dict)
     _corpora: dict[str, Corpus] = field(default_factory=dict)
 
     def run(self, experiment: Experiment) -> ExperimentResult:
-        """Run it, and check what was expected."""
+        """Run an experiment, and check its expected shapes."""
         if self.lexicon is not None and not experiment.protocol.takes_lexicon:
             raise SettingsError(f"{experiment.name} makes its own lexicons from the corpus; leave --lexicon out")
-        parameters = experiment.protocol.settled({**experiment.parameters, **self.changed}, experiment.name)
-        corpora = {part.role: self._corpus(experiment, place, part) for place, part in enumerate(experiment.parts)}
-        case = ExperimentCase(corpora, experiment.rows, parameters, experiment.columns, self.lexicon)
-        outcome = self._outcome(experiment, case)
-        tables = tuple(_shared(experiment, shown, outcome) for shown in experiment.tables)
+        parameters = experiment.protocol.parameters_of({**experiment.parameters, **self.changed}, experiment.name)
+        first = parameters.get("seed", 0)
+        seeds = tuple(range(first, first + (self.seeds if experiment.random else 1)))
+        outcomes = [self._outcome(experiment, parameters, seed) for seed in seeds]
+        draws = [tuple(_shared(experiment, shown, own) for shown in experiment.tables) for own in outcomes]
+        tables = tuple(
+            replace(same[0], ours=mean_table([own.ours for own in same], seeds)) for same in zip(*draws, strict=True)
+        )
+        changed = bool(self.changed)
+        checked = [_checked(experiment, own, changed) for own in draws]
+        held = _checked(experiment, tables, changed)
+        if len(seeds) > 1:
+            held = tuple(shape_of_all(own, mean) for *own, mean in zip(*checked, held, strict=True))
+        corpora = self._drawn(experiment, first)
         return ExperimentResult(
             experiment, parameters, {role: (corpus.name, len(corpus)) for role, corpus in corpora.items()},
-            self.lexicon.fingerprint if self.lexicon else None, tables,
-            _checked(experiment, tables, bool(self.changed)), outcome.seconds,
+            self.lexicon.fingerprint if self.lexicon else None, tables, held,
+            mean_seconds([own.seconds for own in outcomes]), seeds, _digest(corpora.values()),
         )  # fmt: skip
 
-    def _outcome(self, experiment: Experiment, case: ExperimentCase) -> ExperimentOutcome:
-        parts = {role: (corpus.name, len(corpus)) for role, corpus in case.corpora.items()}
-        rows = [(row.name, dict(row.settings)) for row in case.rows]
-        draws = [(part.seed, part.documents, part.labels, part.fewest_words, part.whole) for part in experiment.parts]
-        key = json.dumps(
-            [experiment.protocol.name, parts, rows, dict(case.parameters), sorted(case.columns), draws], default=str
-        )
+    def _drawn(self, experiment: Experiment, seed: int) -> dict[str, Corpus]:
+        return {part.role: self._corpus(experiment, place, part, seed) for place, part in enumerate(experiment.parts)}
+
+    def _outcome(self, experiment: Experiment, parameters: Mapping[str, Any], seed: int) -> ExperimentOutcome:
+        rows = [(row.name, dict(row.settings)) for row in experiment.rows]
+        parts = [{**vars(part), "stands_for": ""} for part in experiment.parts]
+        columns = sorted(experiment.columns) if experiment.protocol.columns else []
+        lexicon = self.lexicon.fingerprint if self.lexicon else ""
+        key = json.dumps([experiment.protocol.name, parts, rows, dict(parameters), columns, seed, lexicon], default=str)
         if key not in self._outcomes:
+            own = {**parameters, "seed": seed} if "seed" in parameters else parameters
+            corpora = self._drawn(experiment, seed)
+            case = ExperimentCase(corpora, experiment.rows, own, experiment.columns, self.lexicon)
             self._outcomes[key] = experiment.protocol.run(case)
         return self._outcomes[key]
 
-    def _corpus(self, experiment: Experiment, place: int, part: CollectionRole) -> Corpus:
+    def _corpus(self, experiment: Experiment, place: int, part: CollectionRole, seed: int = 0) -> Corpus:
         paths = self._paths(experiment, place, part)
         labelled = part.label_column and (self.label_column or part.label_column)
         key = json.dumps([paths, labelled, self.text_column])
         if key not in self._corpora:
             self._corpora[key] = read_corpus(paths, label_column=labelled or None, text_column=self.text_column)
-        corpus = self._corpora[key]
+        drawn = bool(self.sample or (0 if self.files else part.documents))
+        if drawn:
+            return self._part(self._corpora[key], part, seed)
+        own = json.dumps([key, part.labels, part.fewest_words])
+        if own not in self._corpora:
+            self._corpora[own] = self._part(self._corpora[key], part, seed)
+        return self._corpora[own]
+
+    def _part(self, corpus: Corpus, part: CollectionRole, seed: int) -> Corpus:
+        """The documents of a collection that an experiment uses; each seed draws others, if not all are used."""
         if part.labels and not self.files:
             corpus = corpus.take([i for i, label in enumerate(corpus.labels) if label in part.labels])
         if part.fewest_words:
@@ -167,7 +200,7 @@ class ExperimentRunner:
             corpus = corpus.take(np.flatnonzero(lengths >= part.fewest_words).tolist())
         most = self.sample or (0 if self.files else part.documents)
         if most and most < len(corpus):
-            corpus = corpus.take(_drawn(corpus, most, part))
+            corpus = corpus.take(_drawn(corpus, most, part, seed))
         return corpus
 
     def _paths(self, experiment: Experiment, place: int, part: CollectionRole) -> list[str]:
@@ -192,9 +225,20 @@ class ExperimentRunner:
         return [str(self.folder / part.file)]
 
 
-def _drawn(corpus: Corpus, most: int, part: CollectionRole) -> list[int]:
-    """So many documents at random; or labels at random, with all their documents, until there are so many."""
-    dice = random.Random(part.seed)
+def _digest(corpora: Iterable[Corpus]) -> str:
+    """Sixteen hex digits of the ids and texts of collections."""
+    found = hashlib.sha256()
+    for corpus in corpora:
+        for column in (pa.array(corpus.ids, pa.large_string()), corpus.texts):
+            data, offsets = buffers(column)
+            found.update(np.ascontiguousarray(data).tobytes())
+            found.update(np.diff(offsets).tobytes())
+    return found.hexdigest()[:16]
+
+
+def _drawn(corpus: Corpus, most: int, part: CollectionRole, seed: int) -> list[int]:
+    """A random sample of `most` documents; or random labels, with all their documents, until there are enough."""
+    dice = random.Random(part.seed + seed)
     if not part.whole:
         return sorted(dice.sample(range(len(corpus)), most))
     owners: dict[str, list[int]] = {}
@@ -223,7 +267,7 @@ def _shared(experiment: Experiment, shown: TableSpec, outcome: ExperimentOutcome
 
 
 def _checked(experiment: Experiment, tables: tuple[SharedInputs, ...], changed: bool) -> tuple[ShapeResult, ...]:
-    """What was expected; rows that are not there are an error, unless parameters were changed."""
+    """Check the expected shapes; missing rows are an error, unless parameters were changed."""
     by_name = {table.of: table for table in tables}
     held = []
     for shape in experiment.expected:

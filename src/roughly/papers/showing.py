@@ -1,4 +1,4 @@
-"""What an experiment does, in lines for a screen."""
+"""The description of an experiment, in lines for a screen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from roughly.papers.experiment import Experiment
 
 
 def lines_of(experiment: Experiment) -> Iterator[str]:
-    """Title, protocol, parameters, collections, methods, tables, and what is expected."""
+    """Title, protocol, parameters, collections, methods, tables and expected shapes."""
     yield f"{experiment.paper}: {experiment.title}"
     yield f"measures    {experiment.about}"
     yield f"protocol    {experiment.protocol.name}: {experiment.protocol.what}"

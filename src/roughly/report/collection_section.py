@@ -126,7 +126,7 @@ def cluster_warnings(members: int, low: float | None, quality: RequestedQuality,
     if low is None:
         return found
     if quality.resemblance is not None and low < quality.resemblance:
-        found.append(f"Its lowest resemblance, {score(low)}, lies below the threshold {plain(quality.resemblance)}.")
+        found.append(f"Its lowest resemblance, {score(low)}, is below the threshold {plain(quality.resemblance)}.")
     elif quality.threshold is None and low < LOW:
         found.append(f"Its lowest resemblance is only {score(low)}: these may not all be one document.")
     return found

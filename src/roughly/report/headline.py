@@ -101,17 +101,23 @@ _COUNTED = (
     ("largest_cluster", "Largest cluster", "documents in it"),
     ("identical", "Identical", "the same bytes as another document"),
     ("lexical", "Lexically equal", "the same words in the same order"),
+    (
+        "shingle_equivalent",
+        "Shingle-equivalent",
+        "the same shingles as the kept document, but not the same words in order",
+    ),
     ("empty", "Empty", "documents without words; equal to each other only"),
     ("rejected", "Rejected", "records that could not be used"),
     ("unsigned", "Without a key", "too little was left of them to make one"),
     ("short_documents", "Short documents", "too short for a super shingle"),
     ("common_keys", "Common keys", "in too many documents to form pairs; ignored"),
+    ("mostly_common", "Mostly common", "documents of little but common keys; found by the rarest of these"),
     ("candidate_documents", "Candidate documents", "shared a key with another document"),
     ("candidate_pairs", "Candidate pairs", "compared exactly, shingle by shingle"),
     ("verified_pairs", "Verified pairs", "reached the threshold"),
     ("crowded_buckets", "Hot buckets", "split by their rarest shingles"),
 )
-_IF_ANY = ("crowded_buckets", "unsigned", "short_documents", "common_keys")
+_IF_ANY = ("shingle_equivalent", "crowded_buckets", "unsigned", "short_documents", "common_keys", "mostly_common")
 _ON = {"equality": "by equality", "text": "exactly", "sketch": "by sketches", "keys": "by keys"}
 
 

@@ -6,14 +6,12 @@ page contains no script, and its content policy refuses scripts and anything loa
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from roughly.report import collection_section, plots, run_section, samples
 from roughly.report.data import RunData
 from roughly.report.headline import build_overview
+from roughly.report.page_templates import environment
 from roughly.report.run_request import (
     JudgingMethod,
     RequestedQuality,
@@ -41,21 +39,10 @@ SECTIONS = (
 )
 
 
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("roughly.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
 def render(data: RunData) -> str:
     """The page as text; the same data give the same page, byte for byte."""
     context = build(data.bounded())
-    return _environment().get_template("report.html").render(context) + "\n"
+    return environment().get_template("report.html").render(context) + "\n"
 
 
 def build(data: RunData) -> dict[str, Any]:

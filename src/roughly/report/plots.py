@@ -44,7 +44,11 @@ class Bar:
     name: str
 
 
-def plot_cluster_sizes(sizes: Sequence[tuple[int, int]]) -> Plot:
+Link = Callable[[Bar], str]
+"""The address of what a bar counts, for plots whose bars are links."""
+
+
+def plot_cluster_sizes(sizes: Sequence[tuple[int, int]], link: Link | None = None) -> Plot:
     """Clusters by size, in classes that double (2–3, 4–7, 8–15, …), on logarithmic axes."""
     bars = doubling(sizes)
     total = sum(bar.number for bar in bars)
@@ -66,8 +70,9 @@ def plot_cluster_sizes(sizes: Sequence[tuple[int, int]]) -> Plot:
             title,
             description,
             frame.axis_y(y, "clusters"),
-            _bars(frame, bars, x, y, figures=room >= 34, unit="cluster"),
+            _bars(frame, bars, x, y, figures=room >= 34, unit="cluster", link=link),
             frame.axis_x(x, "documents in the cluster"),
+            role="group" if link else "img",
         )
 
     rows = tuple((bar.name, count(bar.number)) for bar in bars)
@@ -85,7 +90,9 @@ def doubling(sizes: Sequence[tuple[int, int]]) -> list[Bar]:
     return [Bar(2**p, 2 ** (p + 1), numbers.get(p, 0), _between(2**p, 2 ** (p + 1) - 1)) for p in powers]
 
 
-def plot_resemblances(edges: Sequence[float], numbers: Sequence[int], threshold: float | None) -> Plot:
+def plot_resemblances(
+    edges: Sequence[float], numbers: Sequence[int], threshold: float | None, link: Link | None = None
+) -> Plot:
     """Removed documents by their resemblance to the kept document, the threshold marked."""
     bars = _without_empty_start(
         [
@@ -108,9 +115,10 @@ def plot_resemblances(edges: Sequence[float], numbers: Sequence[int], threshold:
             title,
             description,
             frame.axis_y(y, "documents removed"),
-            _bars(frame, bars, x, y, figures=False, unit="document"),
+            _bars(frame, bars, x, y, figures=False, unit="document", link=link),
             frame.axis_x(x, "resemblance to the kept document"),
             _mark_threshold(frame, x, threshold),
+            role="group" if link else "img",
         )
 
     rows = tuple((bar.name, count(bar.number)) for bar in bars)
@@ -178,7 +186,9 @@ def _both(
     return Plot(draw(wide, f"{name}-wide"), draw(narrow, f"{name}-narrow"), columns, rows, log)
 
 
-def _bars(frame: Frame, bars: Sequence[Bar], x: Scale, y: Scale, figures: bool, unit: str) -> Markup:
+def _bars(
+    frame: Frame, bars: Sequence[Bar], x: Scale, y: Scale, *, figures: bool, unit: str, link: Link | None
+) -> Markup:
     parts = []
     for bar in bars:
         if not bar.number:
@@ -194,6 +204,8 @@ def _bars(frame: Frame, bars: Sequence[Bar], x: Scale, y: Scale, figures: bool, 
             height=frame.y_end - top,
             class_="bar",
         )
+        if link is not None:
+            shape = element("a", shape, href=link(bar), aria_label=f"{bar.name}: {counted(bar.number, unit)}")
         parts.append(shape)
         if figures:
             parts.append(text((left + right) / 2, top - 5, count(bar.number), "figure middle"))

@@ -23,6 +23,7 @@ class Curve:
     made_of: str
     met: str
     falls_short: bool
+    found: str = ""  # the chance that a pair at the threshold is found, by length, where that matters
 
 
 def curve(run: Mapping[str, Any], quality: RequestedQuality) -> Curve | None:
@@ -51,12 +52,26 @@ def curve(run: Mapping[str, Any], quality: RequestedQuality) -> Curve | None:
         made_of,
         score(met) if met is not None else "",
         met is not None and quality.recall is not None and met < quality.recall - 1e-9,
+        _found(values),
     )
+
+
+def _found(values: Mapping[str, Any]) -> str:
+    """The chance that a pair at the threshold is found, by lengths of documents, if these matter."""
+    found, lengths = values.get("found"), values.get("lengths")
+    if not isinstance(found, list) or not isinstance(lengths, list) or len(found) != len(lengths):
+        return ""
+    rows = [(number({"n": p}, "n"), number({"n": n}, "n")) for p, n in zip(found, lengths, strict=True)]
+    known = [(chance, words) for chance, words in rows if chance is not None and words is not None]
+    return ", ".join(f"{score(chance)} for {counted(words, 'word')}" for chance, words in known)
+
+
+_MEASURED = ("points", "recall", "threshold", "lengths", "found", "found_at_median")
 
 
 def _keys_of(values: Mapping[str, Any]) -> str:
     """What the keys are made of, in the method's own words."""
-    named = {key: value for key, value in values.items() if key not in ("points", "recall", "threshold")}
+    named = {key: value for key, value in values.items() if key not in _MEASURED}
     return ", ".join(f"{name} {_written(value)}" for name, value in named.items() if value not in ("", [], None))
 
 
@@ -132,7 +147,7 @@ def guesses(run: Mapping[str, Any]) -> list[str]:
 
 
 def dates(run: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """What is to be said of dates that were not read or are hardly right, each with examples."""
+    """Sentences about dates that were not read or are suspicious, each with examples."""
     values = section(run, "dates")
     sentences = {
         "unread": "could not be read, and counted as missing",

@@ -22,11 +22,9 @@ Attribute = str | float | int
 
 def element(name: str, *children: Markup | str, **attributes: Attribute) -> Markup:
     """One element. ``class_`` stands for ``class``, and an underscore within a name for a hyphen."""
-    written = Markup("").join(
-        Markup(' {}="{}"').format(Markup(_name(key)), _value(value)) for key, value in attributes.items()
-    )
-    inside = Markup("").join(child if isinstance(child, Markup) else escape(reveal(child)) for child in children)
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), written, inside)
+    written = "".join(f' {_name(key)}="{escape(_value(value))}"' for key, value in attributes.items())
+    inside = "".join(child if isinstance(child, Markup) else escape(reveal(child)) for child in children)
+    return Markup(f"<{name}{written}>{inside}</{name}>")
 
 
 def _name(key: str) -> str:
@@ -61,8 +59,8 @@ class Frame:
         """The lower edge of the plot area, where the horizontal axis is."""
         return self.height - self.bottom
 
-    def document(self, name: str, title: str, description: str, *children: Markup) -> Markup:
-        """The whole drawing, with a title and a description for screen readers."""
+    def document(self, name: str, title: str, description: str, *children: Markup, role: str = "img") -> Markup:
+        """The whole drawing, with a title and a description for screen readers; its role is `group` if it has links."""
         return element(
             "svg",
             element("title", title, id=f"{name}-title"),
@@ -72,7 +70,7 @@ class Frame:
             viewBox=f"0 0 {self.width} {self.height}",
             width=self.width,
             height=self.height,
-            role="img",
+            role=role,
             aria_labelledby=f"{name}-title {name}-desc",
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ from roughly.dates import NO_DAY, Days, days_of
 from roughly.errors import SettingsError
 from roughly.features.sketch import estimate
 from roughly.methods.method import Method
+from roughly.option_types import SettingsOptions
+from roughly.python_words import for_python
 from roughly.results.groups import Grouped, RankedResult, ResultGroup
 from roughly.results.judged_results import JudgedResults, StoredSignatures, sign_texts
 from roughly.results.ranked_list import RankedList, read_results
@@ -35,6 +37,7 @@ SHOW = ("rank", "newest", "oldest", "longest")
 _BUDGET = 1 << 30
 
 
+@for_python
 def group_results(
     results: Any,
     *,
@@ -42,7 +45,7 @@ def group_results(
     settings: Settings | None = None,
     index: Index | None = None,
     signatures: Any = None,
-    **options: Any,
+    **options: Unpack[SettingsOptions],
 ) -> Grouped:
     """Group ranked results, best first; duplicates are listed under the result that is shown.
 

@@ -22,7 +22,7 @@ from roughly import methods
 from roughly.cluster.in_memory import DocumentFacts
 from roughly.cluster.scoring import slice_of
 from roughly.dates import days_of
-from roughly.errors import InputError
+from roughly.errors import InputError, SettingsError
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.methods.method import Judge, Keys, Method
 from roughly.results.ranked_list import RankedList
@@ -49,6 +49,8 @@ class JudgedResults:
 
 def sign_texts(given: RankedList, settings: Settings, method: Method | None = None) -> JudgedResults:
     """Sign the texts of results."""
+    if settings.verdict is not None:
+        raise SettingsError("a learned verdict is for `roughly dedupe`; group results with settings without one")
     method = method or methods.make(settings)
     try:
         raw = pa.array(given.texts, pa.large_string())
@@ -60,7 +62,11 @@ def sign_texts(given: RankedList, settings: Settings, method: Method | None = No
     signature, judge = texts.sign(method), method.judge()
     if signature.keys is None:
         return JudgedResults(None, None, DocumentFacts(), lengths, equal, 0, "none")
-    sets = shingle_sets(texts.tokens, settings.shingle_size) if judge.on == "text" else signature.sketch
+    sets = (
+        shingle_sets(texts.units(settings.shingle_unit), settings.shingle_size)
+        if judge.on == "text"
+        else signature.sketch
+    )
     exact = judge.on == "text" or (judge.on == "sketch" and method.describe().get("sketch", "all") == "all")
     keys = _without_empty(signature.keys, lengths)
     facts = DocumentFacts(sets, lengths, days_of(given.facts["date"], settings.date_format))

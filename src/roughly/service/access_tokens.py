@@ -22,21 +22,26 @@ VARIABLE = "ROUGHLY_TOKENS"
 RIGHTS = ("read", "write", "admin")
 """Each right includes those before it."""
 _SHORTEST = 16
+_FOR_ALL = ((stat.S_IROTH, "read"), (stat.S_IWOTH, "write"))
 
 
 def read_tokens(
     path: str | os.PathLike[str] | None, environment: Mapping[str, str] = os.environ
 ) -> dict[str, frozenset[str]]:
-    """The tokens of a file, or else of the environment, by right."""
+    """The tokens of a file, or else of the environment, by right; none if neither is given."""
     if path is not None:
         return parse_tokens(_content(Path(path)), os.fspath(path))
-    return parse_tokens(environment.get(VARIABLE, "").replace(",", "\n"), VARIABLE)
+    if VARIABLE in environment:
+        return parse_tokens(environment[VARIABLE].replace(",", "\n"), VARIABLE)
+    return {right: frozenset() for right in RIGHTS}
 
 
 def _content(path: Path) -> str:
     try:
-        if path.stat().st_mode & stat.S_IROTH:
-            raise SettingsError(f"every user of this machine can read {path}; protect it with `chmod 600 {path}`")
+        mode = path.stat().st_mode
+        if open_to_all := [verb for bit, verb in _FOR_ALL if mode & bit]:
+            verbs = " and ".join(open_to_all)
+            raise SettingsError(f"every user of this machine can {verbs} {path}; protect it with `chmod 600 {path}`")
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputMissing(f"no token file at {path}; docs/deployment.md says how to make one") from None
@@ -46,7 +51,7 @@ def _content(path: Path) -> str:
 
 
 def parse_tokens(text: str, where: str) -> dict[str, frozenset[str]]:
-    """Tokens by right. A message never shows a token."""
+    """Tokens by right, one at least: protection that was asked for is never empty. A message never shows a token."""
     found: dict[str, set[str]] = {right: set() for right in RIGHTS}
     problems, seen = [], set[str]()
     for number, line in enumerate(text.splitlines(), 1):
@@ -65,8 +70,8 @@ def parse_tokens(text: str, where: str) -> dict[str, frozenset[str]]:
         else:
             seen.add(words[1])
             found[words[0]].add(words[1])
-    if not problems and text.strip() and not seen:
-        problems.append(f"{where} holds no token; write a line such as `read TOKEN`")
+    if not problems and not seen:
+        problems.append(f"{where} holds no token, so nothing would be protected; write a line such as `read TOKEN`")
     if problems:
         raise SettingsError(*problems)
     return {right: frozenset(tokens) for right, tokens in found.items()}

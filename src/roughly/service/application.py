@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import anyio.to_thread
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -31,7 +33,9 @@ from roughly.service.explorer import (
     cluster_page,
     clusters_page,
     compare_page,
+    decisions_page,
     document_page,
+    documents_page,
     judge_page,
     overview_page,
     search_page,
@@ -42,6 +46,7 @@ from roughly.service.explorer.rendering import STATIC
 from roughly.service.guard import Guard
 from roughly.service.index_writer import IndexWriter
 from roughly.service.limits import WRONG_BURST, WRONG_RATE, RateLimit
+from roughly.service.markup_trial import MarkupTrial
 from roughly.service.security import Authenticator
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
@@ -52,12 +57,14 @@ ROUTERS: tuple[APIRouter, ...] = tuple(
     module.router
     for module in (
         query_endpoints, batch_check, document_endpoints, collection_endpoints, health, login, api_page, overview_page,
-        clusters_page, cluster_page, compare_page, document_page, judge_page, threshold_page, ask_page, search_page,
-        sweep_pages,
+        clusters_page, cluster_page, compare_page, documents_page, document_page, decisions_page, judge_page,
+        threshold_page, ask_page, search_page, sweep_pages,
     )
 )  # fmt: skip
 _THREADS = 12
 """Threads that answer requests: fewer than the connections that an index may open, so that none waits for one."""
+_RESERVED_THREADS = 2
+"""Threads for health and error pages, which must not wait until one of the others is free."""
 
 
 def create_app(served: ServedData, config: ServiceConfig | None = None) -> FastAPI:
@@ -67,8 +74,11 @@ def create_app(served: ServedData, config: ServiceConfig | None = None) -> FastA
     app.state.served = served
     app.state.collections = ServedCollections(served)
     app.state.config = config
+    app.state.apply_task = decisions_page.ApplyTask()
     app.state.metrics = Metrics(served.index)
     app.state.authenticator = Authenticator(config)
+    app.state.reserved_threads = anyio.CapacityLimiter(_RESERVED_THREADS)
+    app.state.markup_trial = MarkupTrial(config.timeout)
     app.state.unknown_tokens = RateLimit(WRONG_RATE, WRONG_BURST)
     app.state.writer = None if served.index is None else IndexWriter(served.index, app.state.metrics)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
@@ -78,7 +88,7 @@ def create_app(served: ServedData, config: ServiceConfig | None = None) -> FastA
         app.add_exception_handler(kind, _handle_error)
     app.add_middleware(
         Guard, config=config, authenticator=app.state.authenticator, metrics=app.state.metrics,
-        unknown_tokens=app.state.unknown_tokens,
+        unknown_tokens=app.state.unknown_tokens, reserved_threads=app.state.reserved_threads,
     )  # fmt: skip
     _describe_tokens(app)
     return app
@@ -87,14 +97,17 @@ def create_app(served: ServedData, config: ServiceConfig | None = None) -> FastA
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+    threading.Thread(target=app.state.collections.prepare, name="prepare run", daemon=True).start()
     yield
     if app.state.writer is not None:
         await anyio.to_thread.run_sync(app.state.writer.close)  # every accepted document is added
     await anyio.to_thread.run_sync(app.state.collections.close)
+    await anyio.to_thread.run_sync(app.state.markup_trial.close)
 
 
-def _handle_error(request: Request, problem: Exception) -> Response:
-    return render_error(request, to_error_response(problem) or internal_error())
+async def _handle_error(request: Request, problem: Exception) -> Response:
+    error = to_error_response(problem) or internal_error()
+    return await anyio.to_thread.run_sync(render_error, request, error, limiter=request.app.state.reserved_threads)
 
 
 def _describe_tokens(app: FastAPI) -> None:

@@ -78,10 +78,10 @@ class Call(Generic[T]):
 def error_of(status: int, body: bytes, address: str) -> Exception:
     """The error that an answer means."""
     try:
-        summary = _adapter(ErrorMessage).validate_json(body)
+        error = _adapter(ErrorMessage).validate_json(body)
     except ValidationError:
-        summary = ErrorMessage(f"the answer has the status {status} and no message")
-    message = summary.error if summary.remedy is None else f"{summary.error}; {summary.remedy}"
+        error = ErrorMessage(f"the answer has the status {status} and no message")
+    message = error.error if error.remedy is None else f"{error.error}; {error.remedy}"
     if status in AWAY:
         return IndexAway(f"{address}: {message}")
     return InputMissing(message) if status == 404 else ServiceRefused(message, status)

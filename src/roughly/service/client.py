@@ -106,9 +106,12 @@ class Client(_ClientBase):
     def check(
         self, wanted: str | Mapping[str, Any], *, limit: int = 10, minimum: float | None = None,
         measure: str | None = None, since: str | None = None, until: str | None = None,
+        match_empty: bool = False,
     ) -> list[Match]:  # fmt: skip
         """The stored documents that a text, or a document, duplicates; nothing is stored."""
-        options = {"minimum": minimum, "measure": measure, "since": since, "until": until}
+        options = {
+            "minimum": minimum, "measure": measure, "since": since, "until": until, "match_empty": match_empty or None,
+        }  # fmt: skip
         return self._do(calls.check(wanted, limit, options))
 
     def checking(
@@ -216,9 +219,12 @@ class AsyncClient(_ClientBase):
     async def check(
         self, wanted: str | Mapping[str, Any], *, limit: int = 10, minimum: float | None = None,
         measure: str | None = None, since: str | None = None, until: str | None = None,
+        match_empty: bool = False,
     ) -> list[Match]:  # fmt: skip
         """The stored documents that a text, or a document, duplicates; nothing is stored."""
-        options = {"minimum": minimum, "measure": measure, "since": since, "until": until}
+        options = {
+            "minimum": minimum, "measure": measure, "since": since, "until": until, "match_empty": match_empty or None,
+        }  # fmt: skip
         return await self._do(calls.check(wanted, limit, options))
 
     async def checking(

@@ -8,14 +8,16 @@
 | 408 | the rest of the request did not arrive |
 | 409 | what is served cannot do that: a run takes no documents, two results have one id |
 | 413 | above a limit: bytes, documents, length of a text |
-| 422 | the request was read and makes no sense |
+| 422 | the request was read, and a value in it is not valid |
 | 429 | too many requests; `Retry-After` says when to try again |
 | 503 | the database is unreachable or busy, the disk is full, or it took too long |
 """
 
 from __future__ import annotations
 
+import logging
 import math
+import re
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -37,6 +39,8 @@ from roughly.errors import (
 )
 from roughly.report.visible import label
 
+PROBLEMS = logging.getLogger("roughly.service")
+_ADDRESS = re.compile(r"postgres(?:ql)?(?:\+psycopg)?://[^\s`'\",;]+")
 RETRY_SECONDS = 5
 _CODES: tuple[tuple[type[RoughlyError], int], ...] = (
     (InputMissing, 404),
@@ -57,7 +61,7 @@ _MESSAGES = {
 }
 _TITLES = {
     400: "That could not be read", 401: "A token is needed", 403: "Not allowed", 404: "Not found", 408: "Too slow",
-    409: "Not possible here", 413: "Too much at once", 422: "That makes no sense", 429: "Too many requests",
+    409: "Not possible here", 413: "Too much at once", 422: "Please check the request", 429: "Too many requests",
     500: "Something broke", 503: "Not now",
 }  # fmt: skip
 
@@ -108,11 +112,19 @@ def retry_later(seconds: float, error: str, remedy: str, status: int = 503) -> E
     return ErrorResponse(status, error, remedy, {"retry-after": str(max(1, math.ceil(seconds)))})
 
 
+def without_address(message: str) -> str:
+    """A message without the address of a database, which is nobody's business who may only query it."""
+    return _ADDRESS.sub("INDEX", message)
+
+
 def _roughly_error(problem: RoughlyError) -> ErrorResponse:
     status = next((code for kind, code in _CODES if isinstance(problem, kind)), 500)
     if isinstance(problem, SettingsError):
-        return ErrorResponse(status, "; ".join(problem.problems))
-    error, _, remedy = str(problem).partition("; ")
+        return ErrorResponse(status, without_address("; ".join(problem.problems)))
+    if isinstance(problem, IndexAway):  # the message has the address of the database, and what its server said
+        PROBLEMS.warning("%s", label(str(problem), 500))
+        return retry_later(RETRY_SECONDS, "the database of the index cannot be reached, or is busy", "try again later")
+    error, _, remedy = without_address(str(problem)).partition("; ")
     headers = {"retry-after": str(RETRY_SECONDS)} if status == 503 else {}
     return ErrorResponse(status, error, remedy or None, headers)
 
@@ -122,13 +134,15 @@ def _invalid_request(problem: RequestValidationError) -> ErrorResponse:
     messages = []
     for one in problem.errors()[:5]:
         place = ".".join(label(str(part), 40) for part in one["loc"] if part != "body")
+        if one["type"] == "json_invalid" and "recursion limit" in str(one.get("ctx", "")):
+            return ErrorResponse(400, "it is nested too deeply", "the list at /api shows what to send")
         if one["type"] == "json_invalid":
             return ErrorResponse(
                 400, "it is not valid JSON, or not valid Unicode", "the list at /api shows what to send"
             )
         messages.append(f"{place or 'the request'}: {_field_error(one)}")
     return ErrorResponse(
-        422, "; ".join(messages) or "the request makes no sense", "see the list at /api for what is wanted"
+        422, "; ".join(messages) or "the request is not valid", "see the list at /api for what is wanted"
     )
 
 

@@ -1,8 +1,9 @@
 """The outermost middleware: host names, callers, rights, rates, sizes, time, headers, the log.
 
 It is plain ASGI, so that a body is counted while it streams and a response streams through. If a response does not
-begin in time, the client gets an error; the guard still waits for the work behind it, so that nothing runs unseen and a
-shutdown finds everything finished.
+begin in time, the client gets an error, and the request is cancelled: work that waits for a thread, for a trial of its
+markup or to be added is not begun. Work that a thread has begun cannot be ended; the guard waits for it, so that
+nothing runs unseen and a shutdown finds everything finished.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import logging
 import time
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
+import anyio
+import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartException
 from starlette.requests import HTTPConnection, Request
@@ -20,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from roughly.report.visible import label
 from roughly.service.error_rendering import render_error
-from roughly.service.error_responses import ErrorResponse, internal_error, retry_later, to_error_response
+from roughly.service.error_responses import PROBLEMS, ErrorResponse, internal_error, retry_later, to_error_response
 from roughly.service.limits import RateLimit
 from roughly.service.request_stream import ClientGone, RequestStream
 from roughly.service.security import (
@@ -40,7 +42,6 @@ from roughly.service.service_config import ServiceConfig
 from roughly.service.service_metrics import Metrics
 
 ACCESS = logging.getLogger("roughly.service.access")
-PROBLEMS = logging.getLogger("roughly.service")
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
@@ -55,10 +56,11 @@ class Guard:
         authenticator: Authenticator,
         metrics: Metrics,
         unknown_tokens: RateLimit,
+        reserved_threads: anyio.CapacityLimiter,
     ) -> None:
         self._app, self._config, self._authenticator, self._metrics = app, config, authenticator, metrics
         self._rate = RateLimit(config.rate, max(1.0, 2 * config.rate))
-        self._unknown_tokens = unknown_tokens
+        self._unknown_tokens, self._reserved_threads = unknown_tokens, reserved_threads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -211,6 +213,9 @@ class Guard:
                 late.headers = {**(late.headers or {}), "connection": "close"}
                 await self._refuse(scope, stream, late)
                 stream.ended = True
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                return
             await task
         except asyncio.CancelledError:
             task.cancel()
@@ -231,14 +236,19 @@ class Guard:
             await self._refuse(scope, stream, error)
 
     async def _refuse(self, scope: Scope, stream: RequestStream, error: ErrorResponse) -> None:
-        await stream.discard_body()
         if is_for_programs(scope["path"]):
             response = render_error(Request(scope), error)  # at once, even if all threads are busy
         else:
-            response = await run_in_threadpool(render_error, Request(scope), error)
-        if not stream.body_ended:
-            response.headers["connection"] = "close"  # the bytes that follow are not a request
-        await response(scope, stream.receive, stream.send)
+            response = await anyio.to_thread.run_sync(
+                render_error, Request(scope), error, limiter=self._reserved_threads
+            )
+        if stream.body_ended:
+            await response(scope, stream.receive, stream.send)
+            return
+        response.headers["connection"] = "close"  # the bytes that follow are not a request
+        await response(scope, stream.receive, stream.send_all_but_end)
+        await stream.discard_body()
+        await stream.send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _is_form(scope: Scope, headers: Headers) -> bool:

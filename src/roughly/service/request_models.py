@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 Short = Annotated[str, Field(max_length=100_000)]
-OptionalId = Annotated[str | None, Field(validation_alias=AliasChoices("doc_id", "id"), max_length=100_000)]
+_ID = AliasChoices("doc_id", "id")
+OptionalId = Annotated[str | None, Field(validation_alias=_ID, max_length=100_000, description="The id of a document.")]
 Measure = Literal["resemblance", "containment", "contained_in"]
 
 
@@ -17,35 +18,39 @@ class _DocumentFields(BaseModel):
     model_config = ConfigDict(populate_by_name=True)
 
     doc_id: OptionalId = None
-    text: str | None = None
-    title: Short | None = None
-    url: Short | None = None
-    date: Short | None = None
-    source: Short | None = None
+    text: str | None = Field(None, description="The text.")
+    title: Short | None = Field(None, description="The title.")
+    url: Short | None = Field(None, description="The address.")
+    date: Short | None = Field(None, description="The date, in any usual form.")
+    source: Short | None = Field(None, description="Where it comes from, such as a site.")
     markup: bool = Field(False, description="Whether the text is HTML.")
 
 
 class QueryDocument(_DocumentFields):
     """A document that need not have an id."""
 
-    doc_id: str = Field("", validation_alias=AliasChoices("doc_id", "id"), max_length=100_000)
-    text: str
+    doc_id: str = Field("", validation_alias=_ID, max_length=100_000, description="The id, if it has one.")
+    text: str = Field(description="The text.")
 
 
 class NewDocument(QueryDocument):
     """A document to be stored."""
 
-    doc_id: str = Field(min_length=1, validation_alias=AliasChoices("doc_id", "id"), max_length=100_000)
+    doc_id: str = Field(
+        min_length=1, validation_alias=_ID, max_length=100_000,
+        description="The id; a stored document with this id is replaced.",
+    )  # fmt: skip
 
 
 class MatchFilter(BaseModel):
     """Which matches are wanted."""
 
-    limit: int = Field(10, ge=1, le=10_000)
+    limit: int = Field(10, ge=1, le=10_000, description="Matches returned.")
     minimum: float | None = Field(None, ge=0, le=1, description="Lowest value of the measure.")
-    measure: Measure | None = None
+    measure: Measure | None = Field(None, description="What `minimum` is on; the measure of the index if not given.")
     since: Short | None = Field(None, description="First day of a match's date.")
     until: Short | None = Field(None, description="Last day of it.")
+    match_empty: bool = Field(False, description="Whether documents without words match each other.")
 
     def options(self) -> dict[str, Any]:
         """As `Index.query` takes them."""
@@ -63,7 +68,7 @@ class CheckRequest(QueryDocument, MatchFilter):
 class IdList(BaseModel):
     """Documents by their ids."""
 
-    ids: list[Annotated[str, Field(min_length=1, max_length=100_000)]]
+    ids: list[Annotated[str, Field(min_length=1, max_length=100_000)]] = Field(description="Ids, any number of them.")
 
 
 class RankedItem(_DocumentFields):
@@ -73,15 +78,15 @@ class RankedItem(_DocumentFields):
 class GroupRequest(BaseModel):
     """Results, best first. With texts they are compared on these; without, on what the index stores of them."""
 
-    results: list[RankedItem]
-    show: Literal["rank", "newest", "oldest", "longest"] = "rank"
+    results: list[RankedItem] = Field(description="The results, the best first.")
+    show: Literal["rank", "newest", "oldest", "longest"] = Field("rank", description="Which one of a group is shown.")
     threshold: float | None = Field(None, gt=0, le=1, description="With texts only: an index has its own.")
 
 
 class CompareSide(BaseModel):
     """A text, or the id of a stored document."""
 
-    text: str | None = None
+    text: str | None = Field(None, description="The text.")
     doc_id: OptionalId = None
 
     @model_validator(mode="after")
@@ -94,8 +99,8 @@ class CompareSide(BaseModel):
 class CompareRequest(BaseModel):
     """Two documents to be compared."""
 
-    left: CompareSide
-    right: CompareSide
-    shingle_size: int = Field(5, ge=1, le=64)
+    left: CompareSide = Field(description="The first document.")
+    right: CompareSide = Field(description="The second document.")
+    shingle_size: int = Field(5, ge=1, le=64, description="Words per shingle.")
     diff: bool = Field(True, description="Return the difference word by word as well.")
     context: int | None = Field(None, ge=0, le=1_000_000, description="Words around each change; all, if not given.")

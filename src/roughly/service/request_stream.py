@@ -16,7 +16,7 @@ from roughly.service.service_config import ServiceConfig
 NDJSON = ("application/x-ndjson", "application/jsonl")
 _STREAMS = ("/api/documents/batch", "/api/check/batch")
 _BODY_TIMEOUTS = 10  # a whole request must arrive within so many timeouts
-_DISCARDED_BYTES, _DISCARD_SECONDS = 1 << 20, 1.0
+_DISCARDED_BYTES, _DISCARD_SECONDS = 1 << 28, 10.0
 _HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
@@ -86,7 +86,7 @@ class RequestStream:
                 return b"".join(pieces)
 
     async def discard_body(self) -> None:
-        """Receive the rest of a refused request, if it is short and arrives soon.
+        """Receive the rest of a refused request, up to a size and a time.
 
         If the connection were closed while the client is still sending, the client would not see the response.
         """
@@ -101,6 +101,10 @@ class RequestStream:
                 return
             discarded += len(message.get("body", b""))
             self.body_ended = not message.get("more_body", False)
+
+    async def send_all_but_end(self, message: Message) -> None:
+        """Send a piece of the response and leave the response open."""
+        await self.send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
 
     async def send(self, message: Message) -> None:
         """Send a piece of the response; after its end, nothing more is sent."""

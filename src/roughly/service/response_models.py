@@ -151,7 +151,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         (404, "not found"),
         (409, "what is served cannot do that"),
         (413, "too much at once"),
-        (422, "the request makes no sense"),
+        (422, "a value in the request is not valid"),
         (429, "too many requests; see Retry-After"),
         (503, "not now; see Retry-After"),
     )

@@ -21,6 +21,8 @@ class ServiceConfig:
     write_tokens: frozenset[str] = field(default=frozenset(), repr=False)
     admin_tokens: frozenset[str] = field(default=frozenset(), repr=False)
     allowed_hosts: frozenset[str] = frozenset()  # host names that requests may use, besides the service's own
+    proxies: frozenset[str] = frozenset()  # addresses whose X-Forwarded-For and X-Forwarded-Proto are believed
+    max_connections: int = 1_000  # at the same time; a client may have a quarter of them
     max_body: int = 16 * MEGABYTE  # bytes per request
     max_stream: int = 4_000 * MEGABYTE  # bytes per request whose lines are answered one by one
     max_batch: int = 10_000  # documents or results per list
@@ -33,8 +35,11 @@ class ServiceConfig:
 
     def _problems(self) -> Iterator[str]:
         yield from checks.whole("port", self.port, 0, 65_535)
-        for name in ("max_body", "max_stream", "max_text", "max_batch"):
+        for name in ("max_connections", "max_body", "max_stream", "max_text", "max_batch"):
             yield from checks.whole(name, getattr(self, name), 1, 2**62)
+        for proxy in self.proxies:
+            if not _is_address(proxy):
+                yield f"proxy must be an IP address such as 127.0.0.1, not {proxy!r}"
         if not 0 < self.timeout <= 86_400:
             yield f"timeout must be a number of seconds above 0, not {self.timeout!r}"
         if not 0 <= self.rate <= 1e9:
@@ -53,9 +58,12 @@ class ServiceConfig:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach the address."""
-    if host == "localhost":
-        return True
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_address(host: str) -> bool:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        ipaddress.ip_address(host)
     except ValueError:
         return False
+    return True

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
@@ -19,8 +21,13 @@ from fastapi import FastAPI
 
 from roughly.errors import OutputError
 from roughly.service.application import create_app
+from roughly.service.connections import limited_protocol, most_connections
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
+
+_BACKLOG = 128
+"""Connections that wait to be accepted. asyncio accepts as many in a row before any of them can be refused."""
+_LOG_SECONDS = 10.0
 
 
 class _Server(uvicorn.Server):
@@ -57,6 +64,7 @@ def serve(
 
 def server_settings(app: FastAPI, config: ServiceConfig) -> uvicorn.Config:
     """How uvicorn runs the application: no log of its own, no header that names it."""
+    most = most_connections(config)
     return uvicorn.Config(
         app,
         log_config=None,
@@ -67,6 +75,10 @@ def server_settings(app: FastAPI, config: ServiceConfig) -> uvicorn.Config:
         timeout_graceful_shutdown=max(1, int(config.timeout)),
         h11_max_incomplete_event_size=64 * 1024,
         limit_concurrency=None,
+        http=limited_protocol(config, most),
+        backlog=min(_BACKLOG, most),
+        proxy_headers=bool(config.proxies),
+        forwarded_allow_ips=sorted(config.proxies),
     )
 
 
@@ -78,7 +90,7 @@ def _listen(config: ServiceConfig) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((config.host, config.port))
-        listener.listen(2048)
+        listener.listen(_BACKLOG)
     except OSError as problem:
         listener.close()
         raise OutputError(
@@ -88,10 +100,33 @@ def _listen(config: ServiceConfig) -> socket.socket:
     return listener
 
 
+class OnceInAWhile(logging.Filter):
+    """Lets each message of a library pass once per period: strangers decide how often they are caused."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._seconds, self._clock = seconds, clock
+        self._last: dict[tuple[str, int], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the message was not logged for a period; it is known by the line of code that logs it."""
+        place, now = (record.pathname, record.lineno), self._clock()
+        if now - self._last.get(place, -math.inf) < self._seconds:
+            return False
+        self._last[place] = now
+        return True
+
+
 def _set_up_log(quiet: bool) -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
-    for name, level in (("roughly.service", logging.WARNING if quiet else logging.INFO), ("uvicorn", logging.WARNING)):
+    ours, theirs = (logging.StreamHandler(sys.stderr) for _ in range(2))
+    theirs.addFilter(OnceInAWhile(_LOG_SECONDS))
+    for handler in (ours, theirs):
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
+    for name, level, handler in (
+        ("roughly.service", logging.WARNING if quiet else logging.INFO, ours),
+        ("uvicorn", logging.WARNING, theirs),
+        ("asyncio", logging.WARNING, theirs),
+    ):
         logger: Any = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(level)

@@ -1,4 +1,4 @@
-"""Where signatures are written, and what is read for them."""
+"""The request of `sign`: the input, the output and the resources."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from roughly.settings import ReadOptions, Resources
 
 @dataclass(frozen=True, kw_only=True)
 class SignRequest:
-    """What a run of `sign` reads, may use, and writes."""
+    """What `sign` reads, may use, and writes."""
 
     output: Path = option(REQUIRED, "Parquet file to write; must not exist.", "-o", "--output")
-    overwrite: bool = option(False, "Replace the output where it exists.")
-    main_text: bool = option(False, "Take only the main text of HTML: no navigation, header or footer.")
+    overwrite: bool = option(False, "Replace an existing output.")
+    packed: bool = option(False, "Term vectors in 184 bytes per document (term-vector; Conrad 2003).")
+    main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
     reading: ReadOptions = group(ReadOptions)
     resources: Resources = group(Resources, memory="1GB")

@@ -1,4 +1,4 @@
-"""Documents signed: read once, a chunk a thread, written in the order of the input."""
+"""Sign files: read once, one chunk per thread, written in the order of the input."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from roughly.lexicon.builder import count_parts
 from roughly.lexicon.lexicon_writer import room
 from roughly.meter import Listener, Meter
 from roughly.methods import METHODS, Method, check, counted_with, make, needs_count
+from roughly.methods.stored_vector import unpack
 from roughly.model import Reject
 from roughly.settings import ReadOptions, Resources, Settings
+from roughly.signing.packed_vectors import COLUMN as PACKED
+from roughly.signing.packed_vectors import VectorPacker
 from roughly.signing.request import SignRequest
 from roughly.signing.signature_file import (
     METADATA,
@@ -39,7 +42,7 @@ from roughly.threads import map_in_order
 
 @dataclass
 class SigningResult:
-    """What came of it."""
+    """The result of signing."""
 
     made: SignatureOrigin
     documents: int = 0
@@ -90,7 +93,7 @@ def run_sign(
     request: SignRequest,
     listener: Listener | None = None,
 ) -> SigningResult:
-    """The same with settings as objects, and an account of it."""
+    """The same with settings as objects; returns counts as well."""
     _check(method)
     output, resources, reading = request.output, request.resources, request.reading
     check_output(output, request.overwrite)
@@ -100,12 +103,15 @@ def run_sign(
         if isinstance(method, Settings):
             method = _make(method, parts, Path(spool), request.main_text, resources, meter)
         made = method
-        signed = SigningResult(SignatureOrigin.by(made), notes=sorted({note for part in parts for note in part.notes}))
+        packer = VectorPacker(made) if request.packed else None
+        signed = SigningResult(
+            SignatureOrigin.by(made, request.packed), notes=sorted({note for part in parts for note in part.notes})
+        )
         size = sum(part.size or 0 for part in parts)
         with meter.stage("read", size, "bytes") as stage, room(output), replacing(output) as target:
             writer = _Writer(target, signed)
             items = ((part, chunk) for part in parts for chunk in part.chunks())
-            work = map_in_order(lambda item: _sign(*item, made, request.main_text), items, resources.threads)
+            work = map_in_order(lambda item: _sign(*item, made, request.main_text, packer), items, resources.threads)
             for nbytes, batch, most, rejects in work:
                 writer.add(batch, most)
                 signed.rejects += rejects
@@ -118,22 +124,22 @@ def run_sign(
 
 
 def _check(method: Method | Settings) -> None:
-    """Refuse what cannot be signed before anything is read."""
+    """Refuse impossible settings before anything is read."""
     if isinstance(method, Settings):
         check(method)
         if method.verify:
             raise SettingsError("signatures are judged without the texts, so pairs cannot be verified; see `dedupe`")
         if method.date_format is not None:
-            raise SettingsError("signatures hold dates as they were found, so a date_format is not kept; leave it out")
+            raise SettingsError("signatures store dates as they were found, without a date_format; leave it out")
     declared = METHODS[method.method] if isinstance(method, Settings) else method
     if declared.equality:
-        raise SettingsError(f"{declared.name} has no keys to store: equal documents are all it finds")
+        raise SettingsError(f"{declared.name} has no keys to store: it finds only equal documents")
 
 
 def _make(
     settings: Settings, parts: Sequence[Part], spool: Path, main_text: bool, resources: Resources, meter: Meter
 ) -> Method:
-    """The method; where its lexicon is that of the documents themselves they are counted first."""
+    """The method; if its lexicon is that of the documents themselves, they are counted first."""
     if not needs_count(settings):
         return make(settings)
     counted = count_parts(
@@ -158,7 +164,7 @@ class _Writer:
             self._writer = pq.ParquetWriter(self._target, schema, compression="zstd")
         self._writer.write_batch(batch.cast(self._writer.schema))
         self._signed.documents += batch.num_rows
-        self._signed.unsigned += _unsigned(batch.column("keys"))
+        self._signed.unsigned += _unsigned(batch)
         self._signed.text_bytes += int(batch.schema.metadata[b"bytes"])
 
     def close(self) -> None:
@@ -166,16 +172,26 @@ class _Writer:
             self._writer.close()
 
 
-def _unsigned(keys: pa.Array) -> int:
+def _unsigned(batch: pa.RecordBatch) -> int:
+    if PACKED in batch.schema.names:
+        return sum(not unpack(own).terms for own in batch.column(PACKED).to_pylist())
+    keys = batch.column("keys")
     if pa.types.is_fixed_size_list(keys.type):
         values = keys.flatten().to_numpy().reshape(len(keys), -1)
         return int((values == 0).all(axis=1).sum())
     return int((np.diff(keys.offsets.to_numpy()) == 0).sum())
 
 
-def _sign(part: Part, chunk: Chunk, method: Method, main_text: bool) -> tuple[int, pa.RecordBatch, int, list[Reject]]:
+def _sign(
+    part: Part, chunk: Chunk, method: Method, main_text: bool, packer: VectorPacker | None
+) -> tuple[int, pa.RecordBatch, int, list[Reject]]:
     parsed = part.parse(chunk)
     texts = TextBatch(parsed.batch.column("text"), parsed.batch.column("markup"), main_text)
+    if packer is not None:
+        packed = packer.pack(texts, parsed.batch.column("date"))
+        held = {"doc_id": parsed.batch.column("doc_id"), PACKED: packed}
+        batch = pa.RecordBatch.from_pydict(held).replace_schema_metadata({"bytes": str(texts.text_bytes)})
+        return chunk.nbytes, batch, 0, parsed.rejects
     signature = texts.sign(method)
     held = {
         "doc_id": parsed.batch.column("doc_id"),

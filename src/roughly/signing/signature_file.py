@@ -1,4 +1,4 @@
-"""The file of signatures: one Parquet row per document, and in its metadata what they were made with.
+"""The file of signatures: one Parquet row per document, and metadata on how they were made.
 
 | column | type | |
 |---|---|---|
@@ -8,12 +8,13 @@
 | `equal` | uint64 | digest of the canonical tokens in order: equal documents are duplicates whatever the method |
 | `equal_lo` | uint64 | its other 64 bits; files made before it was stored have none, and are compared by 64 bits |
 | `keys` | list<uint64> | sharing one makes two documents candidates; if of fixed size, one per band, 0 for none |
-| `asks` | list<bool> | which keys ask; only where some do not |
-| `sketch` | list<uint64> | what pairs are judged on; only where they are not judged on keys |
-| `limit` | uint64 | up to where the sketch is complete; only where it is not complete everywhere |
+| `asks` | list<bool> | which keys are probes; only if some are not |
+| `sketch` | list<uint64> | what pairs are judged on; only if they are not judged on keys |
+| `limit` | uint64 | the highest hash up to which the sketch is complete; only if it is a sample |
 
-The metadata `roughly` is JSON: version, method, what follows from its settings, how pairs are judged, and a fingerprint
-of all these. Signatures of different fingerprints cannot be compared, and are refused together.
+The metadata `roughly` is JSON: version, method, its parameters, how pairs are judged, and a fingerprint of all these.
+Signatures of different fingerprints cannot be compared, and are refused together. Term vectors can be packed instead:
+see `packed_vectors`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,21 +34,34 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import DuplicateIds, InputError, InputMissing, OutputError, OutputExists
-from roughly.features.metadata import read_metadata
+from roughly.features.metadata import read_metadata, unreadable
 from roughly.features.sketch import Sketch
 from roughly.lexicon.format import FORM
 from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.signing import packed_vectors
 
 VERSION = 2
 METADATA = b"roughly"
 _EQUAL = ("equal", "equal_lo")
+_COLUMNS: dict[str, Callable[[Any], bool]] = {
+    "doc_id": pa.types.is_string,
+    "tokens": pa.types.is_int64,
+    "date": pa.types.is_string,
+    "equal": pa.types.is_uint64,
+    "equal_lo": pa.types.is_uint64,
+    "keys": lambda kind: _is_list_of(kind, pa.uint64()),
+    "asks": lambda kind: _is_list_of(kind, pa.bool_()),
+    "sketch": lambda kind: _is_list_of(kind, pa.uint64()),
+    "limit": pa.types.is_uint64,
+}
+_OPTIONAL = ("equal_lo", "asks", "sketch", "limit")
 _PLAIN = ("shingle_size", "seed")
-"""What keys depend on and methods do not describe, since it stands among the settings of a run."""
+"""Settings of a run that keys depend on and methods do not describe."""
 
 
 @dataclass(frozen=True)
 class SignatureOrigin:
-    """With what signatures were made."""
+    """How signatures were made."""
 
     method: str
     described: dict[str, Any]
@@ -55,16 +69,22 @@ class SignatureOrigin:
     most: int = 0
 
     @classmethod
-    def by(cls, method: Method) -> SignatureOrigin:
-        """With this method."""
+    def by(cls, method: Method, packed: bool = False) -> SignatureOrigin:
+        """The facts of this method; those of packed signatures say so."""
         described = method.describe() | {name: getattr(method, name) for name in _PLAIN if hasattr(method, name)}
+        if method.unit != "word":  # files of versions without it have the same fingerprint
+            described["shingle_unit"] = method.unit
+        described |= {"packed": True} if packed else {}
         return cls(method.name, json.loads(json.dumps(described)), method.judge())
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, with the fingerprint."""
+        judge = dataclasses.asdict(self.judge)
+        if not judge["ignore_common"]:  # files of versions without it have the same fingerprint
+            del judge["ignore_common"]
         values = {
-            "version": VERSION, "form": FORM, "method": self.method, "settings": self.described,
-            "judge": dataclasses.asdict(self.judge), "most": self.most,
+            "version": VERSION, "form": FORM, "method": self.method, "settings": self.described, "judge": judge,
+            "most": self.most,
         }  # fmt: skip
         text = json.dumps(values, sort_keys=True, ensure_ascii=False)
         return {**values, "fingerprint": hashlib.sha256(text.encode()).hexdigest()[:16]}
@@ -91,8 +111,13 @@ class Signatures:
         return len(self.ids)
 
 
+def _is_list_of(kind: Any, held: Any) -> bool:
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return is_list and bool(kind.value_type == held)
+
+
 def check_output(output: Path, overwrite: bool) -> None:
-    """Refuse, before any work is done, a file that cannot be written."""
+    """Refuse a file that cannot be written, before any work is done."""
     if output.is_dir():
         raise OutputExists(f"{output} is a folder; name a file to write")
     if output.exists() and not overwrite:
@@ -127,7 +152,7 @@ def signature_columns(signature: Signature) -> dict[str, pa.Array]:
 
 
 def read_signatures(paths: Sequence[str | Path]) -> Signatures:
-    """The signatures of one or several files, which must have been made alike."""
+    """The signatures of one or several files, which must have the same settings."""
     tables, made = [], None
     for path in paths:
         found = read_made(path)
@@ -137,7 +162,7 @@ def read_signatures(paths: Sequence[str | Path]) -> Signatures:
                 f"({made.method}, {made.fingerprint}); sign both in the same way"
             )
         made = found
-        tables.append(pq.read_table(path))
+        tables.append(_read_packed(Path(path), made) if "packed" in made.described else _read_table(Path(path)))
     if made is None:
         raise InputMissing("no file of signatures; name at least one")
     equal = [name for name in _EQUAL if all(name in table.column_names for table in tables)]
@@ -160,19 +185,58 @@ def read_signatures(paths: Sequence[str | Path]) -> Signatures:
 
 
 def read_made(path: str | Path) -> SignatureOrigin:
-    """With what a file's signatures were made."""
+    """How a file's signatures were made."""
     held = read_metadata(Path(path), "signatures", "`roughly sign`").get(METADATA)
     if held is None:
         raise InputError(f"{path} holds no signatures; make some with `roughly sign`")
-    values = json.loads(held)
-    if values["version"] != VERSION or values["form"] != FORM:
-        raise InputError(
-            f"{path} was made by another roughly (version {values['version']}, {values['form']}); sign again"
-        )
-    made = SignatureOrigin(values["method"], values["settings"], Judge(**values["judge"]), values["most"])
-    if made.fingerprint != values["fingerprint"]:
-        raise InputError(f"{path} is damaged: its settings do not match their fingerprint; sign again")
+    try:
+        values = json.loads(held)
+        version, form, fingerprint = values["version"], values["form"], values["fingerprint"]
+        if version != VERSION or form != FORM:
+            raise InputError(f"{path} was made by another roughly (version {version}, {form}); sign again")
+        made = SignatureOrigin(values["method"], values["settings"], Judge(**values["judge"]), values["most"])
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
+        raise _damaged(path, "its metadata cannot be read") from problem
+    if made.fingerprint != fingerprint:
+        raise _damaged(path, "its settings do not match their fingerprint")
     return made
+
+
+def _damaged(path: str | Path, why: str) -> InputError:
+    return InputError(f"{path} is damaged: {why}; sign again")
+
+
+def _read_packed(path: Path, made: SignatureOrigin) -> pa.Table:
+    """The rows of a file of packed vectors, with the columns of other signatures."""
+    table = _read_rows(path)
+    for name, kind in (("doc_id", pa.string()), (packed_vectors.COLUMN, packed_vectors.KIND)):
+        if name not in table.column_names or table[name].type != kind or table[name].null_count:
+            raise _damaged(path, f"its column {name} is missing, or holds something else")
+    held = packed_vectors.unpacked(table[packed_vectors.COLUMN], int(made.judge.threshold))
+    return pa.table({"doc_id": table["doc_id"], **held})
+
+
+def _read_rows(path: Path) -> pa.Table:
+    try:
+        table = pq.read_table(path)
+        table.validate(full=True)
+    except (OSError, ValueError, pa.ArrowException) as problem:
+        raise unreadable(path, problem, "signatures") from problem
+    return table
+
+
+def _read_table(path: Path) -> pa.Table:
+    """A file's rows, whose columns are checked: what follows takes them for what the file's format says."""
+    table = _read_rows(path)
+    for name, is_right in _COLUMNS.items():
+        if name not in table.column_names:
+            if name in _OPTIONAL:
+                continue
+            raise _damaged(path, f"it has no column {name}")
+        column = table[name]
+        if not is_right(column.type) or (column.null_count and name != "date"):
+            raise _damaged(path, f"its column {name} holds something else")
+    return table
 
 
 def _keys(column: Any, table: pa.Table) -> Keys:

@@ -23,14 +23,14 @@ Batch = tuple[pa.Array, Ints, Sketch]
 
 @dataclass
 class Sketched:
-    """What was written, for people and for run.json."""
+    """Counts of what was written, for people and for run.json."""
 
     folder: Path
     facts: SketchFacts
     documents: int = 0
     values: int = 0
     tokens: int = 0
-    empty: int = 0  # documents of whose shingles none was sampled
+    empty: int = 0  # documents without a sampled shingle
     text_bytes: int = 0
     seconds: float = 0.0
     rejects: list[Reject] = field(default_factory=list)

@@ -1,10 +1,10 @@
-"""A batch of texts, signed: the one road from texts to what is compared, for batch, index, results, tools and Spark.
+"""A batch of texts and its signatures: the only code from texts to what is compared, for all engines, index and tools.
 
     texts ─ markup removed ─ canonical tokens ─ digests
                            └ filtered tokens  ─ method.sign → keys, sketch, counts
 
-Every step is done when its result is first read and kept for the next reader, so that one batch can be signed by
-several methods, and a caller pays only for what it uses. A batch belongs to one thread.
+Every step is computed on first use and cached, so that one batch can be signed by several methods, and a caller pays
+only for what it uses. A batch belongs to one thread.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.methods.method import Method, Signature
-from roughly.text.canonical import Tokens, buffers, tokenise
+from roughly.methods.method import Keys, Method, Signature
+from roughly.text import tables
+from roughly.text.canonical import Tokens, buffers, characters, tokenise
 from roughly.text.filters import Filters
 from roughly.text.markup import strip_column
 
@@ -28,7 +29,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class TextBatch:
-    """Texts with what follows from them: an Arrow column `string` or `large_string`, and which rows are markup."""
+    """Texts and what is computed from them: an Arrow column `string` or `large_string`, and which rows are markup."""
 
     def __init__(self, given: pa.Array, markup: pa.Array | None = None, main_text: bool = False) -> None:
         self.given = given
@@ -48,7 +49,16 @@ class TextBatch:
         """The canonical tokens."""
         return tokenise(self.texts)
 
-    @property
+    @cached_property
+    def characters(self) -> Tokens:
+        """The characters of the canonical tokens."""
+        return characters(self.texts)
+
+    def units(self, unit: str) -> Tokens:
+        """What shingles are made of: tokens or characters, as `units_of`."""
+        return self.characters if unit == "character" else self.tokens
+
+    @cached_property
     def lengths(self) -> Ints:
         """Tokens per document."""
         return np.diff(self.tokens.offsets)
@@ -78,7 +88,7 @@ class TextBatch:
         return hash_sequences(self.tokens.hashes, self.tokens.offsets)
 
     def digests(self, collapse: Literal["identical", "lexical"]) -> Digests:
-        """The digests that tell which documents are equal at this level."""
+        """The digests by which documents are equal at this level."""
         return self.raw_digests if collapse == "identical" else self.lexical_digests
 
     def terms(self, filters: Filters | None) -> Tokens:
@@ -92,7 +102,24 @@ class TextBatch:
 
     def sign(self, method: Method) -> Signature:
         """Keys, sketch and counts; `unsigned` counts the documents that have words and no key."""
-        signature = method.sign(self.terms(method.filters))
+        return self._with_unsigned(
+            method.sign(self.terms(method.filters) if method.filters else self.units(method.unit))
+        )
+
+    def sign_in_one_pass(self, method: Method) -> Signature:
+        """The same, with lengths and digests found on the way where the method allows it; tokens are not kept."""
+        sampling = method.band_sampling
+        if sampling is None or method.filters or method.unit != "word" or self.texts is not self.given:
+            return self.sign(method)
+        from roughly.kernels.arrays import Table
+        from roughly.kernels.text_signing import sign_texts
+
+        table = tables.load()
+        found = sign_texts(*buffers(self.given), Table(table.stage1, table.stage2), sampling)
+        self.raw_digests, self.lexical_digests, self.lengths = found.raw, found.lexical, found.lengths
+        return self._with_unsigned(Signature(Keys(found.keys)))
+
+    def _with_unsigned(self, signature: Signature) -> Signature:
         if signature.keys is None:
             return signature
         unsigned = int((signature.keys.missing() & (self.lengths > 0)).sum())

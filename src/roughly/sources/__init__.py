@@ -1,7 +1,7 @@
-"""Reading documents: one reader a file, all keeping the contract in `part`.
+"""Reading documents: one reader per file, all with the interface in `part`.
 
 `open_parts` turns paths, globs, folders, URLs and standard input into parts; `parts_from_objects` does so for
-tables, data frames and iterables of Python callers. Then the road is the same for all::
+tables, data frames and iterables of Python callers. Then all are read in the same way::
 
     for part in open_parts(["crawl/*.jsonl.gz"], ReadOptions(), spool):
         for chunk in part.chunks():          # in order, little more than I/O
@@ -10,7 +10,7 @@ tables, data frames and iterables of Python callers. Then the road is the same f
             parsed.rejects                   # file, record, reason
 
 To add a format: write its reader, either a `RecordFile` (records in one file), a `FolderPart` (one file, one
-record) or a class of its own, and enter it in `formats` and `open`.
+record) or a class of its own, and add it to the table in `formats`.
 """
 
 from roughly.settings import ReadOptions

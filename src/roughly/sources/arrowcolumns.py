@@ -1,8 +1,8 @@
-"""Documents from Arrow batches of any schema, as Parquet files and tables in memory give them.
+"""Documents from Arrow batches of any schema, from Parquet files and tables in memory.
 
 A text may be stored as string, large string, string view, binary or a dictionary of these; an id also as a
-whole number; a title, url, date or source as anything that has a plain written form. All of it comes out in
-the types of `model.DOCUMENTS`. Rows without a text or an id, or whose bytes are not UTF-8, are rejected.
+whole number; a title, url, date or source as anything that has a plain written form. All are converted to the types of
+`model.DOCUMENTS`. Rows without a text or an id, or whose bytes are not UTF-8, are rejected.
 """
 
 from __future__ import annotations
@@ -41,16 +41,21 @@ class ColumnReader:
         self._name = name
         self._source = source
         self._numbering = numbering
-        self._markup = options.markup == "html"
-        chosen = choose_columns(
-            name, schema.names, options, usable=lambda field, column: _fits(field, schema.field(column).type)
-        )
-        self._by_field = chosen.by_field
+        kinds = {field.name: field.type for field in schema}
+        chosen = choose_columns(name, schema.names, options, usable=lambda field, column: _fits(field, kinds[column]))
+        self._by_field, self._markup = chosen.by_field, chosen.markup
+        for column in self._by_field.values():
+            if schema.names.count(column) > 1:
+                raise InputError(
+                    f"{name}: has {schema.names.count(column)} columns named {column!r}; rename all but one"
+                )
         self.notes = list(chosen.notes)
         for field, column in self._by_field.items():
             if not _fits(field, schema.field(column).type):
                 raise _wrong_type(name, field, column, schema)
+        self.text_column = self._by_field["text"]
         self.wanted = list(dict.fromkeys(self._by_field.values()))
+        self.id_column = chosen.doc_id
 
     def parse(self, batch: pa.RecordBatch, rows: Rows) -> Parsed:
         """Documents of a batch whose columns include all of `wanted`."""
@@ -78,7 +83,7 @@ class ColumnReader:
 
     def pieces(self, batch: pa.RecordBatch, most_bytes: int) -> Iterator[tuple[int, int]]:
         """Ranges of rows (first, count) whose texts are about `most_bytes` together."""
-        lengths = pc.binary_length(_plain(batch.column(self._by_field["text"]))).fill_null(0)
+        lengths = pc.binary_length(plain_column(batch.column(self._by_field["text"]))).fill_null(0)
         total = np.cumsum(lengths.to_numpy(zero_copy_only=False).astype(np.int64))
         first = 0
         while first < len(total):
@@ -89,7 +94,7 @@ class ColumnReader:
 
     def _required(self, column: pa.Array, field: str, wanted: pa.DataType, problems: dict[int, str]) -> pa.Array:
         """The column as strings; null or undecodable values become `problems`."""
-        found = _plain(column)
+        found = plain_column(column)
         invalid = _invalid_utf8(found)
         for index in invalid:
             problems.setdefault(index, f"{self._by_field[field]!r} is invalid UTF-8")
@@ -115,13 +120,13 @@ def _stored(kind: pa.DataType) -> pa.DataType:
     return _stored(kind.value_type) if pt.is_dictionary(kind) else kind
 
 
-def _plain(column: pa.Array) -> pa.Array:
+def plain_column(column: pa.Array) -> pa.Array:
     """Without extension types, dictionaries and views; null columns become strings."""
     if isinstance(column, pa.ExtensionArray):
-        return _plain(column.storage)
+        return plain_column(column.storage)
     kind = column.type
     if pt.is_dictionary(kind):
-        return _plain(column.dictionary_decode())
+        return plain_column(column.dictionary_decode())
     if pt.is_string_view(kind):
         return column.cast(pa.large_string())
     if pt.is_binary_view(kind):
@@ -130,7 +135,7 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def _invalid_utf8(column: pa.Array) -> list[int]:
-    """Rows that are not UTF-8. Parquet says string and checks nothing."""
+    """Rows that are not UTF-8. Parquet does not check that a string is UTF-8."""
     if not any(is_kind(column.type) for is_kind in _LETTERS):
         return []
     try:
@@ -162,9 +167,14 @@ def _repaired(column: pa.Array) -> pa.Array:
     )
 
 
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of ids as strings, as `ColumnReader` gives them."""
+    return pa.chunked_array([plain_column(chunk).cast(pa.string()) for chunk in column.chunks], pa.string())
+
+
 def _written(column: pa.Array) -> pa.Array:
-    """As strings; undecodable bytes become U+FFFD, for these columns are not worth a document."""
-    found = _plain(column)
+    """As strings; undecodable bytes become U+FFFD, since these columns are no reason to reject a document."""
+    found = plain_column(column)
     return (_repaired(found) if _invalid_utf8(found) else found).cast(pa.string())
 
 
@@ -188,16 +198,16 @@ def pick(batch: pa.RecordBatch, indices: Rows) -> pa.RecordBatch:
 
 
 def filtered(batch: pa.RecordBatch, keep: npt.NDArray[np.bool_]) -> pa.RecordBatch:
-    """The rows of a batch that stay; rows beyond the mask do not."""
+    """The kept rows of a batch; rows beyond the mask are removed."""
     mask = np.zeros(batch.num_rows, np.bool_)
     mask[: len(keep)] = keep[: batch.num_rows]
     return without_views(batch).filter(pa.array(mask))
 
 
 def without_views(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Views as plain strings, for pyarrow can neither pick nor filter them."""
+    """Views as plain strings: pyarrow can neither take nor filter views."""
     columns = [
-        _plain(column) if pt.is_string_view(column.type) or pt.is_binary_view(column.type) else column
+        plain_column(column) if pt.is_string_view(column.type) or pt.is_binary_view(column.type) else column
         for column in batch.columns
     ]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

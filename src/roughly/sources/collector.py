@@ -1,15 +1,18 @@
 """Record batches of the schema `model.DOCUMENTS`, the same from every reader.
 
-Fast readers hand over Arrow columns (`from_columns`); readers that see one document at a time collect them
-(`Collector`). Both end in a batch of exactly that schema.
+Fast readers pass Arrow columns (`from_columns`); readers that see one document at a time collect them (`Collector`).
+Both give a batch of exactly that schema.
 """
 
 from __future__ import annotations
+
+import hashlib
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roughly.errors import RoughlyError
 from roughly.model import DOCUMENTS, Reject
 from roughly.sources.part import Parsed, Rows
 
@@ -45,8 +48,13 @@ def numbered(label: str, rows: Rows) -> pa.Array:
     return pc.binary_join_element_wise(pa.scalar(label), pa.array(rows + 1).cast(pa.string()), ":")
 
 
-def is_utf8(data: bytes) -> bool:
-    """Whether the bytes are valid UTF-8, told without making a string of them."""
+def identify(text: str) -> str:
+    """An id made from the text."""
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def is_utf8(data: bytes | memoryview) -> bool:
+    """Whether the bytes are valid UTF-8, without making a string of them."""
     offsets = pa.py_buffer(np.array([0, len(data)], np.int64))
     try:
         pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)]).validate(full=True)
@@ -68,9 +76,16 @@ def to_strings(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def excerpt(record: bytes | str) -> str:
-    """The beginning of a rejected record, fit to be shown."""
+    """The beginning of a rejected record, as printable text."""
     text = record[: _EXCERPT * 4].decode("utf-8", "replace") if isinstance(record, bytes) else record
     return text.strip()[:_EXCERPT]
+
+
+def reason_of(problem: Exception) -> str:
+    """Why a record is rejected; what nobody expected of it is named."""
+    return (
+        str(problem) if isinstance(problem, RoughlyError) else f"cannot be read ({type(problem).__name__}: {problem})"
+    )
 
 
 class Collector:

@@ -1,12 +1,13 @@
-"""Which column is the text, which the id, and so on, where the user does not say.
+"""Guess which column is the text, which the id, and so on, if the user does not say.
 
-The guess goes by name, in the order of the lists below and without regard to case; it is told to the user
-as notes of the part. A wrong name given by the user, or no column that could be the text, is an error that
-lists the columns there are.
+The guess goes by name, in the order of the lists below and ignoring case; it is shown to the user as a note of the
+part. A text column whose name says html holds HTML. A wrong name given by the user, or no column that could be the
+text, is an error that lists the columns.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -51,15 +52,17 @@ GUESSES: dict[str, tuple[str, ...]] = {
     "source": ("source", "domain", "host", "site", "publisher"),
 }
 _OPTIONS = {field: f"{'id' if field == 'doc_id' else field}_column" for field in GUESSES}
+NUMBERED = "no id column: documents are numbered"
 _MOST_COLUMNS_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The column for each field of a document; only `text` is sure to be there."""
+    """The column for each field of a document; only `text` always exists."""
 
     by_field: dict[str, str]
     notes: tuple[str, ...]
+    markup: bool = False  # whether the texts are HTML
 
     @property
     def text(self) -> str:
@@ -82,26 +85,30 @@ def choose_columns(
 ) -> Columns:
     """Choose for the part called `name`.
 
-    `usable(field, column)` says whether a guess would be any good, for instance by the column's type.
-    `complete` is false where `columns` is only a sample, as of JSONL: there a title, url, date or source
-    column that the user names may come later.
+    `usable(field, column)` says whether a guess is possible, for instance by the column's type.
+    `complete` is false if `columns` is only a sample, as for JSONL: there a title, url, date or source column that the
+    user names may come later.
     """
     by_field: dict[str, str] = {}
     notes: list[str] = []
     for field, guesses in GUESSES.items():
-        request: str | None = getattr(options, _OPTIONS[field])
-        if request is not None:
-            if request not in columns and (complete or field in ("text", "doc_id")):
-                raise _no_column(name, f"no column {request!r}", field, columns)
-            by_field[field] = request
+        named: str | None = getattr(options, _OPTIONS[field])
+        if named is not None:
+            if named not in columns and (complete or field in ("text", "doc_id")):
+                raise _no_column(name, f"no column {named!r}", field, columns)
+            by_field[field] = named
         elif (guess := _guess(field, guesses, columns, usable)) is not None:
             by_field[field] = guess
             notes.append(f"{'id' if field == 'doc_id' else field} column: {guess}")
     if "text" not in by_field:
         raise _no_column(name, "no column looks like the text", "text", columns)
     if "doc_id" not in by_field:
-        notes.append("no id column: documents are numbered")
-    return Columns(by_field, tuple(notes))
+        notes.append(NUMBERED)
+    markup = options.markup == "html"
+    if options.markup == "auto" and "html" in re.split(r"[\W_]+", by_field["text"].lower()):
+        markup = True
+        notes.append(f"text column {by_field['text']}: read as HTML, its markup is removed; --markup none keeps it")
+    return Columns(by_field, tuple(notes), markup)
 
 
 def _guess(
@@ -119,4 +126,4 @@ def _no_column(name: str, what: str, field: str, columns: Sequence[str]) -> Inpu
     shown = ", ".join(columns[:_MOST_COLUMNS_SHOWN]) or "none"
     more = f" and {len(columns) - _MOST_COLUMNS_SHOWN} more" if len(columns) > _MOST_COLUMNS_SHOWN else ""
     option = _OPTIONS[field].replace("_", "-")
-    return InputError(f"{name}: {what}; its columns are {shown}{more}. Say which it is: --{option} NAME")
+    return InputError(f"{name}: {what}; its columns are {shown}{more}. Name it with --{option} NAME")

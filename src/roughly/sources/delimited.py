@@ -1,8 +1,8 @@
 """CSV and TSV with a header line, plain or compressed.
 
-Every value is a string, so `007` stays `007` and nothing is taken for a null. Values in quotes may hold
-newlines. A row is a record below the header, counted from 0; blank lines use up a number. Where records end
-is told in `quoted`, what they mean in `csvparse`.
+Every value is a string, so `007` remains `007` and nothing is read as null. Values in quotes may contain newlines. A
+row is a record below the header, counted from 0; blank lines count too. `quoted` finds where records end, `csvparse`
+parses them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from roughly.sources.collector import nothing
 from roughly.sources.columns import choose_columns
 from roughly.sources.csvparse import Block, RowParser
 from roughly.sources.encoding import is_utf16_or_32
+from roughly.sources.first_bytes import refuse_foreign
 from roughly.sources.formats import TAB_SUFFIXES, suffix_of
-from roughly.sources.part import Chunk, Parsed
+from roughly.sources.part import Chunk, IdOrigin, Parsed
 from roughly.sources.quoted import record_ends
 from roughly.sources.records import Offsets, RecordFile, Records, row_numbers
 
@@ -29,8 +30,14 @@ class Delimited(RecordFile):
 
     format = "csv"
     unit = "row"
-    _delimiter = ","
+    can_skip = False  # from inside quotes, a newline does not show whether it ends a record
+    delimiter = ","
     _parser: RowParser | None = None  # None: the file is empty
+
+    @property
+    def text_number(self) -> int:
+        """The number of the column of the text, from 0."""
+        return 0 if self._parser is None else self._parser.text_number
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of the chunk's records."""
@@ -45,33 +52,35 @@ class Delimited(RecordFile):
         return self._parser.parse_block(Block.of(records.data, ends, row_numbers(chunk, len(ends))))
 
     def _ends(self, data: bytes, final: bool) -> Offsets:
-        return record_ends(data, ord(self._delimiter), final)
+        return record_ends(data, ord(self.delimiter), final)
 
     def _is_enough(self, head: bytes) -> bool:
         return len(self._ends(head, False)) > 0
 
     def _look(self, head: bytes, whole: bool) -> bytes:
+        refuse_foreign(self.name, head, "CSV")
         if is_utf16_or_32(head):
             raise InputError(f"{self.name}: is UTF-16; save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
         mark = codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b""
         if b"\n" not in head and b"\r" in head:
             raise InputError(f"{self.name}: its lines end with bare carriage returns; convert it: tr '\\r' '\\n'")
         first = head[len(mark) :].split(b"\n", 1)[0].decode("utf-8", "replace")
-        self._delimiter = self._find_delimiter(first)
+        self.delimiter = self._find_delimiter(first)
         ends = self._ends(head[len(mark) :], True)
         if not len(ends):
             return mark
         raw_header = head[len(mark) : len(mark) + ends[0]]
-        lines = io.StringIO(raw_header.decode("utf-8", "replace"), newline="")
-        header = next(csv.reader(lines, delimiter=self._delimiter))
+        header = _read_header(raw_header.decode("utf-8", "replace"), self.delimiter)
+        self.columns = header
         columns = choose_columns(self.name, header, self._options)
         self.notes.extend(columns.notes)
-        self._parser = RowParser(self.name, self.kept_name, header, self._delimiter, columns, self._options)
+        self.ids_from = IdOrigin.of(columns.doc_id)
+        self._parser = RowParser(self.name, self.kept_name, header, self.delimiter, columns)
         return mark + raw_header
 
     def _find_delimiter(self, header: str) -> str:
-        request = self._options.format
-        if request == "tsv" or (request is None and suffix_of(self.name) in TAB_SUFFIXES):
+        format = self._options.format
+        if format == "tsv" or (format is None and suffix_of(self.name) in TAB_SUFFIXES):
             return "\t"
         if "," not in header:
             for delimiter in _OTHER_DELIMITERS:
@@ -79,3 +88,11 @@ class Delimited(RecordFile):
                     self.notes.append(f"delimiter: {delimiter!r}")
                     return delimiter
         return ","
+
+
+def _read_header(header: str, delimiter: str) -> list[str]:
+    usual = csv.field_size_limit(len(header) + 1)  # a name may be longer than the module allows
+    try:
+        return next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter))
+    finally:
+        csv.field_size_limit(usual)

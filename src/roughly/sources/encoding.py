@@ -1,17 +1,15 @@
 """From bytes of unknown encoding to text; never an exception, never a lost document.
 
 The order: a byte order mark, then UTF-8, then what a header or a `meta` tag claims, then what the letters
-look like (`resiliparse`). UTF-8 stands before the claim because text that is valid UTF-8 and not ASCII is
-hardly ever anything else, while claims are often wrong; encodings made of ASCII bytes, such as ISO-2022-JP,
-are the exception. Bytes that fit nowhere become U+FFFD.
+look like (`resiliparse`). UTF-8 comes before the claim because text that is valid UTF-8 and not ASCII is hardly ever
+anything else, while claims are often wrong; encodings made of ASCII bytes, such as ISO-2022-JP, are the exception.
+Undecodable bytes become U+FFFD.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-
-from resiliparse.parse.encoding import EncodingDetector, bytes_to_str, map_encoding_to_html5
 
 _MARKS = (  # the longer ones first: the UTF-32 mark begins with the UTF-16 one
     (codecs.BOM_UTF8, "utf-8"),
@@ -21,14 +19,14 @@ _MARKS = (  # the longer ones first: the UTF-32 mark begins with the UTF-16 one
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _META_CHARSET = re.compile(rb"<meta\b[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.IGNORECASE)
-# Encodings whose bytes may be valid UTF-8 and yet mean something else: their claim is believed first.
+# Encodings whose bytes may be valid UTF-8 and yet mean something else: their claim is tried first.
 _LOOKS_LIKE_ASCII = re.compile(r"[\s\"']*(?:iso-2022-|csiso2022|utf-7|utf-?16|utf-?32|hz-gb)", re.IGNORECASE)
 _ENOUGH_FOR_META = 4096
 _ENOUGH_TO_DETECT = 1 << 17
 
 
 def decode_text(data: bytes, *claimed: str | None) -> str:
-    """The text of `data`. `claimed` are charsets that headers name, believed in order if the bytes fit."""
+    """The text of `data`. `claimed` are charsets that headers name, tried in order."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
@@ -43,6 +41,8 @@ def decode_text(data: bytes, *claimed: str | None) -> str:
     for charset in claimed:
         if (text := _decode_as_claimed(data, charset)) is not None:
             return text
+    from resiliparse.parse.encoding import bytes_to_str
+
     return clean(str(bytes_to_str(data, detect_encoding(data), errors="replace")))
 
 
@@ -53,7 +53,9 @@ def charset_in_html(data: bytes) -> str | None:
 
 
 def detect_encoding(data: bytes) -> str:
-    """The encoding that the bytes look like. A detector of its own for each call: threads share none."""
+    """The encoding that the bytes look like. Each call makes its own detector, since threads must not share one."""
+    from resiliparse.parse.encoding import EncodingDetector
+
     detector = EncodingDetector()
     if len(data) <= _ENOUGH_TO_DETECT:
         detector.update(data)
@@ -69,7 +71,7 @@ def is_utf16_or_32(head: bytes) -> bool:
 
 
 def clean(text: str) -> str:
-    """Text that UTF-8 can hold: half surrogates, as broken mail headers leave them, become U+FFFD."""
+    """Text that UTF-8 can encode: lone surrogates, as in broken mail headers, become U+FFFD."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -80,6 +82,8 @@ def clean(text: str) -> str:
 def _decode_as_claimed(data: bytes, claimed: str | None) -> str | None:
     if claimed is None:
         return None
+    from resiliparse.parse.encoding import map_encoding_to_html5
+
     try:
         codec = codecs.lookup(map_encoding_to_html5(claimed.strip("\"' "), fallback_utf8=False) or claimed)
         text = data.decode(codec.name)

@@ -1,20 +1,22 @@
 """From what the user typed to files: paths, globs, folders, URLs.
 
-`find(given)` answers with the files in a stable order (by path, code point by code point), each with the
+`find(given)` returns the files in a stable order (by path, code point by code point), each with the
 path as the user would write it, for messages, and its path below the folder that was given, for naming.
-Local paths are opened directly; anything with `://` goes through fsspec. Files that start with a dot,
-the folders that Spark and archive programs leave behind, and those that hold the result of a run are not documents.
+Local paths are opened directly; anything with `://` goes through fsspec. Files that start with a dot, folders that
+Spark and archive programs create, and folders with the result of a run are not documents.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from roughly.errors import InputError, InputMissing
+from roughly.sources.unread import Unread, cannot_look_at, check_special
 
 _NOT_DOCUMENTS = frozenset({"_delta_log", "_temporary", "_SUCCESS", "_metadata", "_common_metadata", "__MACOSX"})
 
@@ -23,7 +25,7 @@ _RESULT = ("run.json", "documents.parquet", "pairs.parquet", "clusters.parquet")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file: where it is, what messages call it, and its path below what was given."""
+    """One file: its location, its name in messages, and its path below the given folder."""
 
     path: str
     name: str
@@ -34,11 +36,11 @@ class File:
 
     @property
     def key(self) -> str:
-        """The same for the same file, however it was given."""
+        """An identity of the file, the same however it was given."""
         return str(Path(self.path).resolve()) if self.fs is None else self.name
 
     def open(self) -> BinaryIO:
-        """Open for reading; a local file must be the one that was found, or rows would not match."""
+        """Open for reading; a local file must be unchanged since it was found, or rows would not match."""
         try:
             if self.fs is not None:
                 return cast(BinaryIO, self.fs.open(self.path, "rb"))
@@ -63,6 +65,7 @@ class MatchedFiles:
     files: list[File]
     maildirs: list[Path] = field(default_factory=list)  # folders with `cur` and `new`, below `root`
     named: bool = False  # a single file, given by name
+    notes: list[str] = field(default_factory=list)  # on what is not read
 
 
 def local_file(path: Path, relative: str) -> File:
@@ -75,7 +78,8 @@ def local_file(path: Path, relative: str) -> File:
 
 
 def readable(name: str) -> str:
-    """A name that is not UTF-8 with its odd bytes spelled out (`caf\\xe9.txt`), so that it can be told and written."""
+    """A name that is not UTF-8, with its invalid bytes escaped (`caf\\xe9.txt`), so that it can be shown and
+    written."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
@@ -89,25 +93,31 @@ def find(given: str | Path) -> MatchedFiles:
     if not text.strip():
         raise InputMissing("an input is empty; give a file, a folder, a glob, a URL, or - for standard input")
     path = Path(text)
-    if path.is_dir():
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        if _has_magic(text):
+            return _find_glob(path)
+        if isinstance(error, OSError):
+            raise cannot_look_at(readable(text), path, error) from error
+        raise InputMissing(f"{text!r}: no file has such a name: {error}") from error
+    if stat.S_ISDIR(mode):
         return _find_in_folder(path)
-    if path.exists():
-        return MatchedFiles(text, str(path.absolute().parent), [local_file(path, path.name)], named=True)
-    if _has_magic(text):
-        return _find_glob(path)
-    raise InputMissing(f"{text}: no such file or folder; check the spelling and the working folder")
+    check_special(readable(text), mode)
+    return MatchedFiles(text, str(path.absolute().parent), [local_file(path, path.name)], named=True)
 
 
 def _find_in_folder(folder: Path) -> MatchedFiles:
     maildirs: list[Path] = []
-    files = [local_file(path, path.relative_to(folder).as_posix()) for path in _walk(folder, maildirs)]
+    unread = Unread()
+    files = [local_file(path, path.relative_to(folder).as_posix()) for path in _walk(folder, maildirs, unread)]
     if not files and not maildirs:
-        raise InputMissing(f"{folder}: the folder holds no files")
+        raise InputMissing("; ".join([f"{folder}: the folder has no files", *unread.notes()]))
     files.sort(key=lambda file: file.relative)
-    return MatchedFiles(str(folder), str(folder.resolve()), files, sorted(maildirs))
+    return MatchedFiles(str(folder), str(folder.resolve()), files, sorted(maildirs), notes=unread.notes())
 
 
-def _walk(folder: Path, maildirs: list[Path]) -> Iterator[Path]:
+def _walk(folder: Path, maildirs: list[Path], unread: Unread, depth: int = 1) -> Iterator[Path]:
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -120,9 +130,10 @@ def _walk(folder: Path, maildirs: list[Path]) -> Iterator[Path]:
     for entry in entries:
         if entry.name in folders:
             skipped = entry.name in ("cur", "new", "tmp") if is_maildir else not _is_document(entry.name)
-            if not skipped and not _is_result(folder / entry.name):
-                yield from _walk(folder / entry.name, maildirs)
-        elif not is_maildir and _is_document(entry.name) and entry.is_file():
+            inner = folder / entry.name
+            if not skipped and not _is_result(inner) and not unread.is_too_deep(depth, readable(str(inner))):
+                yield from _walk(inner, maildirs, unread, depth + 1)
+        elif not is_maildir and _is_document(entry.name) and unread.is_file(entry, readable(entry.path)):
             yield folder / entry.name
 
 
@@ -142,18 +153,29 @@ def _has_magic(text: str) -> bool:
 def _find_glob(pattern: Path) -> MatchedFiles:
     root = Path(_fixed_folder(pattern))
     files = []
-    for path in sorted(root.glob(str(pattern.relative_to(root)))):
+    unread = Unread()
+    for path in _matching(root, pattern):
         relative = path.relative_to(root)
-        if path.is_file() and all(map(_is_document, relative.parts)):
+        if path.is_dir() or not all(map(_is_document, relative.parts)):
+            continue
+        if unread.is_file(path, readable(str(path))):
             files.append(local_file(path, relative.as_posix()))
     if not files:
-        raise InputMissing(f"{pattern}: no file matches; check the pattern and the working folder")
+        missing = f"{pattern}: no file matches; check the pattern and the working folder"
+        raise InputMissing("; ".join([missing, *unread.notes()]))
     files.sort(key=lambda file: file.relative)
-    return MatchedFiles(str(pattern), str(root.resolve()), files)
+    return MatchedFiles(str(pattern), str(root.resolve()), files, notes=unread.notes())
+
+
+def _matching(root: Path, pattern: Path) -> list[Path]:
+    try:
+        return sorted(root.glob(str(pattern.relative_to(root))))
+    except (OSError, ValueError, RecursionError, NotImplementedError) as error:
+        raise InputError(f"{pattern}: cannot be looked up ({error}); name the folder instead of a pattern") from error
 
 
 def _fixed_folder(pattern: PurePath) -> str:
-    """The longest leading folder of a glob that has no magic in it."""
+    """The longest leading folder of a glob without wildcards."""
     folder = pattern.parent
     while _has_magic(str(folder)):
         folder = folder.parent
@@ -161,7 +183,7 @@ def _fixed_folder(pattern: PurePath) -> str:
 
 
 def _find_remote(url: str) -> MatchedFiles:
-    import fsspec  # only here: it takes as long to load as all the rest
+    import fsspec  # imported here: it takes as long to load as all the rest
 
     try:
         fs, path = fsspec.url_to_fs(url)

@@ -1,7 +1,7 @@
-"""Every format: its name, the endings that tell it, and its reader. Nothing here opens a file.
+"""Every format: its name, its file endings, and its reader. Nothing here opens a file.
 
-The names are what `--format` takes and what a part calls itself. The table is all that the rest knows of formats: a new
-one is a reader in a file of its own and a line here.
+The names are the values of `--format` and of a part's `format`. Everything else reads this table: a new format is a
+reader in a file of its own and a line here.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from roughly.errors import InputError
+from roughly.errors import InputError, did_you_mean
 from roughly.sources.streams import SUFFIXES
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format. Its reader is imported when a file of it is met: some bring large packages along."""
+    """One format. Its reader is imported when the first such file is read: some import large packages."""
 
     name: str
     suffixes: tuple[str, ...]  # below `.gz` or `.zst`
@@ -42,10 +42,10 @@ TABLE = {
     )
 }  # fmt: skip
 FORMATS = {suffix: one.name for one in TABLE.values() for suffix in one.suffixes}
-"""The format that an ending tells."""
+"""The format of an ending."""
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 TAB_SUFFIXES = frozenset({".tsv", ".tab"})
-# What `--format` takes: the formats, and two ways to be more exact about one of them.
+# Values of `--format`: the formats, and two more exact names for one of them.
 ALIASES = {"html": "text", "tsv": "csv", "arc": "warc", "maildir": "maildir"}
 
 
@@ -56,27 +56,27 @@ def register(added: Format) -> None:
 
 
 def suffix_of(name: str) -> str:
-    """The suffix that tells the format: `.jsonl` of `news.JSONL.gz`."""
+    """The suffix that shows the format: `.jsonl` of `news.JSONL.gz`."""
     path = PurePosixPath(name.lower())
     return PurePosixPath(path.stem).suffix if path.suffix in SUFFIXES else path.suffix
 
 
 def format_of(name: str) -> str | None:
-    """The format of a file of this name; None if the name does not tell."""
+    """The format of a file of this name; None if the name does not show it."""
     return FORMATS.get(suffix_of(name))
 
 
 def check_format(name: str) -> str:
-    """The format that `--format` asks for, or an error that lists all there are."""
+    """The format that `--format` names, or an error that lists all of them."""
     known = sorted({*FORMATS.values(), *ALIASES})
     if name not in known:
-        raise InputError(f"unknown format {name!r}; known are {', '.join(known)}")
+        raise InputError(f"unknown format {name!r}; known are {', '.join(known)}{did_you_mean(name, known)}")
     return ALIASES.get(name, name)
 
 
 def unknown_kind(name: str) -> InputError:
-    """The error for a file whose name does not tell its format."""
+    """The error for a file whose name does not show its format."""
     return InputError(
-        f"{name}: the name does not tell the format; known endings are {', '.join(sorted(FORMATS))}, "
-        f"each also with .gz or .zst. For any other name say which it is: --format jsonl"
+        f"{name}: the name does not show the format; known endings are {', '.join(sorted(FORMATS))}, "
+        f"each also with .gz or .zst. For any other name give the format: --format jsonl"
     )

@@ -1,7 +1,7 @@
-"""JSON lines: one object a line, `.jsonl`, `.ndjson` or `.json`, plain or compressed.
+"""JSON lines: one object per line, `.jsonl`, `.ndjson` or `.json`, plain or compressed.
 
-A row is a line, so `row + 1` is the line number that an editor shows; blank lines use up a number and are
-nothing else. The fast and the slow road of parsing are in `jsonparse`.
+A row is a line, so `row + 1` is the line number that an editor shows; blank lines count too, and are otherwise ignored.
+`jsonparse` parses the lines.
 """
 
 from __future__ import annotations
@@ -10,20 +10,25 @@ import codecs
 import json
 
 import numpy as np
+import orjson
 
 from roughly.errors import InputError
+from roughly.model import Reject
 from roughly.settings import ReadOptions
 from roughly.sources.collector import nothing
 from roughly.sources.columns import choose_columns
 from roughly.sources.encoding import is_utf16_or_32
 from roughly.sources.files import File
+from roughly.sources.first_bytes import refuse_foreign
 from roughly.sources.formats import suffix_of
-from roughly.sources.jsonparse import LineParser
+from roughly.sources.jsonparse import LineParser, choose_lines
 from roughly.sources.landmarks import Located
-from roughly.sources.part import Chunk, Parsed
+from roughly.sources.line_ranges import ByteRange, read_located
+from roughly.sources.part import Chunk, IdOrigin, Parsed
+from roughly.sources.read_limits import ReadLimits
 from roughly.sources.records import Offsets, RecordFile, Records, row_numbers
 
-_SAMPLE = 1000  # lines that are looked at to guess columns
+_SAMPLE = 1000  # lines read to guess columns
 
 
 class JsonLines(RecordFile):
@@ -37,31 +42,65 @@ class JsonLines(RecordFile):
         self._parser: LineParser
         super().__init__(file, options, kept_name)
 
+    @property
+    def text_column(self) -> str:
+        """The key of the text."""
+        return self._parser.text_column
+
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of the chunk's lines."""
-        records: Records = self._read_located(chunk.data) if isinstance(chunk.data, Located) else chunk.data
+        if isinstance(chunk.data, ByteRange):
+            return self._parse_range(chunk.data)
+        if isinstance(chunk.data, Located):
+            data, ends = read_located(self._file, chunk.data)
+            return self._parser.parse(data, ends, chunk.data.rows)
+        records: Records = chunk.data
         if records.reject is not None:
             return Parsed(nothing(), [records.reject])
         ends = _line_ends(records.data)
-        if len(ends) != records.count:
-            raise InputError(f"{self.name}: changed while it was being read; run again when it is complete")
         return self._parser.parse(records.data, ends, row_numbers(chunk, len(ends)))
+
+    def _parse_range(self, wanted: ByteRange) -> Parsed:
+        """Documents of the lines that begin in a range of the file."""
+        assert self._ranges_of_lines is not None
+        lines = self._ranges_of_lines.read(wanted.number)
+        first_row, count = self._ranges_of_lines.first_row(wanted.number), len(lines.ends)
+        rows = np.arange(first_row, first_row + count, dtype=np.int64)
+        data: bytes | memoryview = lines.data.data
+        ends = lines.ends
+        longest = self._ranges_of_lines.longest
+        too_long = [first_row + count] if lines.too_long else []
+        if self._options.largest_record is not None and count:
+            is_short = np.diff(ends, prepend=0) <= longest
+            if not is_short.all():
+                too_long = [*rows[~is_short].tolist(), *too_long]
+                data, ends, rows = choose_lines(is_short, data, ends, rows)
+        parsed = self._parser.parse(data, ends, rows) if len(rows) else Parsed(nothing())
+        reason = ReadLimits(longest).too_long()
+        return Parsed(parsed.batch, [*parsed.rejects, *(self._reject(row, reason) for row in too_long)])
+
+    def _reject(self, row: int, reason: str) -> Reject:
+        return Reject(self.name, self.locate(row), reason, "")
 
     def _ends(self, data: bytes, final: bool) -> Offsets:
         return _line_ends(data if final else data[: data.rfind(b"\n") + 1])
 
     def _cut(self, pending: bytes, block: bytes, final: bool) -> tuple[bytes, int, bytes]:
-        """Joined and cut in one go: a block is copied once."""
+        """Join and cut in one step: a block is copied once."""
         cut = len(block) if final else block.rfind(b"\n") + 1
         if not final and not cut:
             return b"", 0, pending + block
         data = b"".join((pending, memoryview(block)[:cut])) if pending or cut < len(block) else block
         return data, len(_line_ends(data)), block[cut:]
 
+    def _next_record(self, data: bytes) -> int | None:
+        return data.find(b"\n") + 1 or None
+
     def _is_enough(self, head: bytes) -> bool:
         return b"\n" in head
 
     def _look(self, head: bytes, whole: bool) -> bytes:
+        refuse_foreign(self.name, head, "JSON lines")
         if is_utf16_or_32(head):
             raise InputError(f"{self.name}: is UTF-16; JSON lines are UTF-8. Convert it: iconv -f UTF-16 -t UTF-8")
         preamble = codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b""
@@ -69,6 +108,7 @@ class JsonLines(RecordFile):
         self._refuse_one_big_value(lines)
         sample = _objects(lines if whole else lines[:-1])
         columns = list(dict.fromkeys(key for record in sample for key in record))
+        self.columns = columns
         if not sample:  # nothing to guess from: an empty file, or all of it is broken and will be rejected
             columns = [self._options.text_column or "text", self._options.id_column or "id"]
         chosen = choose_columns(
@@ -80,19 +120,20 @@ class JsonLines(RecordFile):
         )
         if sample:
             self.notes.extend(chosen.notes)
+        self.ids_from = IdOrigin.of(chosen.doc_id)
         numeric = frozenset(
             column
             for field, column in chosen.by_field.items()
             if field != "text" and _all_whole([record.get(column) for record in sample])
         )
-        self._parser = LineParser(self.name, self.kept_name, chosen, numeric, self._options)
+        self._parser = LineParser(self.name, self.kept_name, chosen, numeric)
         return preamble
 
     def _refuse_one_big_value(self, lines: list[bytes]) -> None:
         first = next((line.strip() for line in lines if line.strip()), b"")
         if first == b"{" or (first.startswith(b"[") and suffix_of(self.name) == ".json"):
             raise InputError(
-                f"{self.name}: is one JSON value over many lines, not one object a line. "
+                f"{self.name}: is one JSON value over many lines, not one object per line. "
                 f"Convert it: jq -c '.[]' {self.name} > documents.jsonl"
             )
 
@@ -106,15 +147,26 @@ def _line_ends(data: bytes) -> Offsets:
 def _objects(lines: list[bytes]) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for line in lines:
-        try:  # not orjson, which makes a float of a whole number beyond 64 bits
-            value = json.loads(line) if line.strip() else None
-        except (ValueError, RecursionError):
-            continue
+        value = _value(line) if line.strip() else None
         if isinstance(value, dict):
             found.append(value)
         if len(found) == _SAMPLE:
             break
     return found
+
+
+def _value(line: bytes) -> object:
+    """The value of a line, None where it has none; by `json` where orjson refuses it or rounds a whole number."""
+    try:
+        value = orjson.loads(line)
+        if not isinstance(value, dict) or not any(type(held) is float for held in value.values()):
+            return value
+    except orjson.JSONDecodeError:
+        pass
+    try:  # a whole number beyond 64 bits stays one here
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _usable(field: str, values: list[object]) -> bool:

@@ -1,15 +1,15 @@
-"""From JSON lines to documents, by three roads that agree.
+"""From JSON lines to documents, by three paths with the same result.
 
-The quick road is our own kernel, which takes the lines it is sure of (`jsonvalues`): as a rule all of them. What it
-leaves goes on to the fast road, pyarrow's JSON reader: no Python object a document. That is taken if every line left is
-clearly one object, and it fails as a whole if any line is not what the schema says. Then the slow road takes them
-line by line with orjson, so that exactly the bad lines are rejected, each with its reason. A line is good if either
-pyarrow or orjson takes it, and the kernel takes none that they would refuse; so what becomes of a line never depends on
-its neighbours.
+The kernel path parses the lines it is sure of (`jsonvalues`), usually all of them. The remaining lines go to the fast
+path, pyarrow's JSON reader, which makes no Python object per document. It is used if every remaining line is clearly
+one object, and it fails as a whole if any line does not fit the schema. Then the slow path parses line by line with
+orjson, so that exactly the bad lines are rejected, each with its reason. A line is good if either pyarrow or orjson
+accepts it, and the kernel accepts none that they would refuse; so the result for a line never depends on its
+neighbours.
 
-pyarrow's reader must be guarded. It takes several objects on a line, or one over several lines, without a
-word, which would shift the row numbers; it ends at a NUL byte; and it crashes the process on a `null`
-outside any object (pyarrow 26). `_is_plain` lets nothing of that through.
+pyarrow's reader must be guarded. It silently accepts several objects on a line, or one over several lines, which would
+shift the row numbers; it stops at a NUL byte; and it crashes the process on a `null` outside any object (pyarrow 26).
+`_is_plain` excludes all of these.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from roughly.model import Reject
-from roughly.settings import ReadOptions
 from roughly.sources.collector import Collector, excerpt, from_columns, is_utf8, numbered, one_array, to_strings
 from roughly.sources.columns import Columns
 from roughly.sources.jsonvalues import ValueFinder
@@ -42,33 +41,34 @@ _KINDS = {dict: "an object", list: "an array", str: "a string", bool: "a boolean
 class LineParser:
     """Parses lines of one file. `numeric` columns hold whole numbers, as far as the sample shows."""
 
-    def __init__(self, name: str, label: str, columns: Columns, numeric: frozenset[str], options: ReadOptions) -> None:
+    def __init__(self, name: str, label: str, columns: Columns, numeric: frozenset[str]) -> None:
         self._name = name
         self._label = label
         self._columns = columns
-        self._markup = options.markup == "html"
+        self.text_column = columns.text
+        self._markup = columns.markup
         self._fields = [field for field in columns.by_field if field not in ("text", "doc_id")]
         types = {column: pa.int64() if column in numeric else pa.string() for column in columns.by_field.values()}
         self._schema = pa.schema({**types, columns.text: pa.large_string()})
         others = [column for field, column in columns.by_field.items() if field != "text"]
         self._finder = None if columns.text in others else ValueFinder(columns.text, others, columns.doc_id)
 
-    def parse(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
+    def parse(self, data: bytes | memoryview, ends: Offsets, rows: Rows) -> Parsed:
         """Documents of the lines that end at `ends`."""
         if self._finder is None or not len(ends):
-            return self.parse_without_kernel(data, ends, rows)
+            return self.parse_without_kernel(bytes(data), ends, rows)
         values = self._finder.find(data, ends)
         if values.left.all():
-            return self.parse_without_kernel(data, ends, rows)
+            return self.parse_without_kernel(bytes(data), ends, rows)
         rows_taken = rows if values.taken.all() else rows[values.taken]
         batch = self._batch(values.columns, rows_taken)
         if not values.left.any():
             return Parsed(batch)
-        rest = self.parse_without_kernel(*_only(values.left, data, ends, rows))
+        rest = self.parse_without_kernel(*choose_lines(values.left, data, ends, rows))
         return Parsed(_in_row_order(batch, rest.batch), rest.rejects)
 
     def parse_without_kernel(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
-        """The same, by the two other roads: what decides, where the kernel is not sure."""
+        """The same, by the two other paths, for lines that the kernel is not sure of."""
         is_plain = _is_plain(data, ends)
         if not is_plain:
             data, ends, rows = _without_blank_lines(data, ends, rows)
@@ -77,7 +77,7 @@ class LineParser:
         return self._slowly(data, ends, rows) if table is None else self._from_table(table, data, ends, rows)
 
     def _read(self, data: bytes, ends: Offsets) -> pa.Table | None:
-        """The fast road: a row a line, or None."""
+        """The fast path: one row per line, or None."""
         if not len(ends) or not is_utf8(data):
             return None
         try:
@@ -152,7 +152,7 @@ class LineParser:
         return dict(value)
 
     def _second_opinion(self, line: bytes) -> dict[str, Any] | None:
-        """What pyarrow makes of a line that orjson refuses, for instance for a NaN in some other column."""
+        """pyarrow's result for a line that orjson refuses, for instance because of a NaN in another column."""
         line = line.strip(b" \t\r\n")
         if not line or not is_utf8(line) or not _is_plain(line, np.array([len(line)])):
             return None
@@ -163,7 +163,7 @@ class LineParser:
         return Reject(self._name, f"line {row + 1}", reason, excerpt(line))
 
 
-def _only(chosen: Mask, data: bytes, ends: Offsets, rows: Rows) -> tuple[bytes, Offsets, Rows]:
+def choose_lines(chosen: Mask, data: bytes | memoryview, ends: Offsets, rows: Rows) -> tuple[bytes, Offsets, Rows]:
     """The chosen lines."""
     starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])[chosen].tolist()
     lines = [data[start:end] for start, end in zip(starts, ends[chosen].tolist(), strict=True)]
@@ -179,9 +179,9 @@ def _in_row_order(batch: pa.RecordBatch, more: pa.RecordBatch) -> pa.RecordBatch
 
 
 def _is_plain(data: bytes, ends: Offsets) -> bool:
-    """Whether every line begins with { and ends with }, and holds nothing that pyarrow stumbles over.
+    """Whether every line begins with { and ends with }, and has nothing that pyarrow fails on.
 
-    A value cannot go on over a line end that has } before it and { after it, so if there are also as many
+    A value cannot continue over a line end that has } before it and { after it, so if there are also as many
     objects as lines, there is exactly one on each.
     """
     if not len(ends):
@@ -197,7 +197,7 @@ def _is_plain(data: bytes, ends: Offsets) -> bool:
 
 
 def _has_stray_null(data: bytes, letters: npt.NDArray[np.uint8]) -> bool:
-    """Whether a `null` stands after an object; looked for at each }, which is faster than a search."""
+    """Whether a `null` follows an object; checked at each }, which is faster than a search."""
     closing = np.flatnonzero(letters[:-1] == _CLOSE)
     closing = closing[_BLANK_OR_N[letters[closing + 1]]]
     return any(_STRAY_NULL.match(data, position) for position in closing.tolist())

@@ -1,8 +1,7 @@
-"""The quick road of JSON lines: the kernel's findings as Arrow columns, without a copy of the texts.
+"""The kernel path of JSON lines: the kernel's values as Arrow columns, without a copy of the texts.
 
-The kernel (`kernels.jsonlines`) takes the lines it is sure of; which ones it leaves is told by a mask, and what becomes
-of those is decided in `jsonparse`. A line whose bytes are not UTF-8, or whose id is null, empty or missing, is left
-too.
+The kernel (`kernels.jsonlines`) parses the lines it is sure of; a mask says which, and `jsonparse` parses the others.
+Lines whose id is null, empty or missing are left to `jsonparse` too.
 """
 
 from __future__ import annotations
@@ -14,14 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.sources.collector import is_utf8
 from roughly.sources.part import Mask
 from roughly.sources.records import Offsets
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Columns of the lines that were taken, and which lines those are; blank lines are neither taken nor left."""
+    """Columns of the parsed lines, and masks of the lines parsed and left over; blank lines are in neither."""
 
     columns: dict[str, pa.Array]
     taken: Mask
@@ -29,7 +27,7 @@ class Values:
 
 
 class ValueFinder:
-    """Finds the text and other columns; lines without a value for `required` are left."""
+    """Finds the text and other columns; lines without a value for `required` are left over."""
 
     def __init__(self, text: str, others: Sequence[str], required: str | None) -> None:
         self._text, self._others, self._required = text, list(dict.fromkeys(others)), required
@@ -37,14 +35,14 @@ class ValueFinder:
         self._keys = np.frombuffer(b"".join(names), np.uint8)
         self._key_offsets = np.cumsum([0, *map(len, names)], dtype=np.int64)
 
-    def find(self, data: bytes, ends: Offsets) -> Values:
-        """The values in lines that end at `ends`, of which there is at least one."""
+    def find(self, data: bytes | memoryview, ends: Offsets) -> Values:
+        """The values in lines that end at `ends`, at least one line."""
         from roughly.kernels.jsonlines import BLANK, NULL, TAKEN, find_values, gather
 
         letters = np.frombuffer(data, np.uint8)
         lines = find_values(letters, ends, self._keys, self._key_offsets)
         sure = lines.status == TAKEN
-        taken = sure if is_utf8(data) else sure & _each_utf8(data, ends)
+        taken = sure
         if self._required is not None:
             number = self._others.index(self._required)
             spans = lines.spans[number]
@@ -57,11 +55,6 @@ class ValueFinder:
                 spans, kinds = spans[taken], kinds[taken]
             columns[column] = _strings(*gather(letters, spans, kinds), kinds == NULL)
         return Values(columns, taken, ~taken & (lines.status != BLANK))
-
-
-def _each_utf8(data: bytes, ends: Offsets) -> Mask:
-    starts = [0, *ends.tolist()]
-    return np.array([is_utf8(data[start:end]) for start, end in zip(starts, ends.tolist(), strict=False)], np.bool_)
 
 
 def _large_strings(data: npt.NDArray[np.uint8], ends: Offsets) -> pa.Array:

@@ -1,9 +1,9 @@
-"""Where the blocks of a file stand, noted when it is read first, so that the second reading goes straight to them.
+"""Offsets of the blocks of a file, recorded by the first reading, so that the second one can seek to them.
 
-The first reading of a plain local file leaves a landmark for each block: its first row, how many records it has, and
-where it stands. Those who then want some rows again (`chunks(rows)`) or all records that stay (`copy`) need not
-read the file in order, count records and cut blocks once more on one thread: each thread reads the blocks it is given.
-Compressed files and files from elsewhere have no landmarks and are read in order again.
+The first reading of a plain local file records a landmark per block: its first row, its number of records, and its
+offset. Reading some rows again (`chunks(rows)`) or copying the kept records (`copy`) then need not read the file in
+order, count records and cut blocks on one thread: each thread reads the blocks it is given. Compressed files and files
+from elsewhere have no landmarks and are read in order again.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from roughly.sources.part import Rows
 
@@ -30,7 +31,7 @@ class Landmark:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Rows that `parse` reads itself, and the blocks that hold them."""
+    """Rows that `parse` reads itself, and the blocks that contain them."""
 
     rows: Rows
     blocks: Sequence[Landmark]
@@ -41,8 +42,14 @@ class Located:
         return sum(block.nbytes for block in self.blocks)
 
 
+def blocks_of(landmarks: Sequence[Landmark]) -> npt.NDArray[np.int64]:
+    """A row for each: first row, count, offset, bytes."""
+    rows = [(mark.first_row, mark.count, mark.offset, mark.nbytes) for mark in landmarks]
+    return np.array(rows, np.int64).reshape(-1, 4)
+
+
 def locate_rows(landmarks: Sequence[Landmark], rows: Rows, most_wanted: int) -> Iterator[Located]:
-    """The rows in portions of about `most_wanted` bytes; blocks that hold none are passed over."""
+    """The rows in portions of about `most_wanted` bytes; blocks without such rows are skipped."""
     edges = np.searchsorted(rows, [mark.first_row for mark in landmarks] + [np.iinfo(np.int64).max])
     blocks: list[Landmark] = []
     begin, wanted, read = int(edges[0]) if len(edges) else 0, 0, 0

@@ -1,23 +1,22 @@
-"""Documents from a stream that stays open: each is handed on as soon as it is whole.
+"""Documents from an open stream: each is passed on as soon as it is complete.
 
-A run reads files twice and wants all of them; a filter in a pipe has to answer before the next document comes. So this
-reader takes what is there, hands over the records that are complete, and waits for more only then.
+A run reads whole files twice; a filter in a pipe has to answer before the next document comes. So this reader reads the
+available bytes, passes on the complete records, and only then waits for more.
 
-| format | a record is whole |
+| format | a record is complete |
 |---|---|
 | `jsonl` | at the end of its line |
 | `mbox` | when the next message begins, or at the end: nothing in an mbox says so sooner |
 | `eml` | at the end of the stream: it is one message |
 | `text`, `html` | at the end of the stream: it is one document |
 
-A record that cannot be used is told in its place, and the stream goes on. A document that has no id of its own gets one
-from its text, so that the same document has the same id whenever it comes.
+A record that cannot be used is reported in its place, and the stream continues. A document without an id gets one from
+its text, so that the same document always has the same id.
 """
 
 from __future__ import annotations
 
 import codecs
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -29,12 +28,12 @@ import numpy as np
 from roughly.errors import InputError, InputMissing
 from roughly.model import Reject
 from roughly.settings import ReadOptions
-from roughly.sources.collector import excerpt
+from roughly.sources.collector import excerpt, identify, reason_of
 from roughly.sources.columns import choose_columns
 from roughly.sources.encoding import charset_in_html, decode_text
 from roughly.sources.jsonparse import LineParser
 from roughly.sources.mail import read_mail
-from roughly.sources.mbox import DATED, ESCAPED
+from roughly.sources.mbox import ESCAPED, is_dated
 
 FORMATS = ("jsonl", "mbox", "eml", "text", "html")
 LONGEST = 256 << 20
@@ -45,7 +44,7 @@ _HEADER = re.compile(rb"[!-9;-~]+:(?:[ \t\r\n]|$)")
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """One record: a document, or why it is none."""
+    """One record: a document, or the reason why it is not one."""
 
     record: str  # "line 17", "message 4"
     document: dict[str, Any] | None
@@ -54,12 +53,12 @@ class Arrived:
 
 class _Format(Protocol):
     def take(self, data: bytes, final: bool) -> tuple[list[Arrived], bytes]:
-        """The records that are whole, and what is left of the data."""
+        """The complete records, and the rest of the data."""
         ...
 
 
 def read_live(stream: BinaryIO, options: ReadOptions, name: str = "standard input") -> Iterator[list[Arrived]]:
-    """The records of a stream, together those that came together."""
+    """The records of a stream, in the groups in which they arrived."""
     if options.format is not None and options.format not in FORMATS:
         raise InputError(f"{options.format!r} cannot be read from a stream; known are {', '.join(FORMATS)}")
     reader: _Format | None = None
@@ -71,7 +70,7 @@ def read_live(stream: BinaryIO, options: ReadOptions, name: str = "standard inpu
         if reader is None:
             pending = pending.removeprefix(codecs.BOM_UTF8)
             head = pending.lstrip(b"\r\n")
-            if not final and not _tells(head):
+            if not final and not _is_enough_to_guess(head):
                 continue
             if not head.strip():
                 raise InputMissing(f"{name} is empty; there is nothing to match")
@@ -84,18 +83,13 @@ def read_live(stream: BinaryIO, options: ReadOptions, name: str = "standard inpu
             yield found
 
 
-def identify(text: str) -> str:
-    """An id made of the text."""
-    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
-
-
 def _read(stream: Any) -> bytes:
-    """What is there, at least a byte; nothing at the end."""
+    """The available bytes, at least one; none at the end."""
     data: bytes = stream.read1(_PIECE) if hasattr(stream, "read1") else stream.read(_PIECE)
     return data
 
 
-def _tells(data: bytes) -> bool:
+def _is_enough_to_guess(data: bytes) -> bool:
     return b"\n" in data or len(data) > 1 << 16
 
 
@@ -107,11 +101,11 @@ def _guess(data: bytes, name: str) -> str:
         return "mbox"
     if _HEADER.match(data):
         return "eml"
-    raise InputError(f"{name}: neither JSON lines nor mail; say what it is: --format {', '.join(FORMATS)}")
+    raise InputError(f"{name}: neither JSON lines nor mail; name the format: --format {', '.join(FORMATS)}")
 
 
 class _Lines:
-    """JSON lines. The first object that has a text says which columns are what."""
+    """JSON lines. The columns are chosen by the first object that has a text."""
 
     def __init__(self, name: str, options: ReadOptions) -> None:
         self._name, self._options = name, options
@@ -150,7 +144,7 @@ class _Lines:
         return found
 
     def _choose(self, line: bytes) -> str | None:
-        """Choose the columns by this line; what is wrong with it where it does not tell."""
+        """Choose the columns by this line; returns what is wrong with it otherwise."""
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as problem:
@@ -169,7 +163,7 @@ class _Lines:
             if field != "text" and isinstance(record.get(column), int)
         )  # fmt: skip
         self._numbered = chosen.doc_id is None
-        self._parser = LineParser(self._name, self._name, chosen, numeric, self._options)
+        self._parser = LineParser(self._name, self._name, chosen, numeric)
         return None
 
     def _parse(self, parser: LineParser, lines: list[bytes]) -> list[Arrived]:
@@ -197,7 +191,7 @@ class _Mail:
         self._name, self._options, self._many = name, options, many
         self._strict: bool | None = None
         self._count = 0
-        self._seen = 0  # bytes of the message under way that hold no other beginning
+        self._seen = 0  # bytes of the current message in which no other message begins
 
     def take(self, data: bytes, final: bool) -> tuple[list[Arrived], bytes]:
         if not self._many:
@@ -205,7 +199,7 @@ class _Mail:
                 return [], data
             return [self._message(data.partition(b"\n")[2] if data.startswith(b"From ") else data)], b""
         if self._strict is None:
-            self._strict = DATED.match(data) is not None
+            self._strict = is_dated(data)
         found: list[Arrived] = []
         while (start := self._next(data, final)) is not None:
             found.append(self._message(data[:start].partition(b"\n")[2]))
@@ -227,7 +221,7 @@ class _Mail:
                 return None
             line = data[at + 1 : end if end >= 0 else len(data)]
             after_blank = data[max(0, at - 2) : at + 1].endswith((b"\n\n", b"\n\r\n"))
-            if DATED.match(line) if self._strict else after_blank:
+            if is_dated(line) if self._strict else after_blank:
                 return at + 1
             at = data.find(b"\nFrom ", at + 1)
         self._seen = len(data)
@@ -238,8 +232,10 @@ class _Mail:
         record = f"message {self._count}"
         try:
             mail = read_mail(ESCAPED.sub(rb"\1", data) if self._many else data)
-        except InputError as problem:
-            return Arrived(record, None, Reject(self._name, record, str(problem), excerpt(data)))
+        except MemoryError:
+            raise
+        except Exception as problem:
+            return Arrived(record, None, Reject(self._name, record, reason_of(problem), excerpt(data)))
         document = {
             "doc_id": mail.message_id or identify(mail.text), "text": mail.text,
             "markup": mail.is_html and self._options.markup != "none", "title": mail.subject, "date": mail.date,

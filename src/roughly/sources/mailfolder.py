@@ -1,6 +1,6 @@
 """Folders of mail: Maildirs, and `.eml` files. One file, one message.
 
-The id is the Message-ID, or the path where there is none.
+The id is the Message-ID, or the path if there is none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from roughly.sources.collector import Collector
 from roughly.sources.files import File, local_file
 from roughly.sources.folder import FolderPart
 from roughly.sources.mail import read_mail
-from roughly.sources.part import Mask
+from roughly.sources.part import ALONE, CopyBudget, Mask
 
 
 class MailFolder(FolderPart):
@@ -44,11 +44,11 @@ class Maildir(MailFolder):
         if not self._files:
             self.notes.append("empty: no documents")
 
-    def copy(self, keep: Mask, folder: Path) -> int:
-        """Copy the messages that stay into a whole Maildir."""
+    def copy(self, keep: Mask, folder: Path, budget: CopyBudget = ALONE) -> int:
+        """Copy the kept messages into a complete Maildir."""
         for name in ("cur", "new", "tmp"):
             (folder / self.kept_name / name).mkdir(parents=True, exist_ok=True)
-        return super().copy(keep, folder)
+        return super().copy(keep, folder, budget)
 
 
 def _messages(folder: Path) -> Sequence[File]:

@@ -1,8 +1,8 @@
 """Names that are unique within a run and do not depend on the order of the inputs.
 
-A part is named after its file's path below what was given; where two parts would have the same name, both
-get their parent folder in front, and so on. These names are the paths below `kept/`, the beginning of ids
-that are made up, and the default `source` of documents.
+A part is named after its file's path below the given folder; where two parts would have the same name, both
+get their parent folder in front, and so on. These names are the paths below `kept/`, the prefix of generated ids, and
+the default `source` of documents.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def common_folder(paths: Sequence[str]) -> str:
-    """The deepest folder that holds all of these paths or URLs."""
+    """The deepest folder that contains all of these paths or URLs."""
     common = paths[0].split("/")[:-1]
     for path in paths[1:]:
         parts = path.split("/")[:-1]
@@ -56,7 +56,7 @@ def _deepened(root: str, path: str, depth: int) -> str:
 
 
 def _numbered(names: list[str]) -> list[str]:
-    """The last resort, for inputs that have no folder to tell them apart."""
+    """The last resort, for inputs without a folder to distinguish them."""
     seen: Counter[str] = Counter()
     unique = []
     for name in names:

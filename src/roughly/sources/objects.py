@@ -1,13 +1,12 @@
-"""From what a Python caller hands over to parts: tables, frames, iterables.
+"""From the objects of a Python caller to parts: tables, frames, iterables.
 
-pandas and polars are recognised by the name of their module, so neither is ever imported here. Whatever can
-be read only once is stored in `spool` first.
+Tables, frames and short lists stay in memory (`frames`); whatever can be read only once is stored in `spool` first.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,42 +14,49 @@ import pyarrow as pa
 
 from roughly.errors import InputError, SettingsError
 from roughly.settings import ReadOptions
+from roughly.sources.frames import is_from, read_frame
 from roughly.sources.memory_table import MemoryTable, SpooledTable
 from roughly.sources.open import open_parts
 from roughly.sources.part import Part
-from roughly.sources.spool import spool_batches, spool_records
+from roughly.sources.spool import spool_batches, spool_records, table_of_records
 
 _FILE = "table.parquet"
+_LONGEST_NAME = 4096  # characters of a path
 
 
 def data_or_paths(data: Any, paths: Any) -> tuple[Any, Any]:
-    """What a caller gave as (data, paths), one of them None; a single path may be given as either."""
+    """The caller's input as (data, paths), one of them None; a single path may be given as either."""
     if (data is None) == (paths is None):
         raise SettingsError("give either data or paths")
     if isinstance(data, str | os.PathLike):
         return None, [data]
+    _refuse_names_of_files(data)
     return data, [paths] if isinstance(paths, str | os.PathLike) else paths
 
 
 def open_data(
     data: Any, paths: Iterable[str | os.PathLike[str]] | None, options: ReadOptions, spool: Path
 ) -> list[Part]:
-    """Parts of paths where there are any, and of objects otherwise."""
+    """The parts of paths if given, and of objects otherwise."""
     if paths is None:
         return parts_from_objects(data, options, spool)
     return open_parts([os.fspath(path) for path in paths], options, spool)
 
 
 def parts_from_objects(data: Any, options: ReadOptions, spool: Path) -> list[Part]:
-    """One part of a table, a frame, or an iterable of strings or mappings."""
-    table = _table_in_memory(data, options)
-    if table is not None:
-        return [MemoryTable(table, options)]
+    """The parts of a table, a frame, a dataset with splits, or an iterable of strings or mappings."""
+    frames: Sequence[Part] | None = read_frame(data, options)
+    if frames is not None:
+        return list(frames)
+    if isinstance(data, list | tuple):
+        table = table_of_records(data, options.text_column)
+        if table is not None:
+            return [MemoryTable(table, options)]
     spool.mkdir(parents=True, exist_ok=True)
     path = spool / _FILE
     if isinstance(data, pa.RecordBatchReader):
         spool_batches(data, data.schema, path)
-    elif _is_from(data, "polars") and hasattr(data, "sink_parquet"):
+    elif is_from(data, "polars") and hasattr(data, "sink_parquet"):
         data.sink_parquet(path)
     elif hasattr(data, "__arrow_c_stream__"):
         reader = pa.RecordBatchReader.from_stream(data)
@@ -65,21 +71,21 @@ def parts_from_objects(data: Any, options: ReadOptions, spool: Path) -> list[Par
     return [SpooledTable(path, options)]
 
 
-def _table_in_memory(data: Any, options: ReadOptions) -> pa.Table | None:
-    """The table if the data is one, or a frame that becomes one at little cost."""
-    if isinstance(data, pa.Table):
-        return data
-    if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data])
-    if _is_from(data, "pandas"):
-        frame = data.to_frame(data.name or options.text_column or "text") if hasattr(data, "to_frame") else data
-        return pa.Table.from_pandas(frame) if hasattr(frame, "columns") else None
-    if _is_from(data, "polars") and hasattr(data, "to_arrow"):
-        if hasattr(data, "to_frame"):
-            data = data.alias(data.name or options.text_column or "text").to_frame()
-        return data.to_arrow()
-    return None
+def _refuse_names_of_files(data: Any) -> None:
+    """Refuse a list of paths, and one of strings that all are paths of existing files: what is meant is not clear."""
+    if not isinstance(data, list | tuple) or not data:
+        return
+    if all(isinstance(item, os.PathLike) for item in data):
+        raise InputError(f"a list of paths is given as paths=[…], so that {os.fspath(data[0])!r} is read as a file")
+    if all(isinstance(item, str) and _is_file(item) for item in data):
+        raise InputError(
+            f"all strings of the list are names of existing files, such as {data[0]!r}: to read the files, give "
+            "paths=[…]; to compare the names themselves, give mappings: [{'text': name} for name in names]"
+        )
 
 
-def _is_from(data: object, package: str) -> bool:
-    return type(data).__module__.split(".")[0] == package
+def _is_file(text: str) -> bool:
+    try:
+        return len(text) < _LONGEST_NAME and bool(text.strip()) and Path(text).exists()
+    except (OSError, ValueError):
+        return False

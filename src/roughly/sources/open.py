@@ -1,8 +1,7 @@
 """From what the user typed to parts.
 
 The order of the parts is the order of the inputs; within a folder or a glob, the order of the paths. Text
-and mail files of one folder, or all that are given one by one, are gathered into one part. A file that is
-given twice is read once.
+and mail files of one folder, or all that are given one by one, form one part. A file that is given twice is read once.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from pathlib import Path
 from roughly.errors import InputError, InputMissing
 from roughly.settings import ReadOptions
 from roughly.sources.files import File, MatchedFiles, find, local_file
+from roughly.sources.first_bytes import find_format
 from roughly.sources.formats import FORMATS, TABLE, check_format, format_of, suffix_of, unknown_kind
 from roughly.sources.names import common_folder, split_last, unique_names
 from roughly.sources.part import Part
@@ -25,7 +25,7 @@ from roughly.sources.spool import spool_stream, spooled
 
 @dataclass(slots=True)
 class _Planned:
-    """A part before it has a name: `path` below `root` is what it would like to be called."""
+    """A part before it has a name: `path` below `root` is its preferred name."""
 
     format: str
     name: str
@@ -105,17 +105,22 @@ class _Planner:
             unknown = f"{found.given}: ignored files of unknown kinds: {listed}; --format reads them all"
             if len(self._planned) == first and not notes:
                 known = ", ".join(sorted(FORMATS))
-                raise InputMissing(f"{unknown}. Nothing else is there; known endings are {known}")
+                missing = f"{unknown}. Nothing else is there; known endings are {known}"
+                raise InputMissing("; ".join([missing, *found.notes]))
             notes.append(unknown)
+        notes += found.notes
         if notes:
             self._planned[min(first, len(self._planned) - 1)].notes.extend(notes)
 
     def _sort(self, found: MatchedFiles, notes: list[str]) -> tuple[dict[str, list[File]], Counter[str]]:
-        """Plan the files that are parts of their own; returns those to be gathered, and what is ignored."""
+        """Plan the files that are parts of their own; returns the files to be combined, and the ignored ones."""
         gathered: dict[str, list[File]] = {}
         ignored: Counter[str] = Counter()
         for file in found.files:
             kind = self._forced or format_of(file.relative)
+            if self._forced is None and file.key not in self._seen and (kind is not None or found.named):
+                kind, note = find_format(file, kind)
+                notes += [] if note is None else [note]
             if file.key in self._seen:
                 notes.append(f"{file.name} is given twice; it is read once")
             elif kind is None and found.named:
@@ -141,7 +146,7 @@ class _Planner:
             self._planned.append(part)
 
     def _standard_input(self) -> MatchedFiles:
-        kind = self._forced or "jsonl"
+        kind = self._forced or "jsonl"  # the first bytes may say otherwise
         if kind == "maildir":
             raise InputError("a Maildir is a folder; it cannot come from standard input")
         suffix = next(suffix for suffix, known in FORMATS.items() if known == kind)
@@ -151,13 +156,13 @@ class _Planner:
         self._seen.add("standard input")
         path = spooled(self._spool, f"stdin{suffix}") or spool_stream(
             sys.stdin.buffer, self._spool, f"stdin{suffix}"
-        )  # a run that is resumed has what it was given; standard input is not asked again
+        )  # a resumed run has its input already; standard input is not read again
         file = replace(local_file(path, path.name), name="standard input")
         return MatchedFiles("-", str(self._spool.resolve()), [file], named=True)
 
 
 def _find_root(part: _Planned) -> None:
-    """Name files that were given one by one by their paths below the folder that holds them all."""
+    """Name files that were given one by one by their paths below their common folder."""
     paths = [str(Path(file.path).absolute()) if file.fs is None else file.name for file in part.files]
     root = common_folder(paths)
     part.files = [

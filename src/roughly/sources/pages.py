@@ -1,8 +1,8 @@
-"""Which records of a web archive are documents, and which of the others go with them.
+"""Which records of a web archive are documents, and which other records are removed with them.
 
 A document is a response, a resource or a conversion (WET) whose media type is HTML, XHTML or plain text. A
-request or metadata record that is concurrent to a document (`WARC-Concurrent-To`, in either direction) goes
-when the document goes. Everything else stays.
+request or metadata record that is concurrent to a document (`WARC-Concurrent-To`, in either direction) is removed with
+the document. Everything else is kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def document_type(record: ArchiveRecord) -> str | None:
     if is_http(record.peek()):
         media = media_type(record.peek()) or record.fields.get("warc-identified-payload-type", "").lower()
     elif kind == "response" or record.fields.get("warc-target-uri", "").startswith(("dns:", "filedesc:")):
-        return None  # answers of other protocols, and the preamble of an ARC file
+        return None  # records of other protocols, and the preamble of an ARC file
     else:
         media = record.fields.get("content-type", "").partition(";")[0].strip().lower()
     return media if media in DOCUMENTS else None
@@ -47,7 +47,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to copy: the numbers of the records, and their byte ranges if all places in the file are known."""
+    """What to copy: the numbers of the records, and their byte ranges if all offsets are known."""
 
     numbers: frozenset[int]
     documents: int
@@ -60,15 +60,15 @@ class Plan:
         places = [entry.place for entry in entries] + [archive.end]
         del entries[archive.count :]  # the last one may be cut short
         kept = [number < len(keep) and bool(keep[number]) for number in range(len(entries))]
-        gone = [entry for number, entry in enumerate(entries) if entry.is_document and not kept[number]]
-        gone_ids = {entry.record_id for entry in gone} | set().union(*(entry.concurrent for entry in gone))
+        removed = [entry for number, entry in enumerate(entries) if entry.is_document and not kept[number]]
+        removed_ids = {entry.record_id for entry in removed} | set().union(*(entry.concurrent for entry in removed))
 
-        def stays(number: int, entry: _Entry) -> bool:
+        def is_kept(number: int, entry: _Entry) -> bool:
             if entry.is_document or entry.is_broken:
                 return kept[number]
-            return not (entry.is_attached and gone_ids & {entry.record_id, *entry.concurrent})
+            return not (entry.is_attached and removed_ids & {entry.record_id, *entry.concurrent})
 
-        numbers = [number for number, entry in enumerate(entries) if stays(number, entry)]
+        numbers = [number for number, entry in enumerate(entries) if is_kept(number, entry)]
         documents = sum(entries[number].is_document for number in numbers)
         return Plan(frozenset(numbers), documents, _ranges(numbers, places))
 
@@ -107,7 +107,7 @@ def _ranges(numbers: Iterable[int], places: list[int | None]) -> list[tuple[int,
 
 
 def copy_bytes(source: BinaryIO, out: BinaryIO, count: int) -> None:
-    """Copy so many bytes from one open file to another."""
+    """Copy this number of bytes from one open file to another."""
     while count and (piece := source.read(min(count, 1 << 20))):
         out.write(piece)
         count -= len(piece)

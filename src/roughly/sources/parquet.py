@@ -1,20 +1,22 @@
 """Parquet files.
 
-A row group that is not too large is decoded in `parse`, on as many threads as there are; a giant one is read
-in slices by `chunks`, so that memory stays bounded however the file was written. Only the columns of a
-document are read; `copy` reads them all and keeps the schema. What a column of some Arrow type means as a
-text, an id or a date is told in `arrowcolumns`.
+A row group that is not too large is decoded in `parse`, on all threads. A large one is read in slices, so that memory
+is bounded however the file was written: by the thread that takes it from `groups`, or, if it is very large or the
+caller asks for `chunks`, while these are produced. So is one whose dictionary holds a value that is long enough to
+unfold to much more than the file has. Only the columns of a document are read; `copy` reads them all and keeps the
+schema. `arrowcolumns` converts columns of any Arrow type to texts, ids and dates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError
@@ -22,12 +24,18 @@ from roughly.settings import ReadOptions
 from roughly.sources.arrowcolumns import ColumnReader, filtered, pick
 from roughly.sources.collector import numbered
 from roughly.sources.files import File
-from roughly.sources.part import Chunk, Mask, Parsed, Rows
+from roughly.sources.parquetwriter import ParquetWriter
+from roughly.sources.part import ALONE, Chunk, CopyBudget, IdOrigin, Mask, Parsed, Rows
 from roughly.sources.streams import replacing
+from roughly.threads import map_in_order
 
 LARGEST_GROUP = 32 << 20  # bytes of the wanted columns; larger row groups are read in slices
+LARGEST_OF_ONE_THREAD = 256 << 20  # a row group that one thread may read, a slice at a time
+MOST_ROWS_OF_ONE_THREAD = 1 << 16
 SLICE = 4 << 20
+MOST_UNFOLDED = 256 << 20  # bytes that the values of dictionaries may unfold to in a row group
 _WRITTEN_GROUP = 64 << 20
+_DECODED_TIMES = 3  # memory of decoding per byte of the row group: a value may stand once in it and often in rows
 _BUFFER = 1 << 20  # a column is read as a stream, not as a whole
 
 
@@ -38,7 +46,8 @@ class RowGroup:
     index: int
     first_row: int
     count: int
-    nbytes: int  # of the wanted columns, decompressed
+    nbytes: int  # of some columns, decompressed
+    dictionaries: tuple[str, ...] = ()  # columns whose dictionary may unfold to more than MOST_UNFOLDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +81,38 @@ class Parquet:
         with self._open() as parquet:
             self._metadata = parquet.metadata  # read once: it may be large, and each row group is opened anew
             schema = parquet.schema_arrow
+            self.columns = list(schema.names)
             self._reader = ColumnReader(self.name, name or kept_name, schema, options, self._number)
             self._groups = list(_groups(parquet.metadata, set(self._reader.wanted)))
         self.notes = self._reader.notes
+        self.ids_from = IdOrigin.of(self._reader.id_column)
         if not any(group.count for group in self._groups):
             self.notes = [*self.notes, "empty: no documents"]
 
     def chunks(self, rows: Rows | None = None) -> Iterator[Chunk]:
-        """Row groups, or slices of those that are too large; with `rows`, only groups that hold some."""
-        total = sum(group.nbytes for group in self._groups) or 1
-        share = (self.size or total) / total  # so that the chunks' bytes add up to the size of the file
+        """Row groups, or slices of those that are too large; with `rows`, only groups that contain some of them."""
+        for chunk in self.groups(rows):
+            yield from self.pieces(chunk)
+
+    def groups(self, rows: Rows | None = None) -> Iterator[Chunk]:
+        """The same, but only slices of row groups that are very large: `pieces` cuts the others."""
         for group in self._groups:
             wanted = None if rows is None else _between(rows, group.first_row, group.count)
             if wanted is not None and not len(wanted):
                 continue
-            if group.nbytes <= LARGEST_GROUP and self._options.batch_size is None:
-                yield Chunk(group.first_row, Undecoded(group, wanted), int(group.nbytes * share))
+            group = self._unfolded(group)
+            if _fits_one_thread(group):
+                yield Chunk(group.first_row, Undecoded(group, wanted), int(group.nbytes * self._file_share))
             elif group.count:
-                yield from self._slices(group, wanted, share)
+                yield from self._slices(group, wanted)
+
+    def pieces(self, chunk: Chunk) -> Iterator[Chunk]:
+        """A chunk, or its slices if it is a large row group."""
+        group = chunk.data.group if isinstance(chunk.data, Undecoded) else None
+        if group is None or (group.nbytes <= LARGEST_GROUP and self._options.batch_size is None):
+            yield chunk
+        elif group.count:
+            yield from self._slices(group, chunk.data.rows)
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of a row group or slice."""
@@ -104,29 +127,71 @@ class Parquet:
             batch, rows = pick(batch, wanted - group.first_row), wanted
         return self._reader.parse(batch, rows)
 
-    def copy(self, keep: Mask, folder: Path) -> int:
+    def copy(self, keep: Mask, folder: Path, budget: CopyBudget = ALONE) -> int:
         """Write the kept rows with all columns, compressed as the file is."""
         with self._open() as parquet:
-            codec = _codec(parquet.metadata)
-            return write_kept(self._all_batches(parquet), parquet.schema_arrow, keep, folder / self.kept_name, codec)
+            codec, schema = _codec(parquet.metadata), parquet.schema_arrow
+            groups = [self._unfolded(group) for group in _groups(parquet.metadata)]
+        batches = self._kept_batches(groups, keep, budget)
+        return write_kept(batches, schema, folder / self.kept_name, codec, budget)
+
+    @property
+    def text_column(self) -> str:
+        """The column of the text."""
+        return self._reader.text_column
+
+    @property
+    def schema(self) -> pa.Schema:
+        """All columns of the file."""
+        with self._open() as parquet:
+            return parquet.schema_arrow
+
+    @property
+    def codec(self) -> str:
+        """How the file is compressed."""
+        with self._open() as parquet:
+            return _codec(parquet.metadata)
+
+    def all_batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows with all columns, in order."""
+        with self._open() as parquet:
+            groups = [self._unfolded(group) for group in _groups(parquet.metadata)]
+        for group in groups:
+            yield from self._all_columns(group)
+
+    @property
+    def reads_in_parse(self) -> bool:
+        """Whether no row group is so large that `groups` decodes it."""
+        return all(map(_fits_one_thread, self._groups))
+
+    @property
+    def largest_group(self) -> int:
+        """Bytes of the largest row group that `groups` yields whole."""
+        return max((group.nbytes for group in self._groups if _fits_one_thread(group)), default=0)
+
+    @property
+    def _file_share(self) -> float:
+        """Bytes of the file per byte of a row group: those of the chunks add up to the size of the file."""
+        total = sum(group.nbytes for group in self._groups) or 1
+        return (self.size or total) / total
 
     def stamp(self) -> int:
         """When the input was last changed."""
         return self._file.changed or 0
 
     def locate(self, row: int) -> str:
-        """The row's number as people count, from 1."""
+        """The row's number, from 1."""
         return f"row {row + 1}"
 
     def _number(self, rows: Rows) -> pa.Array:
         return numbered(self.kept_name, rows)
 
     @contextmanager
-    def _open(self) -> Iterator[pq.ParquetFile]:
+    def _open(self, dictionaries: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
         try:
             with self._file.open() as raw:
                 source = raw if self._file.fs is not None else self._file.path
-                with self._parquet_file(source) as parquet:
+                with self._parquet_file(source, dictionaries) as parquet:
                     yield parquet
         except InputError:
             raise
@@ -135,11 +200,30 @@ class Parquet:
                 f"{self.name}: is not a whole Parquet file ({_first_line(error)}); fetch or write it again"
             ) from error
 
-    def _parquet_file(self, source: object) -> pq.ParquetFile:
-        return pq.ParquetFile(source, metadata=self._metadata, buffer_size=_BUFFER, pre_buffer=False)
+    def _parquet_file(self, source: object, dictionaries: Sequence[str]) -> pq.ParquetFile:
+        return pq.ParquetFile(
+            source, metadata=self._metadata, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=list(dictionaries)
+        )
 
-    def _slices(self, group: RowGroup, wanted: Rows | None, share: float) -> Iterator[Chunk]:
-        size = self._options.batch_size or max(1, min(1 << 16, SLICE * group.count // max(1, group.nbytes)))
+    def _unfolded(self, group: RowGroup) -> RowGroup:
+        """The row group; with the bytes that its dictionaries may unfold to, if these are very many.
+
+        One row is enough to see the values of a dictionary.
+        """
+        if not group.dictionaries:
+            return group
+        columns = list(group.dictionaries)
+        with self._open(columns) as parquet:
+            batch = next(parquet.iter_batches(1, row_groups=[group.index], columns=columns, use_threads=False))
+        found = [column.dictionary for column in batch.columns if isinstance(column, pa.DictionaryArray)]
+        longest = max((pc.max(pc.binary_length(values)).as_py() or 0 for values in found), default=0)
+        return group if longest * group.count <= MOST_UNFOLDED else replace(group, nbytes=longest * group.count)
+
+    def _slices(self, group: RowGroup, wanted: Rows | None) -> Iterator[Chunk]:
+        size = max(1, min(1 << 16, SLICE * group.count // max(1, group.nbytes)))
+        if self._options.batch_size is not None:
+            is_unfolded = bool(group.dictionaries) and group.nbytes > MOST_UNFOLDED
+            size = min(size, self._options.batch_size) if is_unfolded else self._options.batch_size
         first = group.first_row
         with self._open() as parquet:
             for batch in parquet.iter_batches(
@@ -154,36 +238,75 @@ class Parquet:
                     batch = pick(batch, rows - (first - batch.num_rows))
                 if not len(rows):
                     continue
-                nbytes = int(batch.nbytes * share)
+                nbytes = int(batch.nbytes * self._file_share)
                 for start, count in self._reader.pieces(batch, SLICE):
                     piece = Slice(batch.slice(start, count), rows[start : start + count])
                     yield Chunk(int(piece.rows[0]), piece, nbytes * count // len(rows))
 
-    def _all_batches(self, parquet: pq.ParquetFile) -> Iterator[pa.RecordBatch]:
-        for index in range(parquet.num_row_groups):
-            group = parquet.metadata.row_group(index)
-            size = max(1, min(1 << 16, SLICE * group.num_rows // max(1, group.total_byte_size)))
-            yield from parquet.iter_batches(size, row_groups=[index], use_threads=False)
+    def _kept_batches(self, groups: list[RowGroup], keep: Mask, budget: CopyBudget) -> Iterator[pa.RecordBatch]:
+        """The kept rows with all columns, in order; row groups are decoded on several threads."""
+
+        most = max(LARGEST_GROUP, min(LARGEST_OF_ONE_THREAD, budget.memory // (4 * _DECODED_TIMES)))
+
+        def decode(group: RowGroup) -> Iterable[pa.RecordBatch]:
+            kept = kept_batches(self._all_columns(group), keep, group.first_row)
+            return list(kept) if group.nbytes <= most else kept  # a giant one a slice at a time, by the caller
+
+        largest = max((group.nbytes for group in groups if group.nbytes <= most), default=0)
+        ahead = max(1, min(2 * budget.threads, budget.memory // 2 // max(1, _DECODED_TIMES * largest)))
+        threads = min(budget.threads, ahead, len(groups))
+        rows = max(1, sum(group.count for group in groups))
+        for group, batches in zip(groups, map_in_order(decode, groups, threads, ahead), strict=True):
+            yield from batches
+            budget.check((self.size or 0) * group.count // rows)
+
+    def _all_columns(self, group: RowGroup) -> Iterator[pa.RecordBatch]:
+        size = max(1, min(1 << 16, SLICE * group.count // max(1, group.nbytes)))
+        with self._open() as parquet:
+            yield from parquet.iter_batches(size, row_groups=[group.index], use_threads=False)
+
+
+def _fits_one_thread(group: RowGroup) -> bool:
+    is_moderate = group.nbytes <= LARGEST_OF_ONE_THREAD and group.count <= MOST_ROWS_OF_ONE_THREAD
+    return is_moderate or group.nbytes <= LARGEST_GROUP
+
+
+def kept_batches(batches: Iterable[pa.RecordBatch], keep: Mask, first: int = 0) -> Iterator[pa.RecordBatch]:
+    """The kept rows of batches whose rows are numbered from `first` on."""
+    for batch in batches:
+        kept = filtered(batch, keep[first : first + batch.num_rows])
+        first += batch.num_rows
+        if kept.num_rows:
+            yield kept
 
 
 def write_kept(
-    batches: Iterator[pa.RecordBatch], schema: pa.Schema, keep: Mask, path: Path, codec: str = "zstd"
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, codec: str = "zstd", budget: CopyBudget = ALONE
 ) -> int:
-    """Write the rows that stay into a Parquet file of this schema; returns how many."""
-    first = written = 0
-    with replacing(path) as out, pq.ParquetWriter(out, schema, compression=codec) as writer:
-        pending: list[pa.RecordBatch] = []
+    """Write batches into a Parquet file of this schema, in row groups of a fixed size; returns the number of rows."""
+    written = waiting = 0
+    pending: list[pa.RecordBatch] = []
+    with (
+        replacing(path) as out,
+        ParquetWriter(
+            out,
+            schema,
+            compression=codec,
+            threads=budget.threads,
+            memory=budget.memory // 2,
+            prepare=lambda table: table.cast(schema),
+        ) as writer,
+    ):
         for batch in batches:
-            kept = filtered(batch, keep[first : first + batch.num_rows])
-            first += batch.num_rows
-            written += kept.num_rows
-            if kept.num_rows:
-                pending.append(kept)
-            if sum(waiting.nbytes for waiting in pending) >= _WRITTEN_GROUP:
-                writer.write_table(pa.Table.from_batches(pending).cast(schema))
-                pending = []
+            budget.check(0)
+            pending.append(batch)
+            written += batch.num_rows
+            waiting += batch.nbytes
+            if waiting >= _WRITTEN_GROUP:
+                writer.write(pa.Table.from_batches(pending))
+                pending, waiting = [], 0
         if pending:
-            writer.write_table(pa.Table.from_batches(pending).cast(schema))
+            writer.write(pa.Table.from_batches(pending))
     return written
 
 
@@ -197,16 +320,33 @@ def _codec(metadata: pq.FileMetaData) -> str:
     return {"uncompressed": "none", "lz4_raw": "lz4", "lzo": "zstd"}.get(name, name)
 
 
-def _groups(metadata: pq.FileMetaData, wanted: set[str]) -> Iterator[RowGroup]:
+def _groups(metadata: pq.FileMetaData, wanted: set[str] | None = None) -> Iterator[RowGroup]:
+    """The row groups, with the bytes of the wanted columns, or of all."""
     first = 0
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)
-        columns = (group.column(number) for number in range(group.num_columns))
-        nbytes = sum(
-            column.total_uncompressed_size for column in columns if column.path_in_schema.split(".")[0] in wanted
-        )
-        yield RowGroup(index, first, group.num_rows, nbytes)
+        nbytes = group.total_byte_size
+        if wanted is not None:
+            columns = (group.column(number) for number in range(group.num_columns))
+            nbytes = sum(
+                column.total_uncompressed_size for column in columns if column.path_in_schema.split(".")[0] in wanted
+            )
+        yield RowGroup(index, first, group.num_rows, nbytes, _unfolding(group, wanted))
         first += group.num_rows
+
+
+def _unfolding(group: pq.RowGroupMetaData, wanted: set[str] | None) -> tuple[str, ...]:
+    """Columns of strings whose dictionary may unfold to too much: as many times its size as there are values."""
+    columns = (group.column(number) for number in range(group.num_columns))
+    return tuple(
+        column.path_in_schema
+        for column in columns
+        if (wanted is None or column.path_in_schema in wanted)
+        and column.physical_type == "BYTE_ARRAY"
+        and "." not in column.path_in_schema
+        and column.has_dictionary_page
+        and column.num_values * column.total_uncompressed_size > MOST_UNFOLDED
+    )
 
 
 def _between(rows: Rows, first: int, count: int) -> Rows:

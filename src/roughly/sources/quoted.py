@@ -1,8 +1,8 @@
 """Where the records of a CSV file end: at the newlines that are not inside quotes.
 
-A quote opens a value only where a value begins, that is after a delimiter or a line end; elsewhere, as in
-`5" disk`, it is a letter. In well-formed data every second quote closes, which numpy checks for a whole
-block at once; only a block with stray quotes is walked through quote by quote.
+A quote opens a value only where a value begins: after a delimiter or a line end; elsewhere, as in `5" disk`, it is an
+ordinary character. In well-formed data every second quote closes, which numpy checks for a whole block at once; only a
+block with stray quotes is checked quote by quote.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _QUOTE, _NEWLINE, _RETURN = b'"\n\r'
 
 
 def record_ends(data: bytes, delimiter: int, final: bool) -> Offsets:
-    """The offset behind each record's newline. If `final`, what is left at the end is a record too."""
+    """The offset after each record's newline. If `final`, what is left at the end is a record too."""
     letters = np.frombuffer(data, np.uint8)
     newlines = np.flatnonzero(letters == _NEWLINE)
     quotes = np.flatnonzero(letters == _QUOTE)
@@ -37,11 +37,11 @@ def is_left_open(record: bytes, delimiter: int) -> bool:
     """Whether a record ends inside quotes, as only the last one of a file can."""
     letters = np.frombuffer(record, np.uint8)
     quotes = np.flatnonzero(letters == _QUOTE)
-    return len(quotes) > 0 and bool(_quoted_ranges(letters, quotes, delimiter)[1][-1:] == len(letters))
+    return len(quotes) > 0 and len(letters) in _quoted_ranges(letters, quotes, delimiter)[1]
 
 
 def _quoted_ranges(letters: npt.NDArray[np.uint8], quotes: Offsets, delimiter: int) -> tuple[Offsets, Offsets]:
-    """Where quoted stretches begin and end; the last end is the end of the data if a quote is left open."""
+    """The offsets where quoted parts begin and end; the last end is the end of the data if a quote is left open."""
     opening, closing = quotes[0::2], quotes[1::2]
     before = letters[np.maximum(opening - 1, 0)]
     well_opened = (opening == 0) | (before == delimiter) | (before == _NEWLINE) | (before == _RETURN)

@@ -1,37 +1,40 @@
 """Files that are one record after another: JSONL, CSV, mbox, SGML.
 
-`RecordFile` does for all of them what does not depend on the format: it reads big blocks, cuts them where a
-record ends, counts, picks the rows that are asked for, and copies the records that stay byte for byte. A
-format adds where records end (`_ends`), and what they mean (`parse`).
+`RecordFile` does what does not depend on the format: it reads large blocks, cuts them where a record ends, counts,
+selects the wanted rows, and copies the kept records byte for byte. A format adds where records end (`_ends`), and what
+they mean (`parse`).
 
-What stands before the first record (a byte order mark, the header of a CSV file, a DOCTYPE) is the
-*preamble*: never part of a record, always copied. A file that is cut short gives all whole records, then one
+What comes before the first record (a byte order mark, the header of a CSV file, a DOCTYPE) is the
+*preamble*: never part of a record, always copied. A truncated file gives all whole records, then one
 reject that says where it was cut.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.errors import InputError
 from roughly.model import Reject
 from roughly.settings import ReadOptions
-from roughly.sources.collector import excerpt
+from roughly.sources.collector import Collector, excerpt, nothing, reason_of
 from roughly.sources.files import File
-from roughly.sources.landmarks import Landmark, Located, locate_rows
-from roughly.sources.part import Chunk, Mask, Parsed, Rows
+from roughly.sources.landmarks import Landmark, blocks_of, locate_rows
+from roughly.sources.line_ranges import LineRanges
+from roughly.sources.part import ALONE, Chunk, CopyBudget, Mask, Parsed, Rows
+from roughly.sources.read_limits import LARGEST_RECORD, ReadLimits
 from roughly.sources.streams import Reader, replacing
-from roughly.threads import map_in_order
 
 BLOCK = 4 << 20
-LONGEST_RECORD = 1 << 30
-_COPYING = 2  # threads that read while another writes
+RANGE = 2
+"""Blocks in a range of a file that is read by ranges."""
+_OVERLAP = 1 << 12  # bytes before the next block in which a record may begin
+_COPIED_AT_ONCE = 8  # blocks per thread, before anyone can stop the copy
 Offsets = npt.NDArray[np.int64]
 
 
@@ -48,7 +51,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A block of whole records as it was read; with `damage`, what is left of a broken one."""
+    """A block of whole records as it was read; with `damage`, the rest of a broken one."""
 
     first_row: int
     count: int
@@ -62,8 +65,9 @@ class RecordFile(ABC):
     """A part that is one file of records."""
 
     format: str
-    unit: str  # what messages call a record: line, row, message, document
-    leaves_landmarks = False  # whether `parse` can read blocks itself, by `_read_located`
+    unit: str  # the name of a record in messages: line, row, message, document
+    can_skip = True  # whether the next record can be found from the middle of one
+    leaves_landmarks = False  # whether a record is a line, so that `parse` can read ranges and rows itself
 
     def __init__(self, file: File, options: ReadOptions, kept_name: str) -> None:
         self.name = file.name
@@ -72,20 +76,28 @@ class RecordFile(ABC):
         self.notes: list[str] = []
         self._file = file
         self._options = options
-        self._landmarks: list[Landmark] | None = None  # of all blocks, once the file was read to its end
+        self._limits = ReadLimits.of(options)
+        self._recalled: list[Landmark] | None = None  # the landmarks of an earlier reading
+        self._ranges_of_lines: LineRanges | None = None
         with self._reader() as reader:
             self._compression = reader.compression
             head, whole = self._read_head(reader)
         self._preamble = self._look(head, whole)
         if whole and not head[len(self._preamble) :].strip():
             self.notes.append("empty: no documents")
+        if self.leaves_landmarks and self.size and self._is_plain() and Path(file.path).is_file():
+            longest = options.largest_record or LARGEST_RECORD
+            self._ranges_of_lines = LineRanges(file, len(self._preamble), self.size, RANGE * BLOCK, longest)
+
+    def _is_plain(self) -> bool:
+        return self._compression is None and self._file.fs is None
 
     @abstractmethod
     def _look(self, head: bytes, whole: bool) -> bytes:
-        """Learn what is needed from the beginning of the file (all of it if `whole`); returns the preamble."""
+        """Read what is needed from the beginning of the file (all of it if `whole`); returns the preamble."""
 
     def _is_enough(self, head: bytes) -> bool:
-        """Whether `_look` can make do with this beginning of the file; it is a megabyte at least."""
+        """Whether this beginning of the file, a megabyte at least, is enough for `_look`."""
         return True
 
     @abstractmethod
@@ -93,11 +105,15 @@ class RecordFile(ABC):
         """Where each record in `data` ends. If `final`, what is left at the end is a record too."""
 
     def _cut(self, pending: bytes, block: bytes, final: bool) -> tuple[bytes, int, bytes]:
-        """Whole records, their number, and the rest; a format may know a faster way than `_ends`."""
+        """Whole records, their number, and the rest; a format may have a faster way than `_ends`."""
         data = pending + block if pending else block
         ends = self._ends(data, final)
         cut = int(ends[-1]) if len(ends) else 0
         return data[:cut], len(ends), data[cut:]
+
+    def _next_record(self, data: bytes) -> int | None:
+        """Where the next record begins in bytes from the middle of one; None if it is not there."""
+        return None
 
     @abstractmethod
     def parse(self, chunk: Chunk) -> Parsed:
@@ -105,15 +121,21 @@ class RecordFile(ABC):
 
     def chunks(self, rows: Rows | None = None) -> Iterator[Chunk]:
         """Blocks of whole records, or only the records of the given rows."""
-        if rows is not None and self._landmarks is not None and self._options.batch_size is None:
-            for located in locate_rows(self._landmarks, rows, BLOCK):
+        in_batches = self._options.batch_size is not None
+        if rows is not None and self.landmarks is not None and not in_batches:
+            for located in locate_rows(self.landmarks, rows, BLOCK):
                 yield Chunk(int(located.rows[0]), located, located.nbytes)
+            return
+        if rows is None and self._ranges_of_lines is not None and not in_batches:
+            self._file.open().close()  # refuses a file that has changed
+            for wanted in self._ranges_of_lines.ranges:
+                yield Chunk(0, wanted, wanted.stop - wanted.start)
             return
         with self._reader() as reader:
             if rows is not None:
                 yield from self._select(reader, rows)
                 return
-            for piece in self._noted(self._pieces(reader)):
+            for piece in self._pieces(reader):
                 if piece.damage is not None:
                     where = self.locate(piece.first_row)
                     reject = Reject(self.name, where, piece.damage, excerpt(piece.data))
@@ -126,78 +148,96 @@ class RecordFile(ABC):
 
     @property
     def landmarks(self) -> list[Landmark] | None:
-        """Where the blocks of the file stand; None: it was not read to its end, or is of a kind that has none."""
-        return self._landmarks
+        """The offsets of the file's blocks; None if it was not read to its end, or is compressed or remote."""
+        if self._recalled is None and self._ranges_of_lines is not None:
+            self._recalled = self._ranges_of_lines.landmarks()
+        return self._recalled
+
+    def find_landmarks(self) -> None:
+        """Read the ranges that were not read yet, so that `landmarks` are known."""
+        if self._ranges_of_lines is not None:
+            self._ranges_of_lines.first_row(len(self._ranges_of_lines.ranges))
+
+    @property
+    def reads_in_parse(self) -> bool:
+        """Whether the position of every row is known."""
+        return self.landmarks is not None
 
     def recall(self, landmarks: list[Landmark]) -> None:
-        """Take over the landmarks of an earlier reading; the caller knows that the file has not changed since."""
-        if self.leaves_landmarks and self._compression is None and self._file.fs is None:
-            self._landmarks = landmarks
+        """Use the landmarks of an earlier reading; the caller knows that the file has not changed since."""
+        if self.leaves_landmarks and self._is_plain():
+            self._recalled = landmarks
 
-    def copy(self, keep: Mask, folder: Path) -> int:
+    def copy(self, keep: Mask, folder: Path, budget: CopyBudget = ALONE) -> int:
         """Write the preamble and the kept records as they are, compressed like the input."""
+        landmarks = self.landmarks
+        if landmarks is not None:
+            return self._copy_blocks(blocks_of(landmarks), keep, folder, budget)
         written = 0
         with self._reader() as reader, replacing(folder / self.kept_name, self._compression) as out:
             out.write(self._preamble)
-            pieces: Iterator[tuple[int, bytes]]
-            if self._landmarks is None:
-                pieces = map(partial(self._kept, keep), self._pieces(reader))
-            else:
-                pieces = map_in_order(lambda mark: self._kept(keep, self._read_piece(mark)), self._landmarks, _COPYING)
-            for count, data in pieces:
+            for piece in self._pieces(reader):
+                budget.check(piece.nbytes)
+                count, data = self._kept(keep, piece)
                 written += count
                 out.write(data)
         return written
+
+    def copy_records(
+        self,
+        folder: Path,
+        keep: Mask,
+        edit: Callable[[int, bytes], bytes],
+        edit_preamble: Callable[[bytes], bytes] = lambda preamble: preamble,
+    ) -> None:
+        """Write the preamble and the kept records, each as `edit(row, record)`, compressed like the input."""
+        with self._reader() as reader, replacing(folder / self.kept_name, self._compression) as out:
+            out.write(edit_preamble(self._preamble))
+            for piece in self._pieces(reader):
+                known = keep[piece.first_row : piece.first_row + piece.count]
+                if not known.any():
+                    continue
+                starts = [0, *self._ends(piece.data, True).tolist()]
+                for index in np.flatnonzero(known).tolist():
+                    out.write(edit(piece.first_row + index, piece.data[starts[index] : starts[index + 1]]))
+
+    def _copy_blocks(self, blocks: Offsets, keep: Mask, folder: Path, budget: CopyBudget) -> int:
+        """Copy the kept lines of all blocks on several threads."""
+        from roughly.kernels.line_copy import copy_lines
+
+        largest = int(blocks[:, 3].max(initial=1))
+        threads = max(1, min(budget.threads, budget.memory // largest))
+        with self._file.open() as source, replacing(folder / self.kept_name) as out:
+            end = out.write(self._preamble)
+            out.flush()
+            for first in range(0, len(blocks), _COPIED_AT_ONCE * threads):
+                some = blocks[first : first + _COPIED_AT_ONCE * threads]
+                budget.check(int(some[:, 3].sum()))
+                end = copy_lines(source.fileno(), out.fileno(), some, keep, end, threads)
+                if end < 0:
+                    raise InputError(f"{self.name}: changed while it was being read; run again when it is complete")
+        return int(np.count_nonzero(keep[: int((blocks[:, 0] + blocks[:, 1]).max(initial=0))]))
 
     def stamp(self) -> int:
         """When the input was last changed."""
         return self._file.changed or 0
 
     def locate(self, row: int) -> str:
-        """The record's number as people count, from 1."""
+        """The record's number, from 1."""
         return f"{self.unit} {row + 1}"
 
-    def _noted(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
-        """The same pieces; when the last has gone by, where they stand is known."""
-        landmarks: list[Landmark] = []
-        offset = len(self._preamble)
-        for piece in pieces:
-            landmarks.append(Landmark(piece.first_row, piece.count, offset, len(piece.data)))
-            offset += len(piece.data)
-            yield piece
-        is_plain = self._compression is None and self._file.fs is None and offset == self.size
-        if self.leaves_landmarks and is_plain and all(mark.count for mark in landmarks):
-            self._landmarks = landmarks
-
-    def _read_piece(self, mark: Landmark) -> Piece:
-        with self._file.open() as file:
-            file.seek(mark.offset)
-            data = file.read(mark.nbytes)
-        return Piece(mark.first_row, mark.count, data, mark.nbytes, is_last=mark.offset + mark.nbytes == self.size)
-
-    def _read_located(self, located: Located) -> Records:
-        """The wanted records, read by whoever calls this."""
-        rows, found = located.rows, []
-        for mark in located.blocks:
-            piece = self._read_piece(mark)
-            first, last = np.searchsorted(rows, [mark.first_row, mark.first_row + mark.count])
-            wanted = np.zeros(mark.count, np.bool_)
-            wanted[rows[first:last] - mark.first_row] = True
-            found.append(b"".join(self._ranges(piece, wanted)))
-        return Records(b"".join(found), len(rows), rows, is_last=True)
-
     def _reader(self) -> Reader:
-        return Reader(self._file.open(), self.name)
+        return Reader(self._file.open(), self.name, self._limits)
 
     def _read_head(self, reader: Reader) -> tuple[bytes, bool]:
-        """The first block, or more if that is not enough; and whether that is all there is."""
+        """The first block, or more if that is not enough; and whether that is the whole file."""
         head, size = b"", BLOCK // 4
         while True:
             block = reader.read_block(size)
             head += block
             if len(block) < size:
                 return head, True
-            if self._is_enough(head) or len(head) > LONGEST_RECORD:
+            if self._is_enough(head) or len(head) > self._limits.record:
                 return head, False
             size = len(head)
 
@@ -209,14 +249,47 @@ class RecordFile(ABC):
             at_end = len(block) < size
             data, count, pending = self._cut(pending, block, final=at_end and reader.damage is None)
             if count:
-                yield Piece(row, count, data, reader.position - used, at_end)
+                yield from self._within_limits(Piece(row, count, data, reader.position - used, at_end))
                 row, used = row + count, reader.position
-            if len(pending) > LONGEST_RECORD:
-                reader.damage = f"no end within {LONGEST_RECORD >> 30} GB; the rest of the file was not read"
-                at_end = True
+            if len(pending) > self._limits.record and not at_end:
+                beginning, pending = pending[:BLOCK], b""
+                at_end, pending = self._skip(reader) if self.can_skip else (True, b"")
+                yield Piece(row, 0, beginning, reader.position - used, damage=self._too_long())
+                row, used = row + 1, reader.position
             size = max(BLOCK, len(pending))  # doubling: a huge record costs linear time
         if reader.damage is not None:
             yield Piece(row, 0, pending[:BLOCK], reader.position - used, damage=reader.damage)
+
+    def _too_long(self) -> str:
+        return self._limits.too_long() + ("" if self.can_skip else "; what follows it was not read either")
+
+    def _within_limits(self, piece: Piece) -> Iterator[Piece]:
+        """The piece, without the records that are too long."""
+        if len(piece.data) <= self._limits.record:
+            yield piece
+            return
+        starts = np.concatenate([[0], self._ends(piece.data, True)])[: piece.count + 1]
+        edges = [0]
+        for index in np.flatnonzero(np.diff(starts) > self._limits.record).tolist():
+            edges += [index, index + 1]
+        for number, (first, last) in enumerate(zip(edges, [*edges[1:], piece.count], strict=True)):
+            data = piece.data[starts[first] : starts[last]]
+            if number % 2:
+                yield Piece(piece.first_row + first, 0, data[:BLOCK], len(data), damage=self._limits.too_long())
+            elif last > first:
+                is_last = piece.is_last and last == piece.count
+                yield Piece(piece.first_row + first, last - first, data, len(data), is_last)
+
+    def _skip(self, reader: Reader) -> tuple[bool, bytes]:
+        """Skip the rest of a record; returns whether the file has ended, and the beginning of the next record."""
+        tail = b""
+        while block := reader.read_block(BLOCK):
+            data = tail + block
+            start = self._next_record(data)
+            if start is not None:
+                return False, data[start:]
+            tail = data[-_OVERLAP:]
+        return True, b""
 
     def _batches(self, piece: Piece, most: int) -> Iterator[Chunk]:
         starts = np.concatenate([[0], self._ends(piece.data, True)])[: piece.count + 1]
@@ -250,7 +323,7 @@ class RecordFile(ABC):
             yield _selected(texts, numbers, reader.position - used)
 
     def _kept(self, keep: Mask, piece: Piece) -> tuple[int, bytes]:
-        """How many of a piece's records stay, and their bytes."""
+        """The number of a piece's kept records, and their bytes."""
         kept = np.zeros(piece.count, np.bool_)
         known = keep[piece.first_row : piece.first_row + piece.count]
         kept[: len(known)] = known
@@ -265,6 +338,32 @@ class RecordFile(ABC):
         starts = np.concatenate([[0], self._ends(piece.data, True)])
         edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8)))
         return [data[start:stop] for start, stop in starts[edges].reshape(-1, 2).tolist()]
+
+
+class RecordByRecord(RecordFile):
+    """A file whose records are parsed one at a time."""
+
+    def parse(self, chunk: Chunk) -> Parsed:
+        """Documents of the chunk's records."""
+        records: Records = chunk.data
+        if records.reject is not None:
+            return Parsed(nothing(), [records.reject])
+        ends = self._ends(records.data, True)
+        collector = Collector(self.kept_name)
+        start = 0
+        for row, end in zip(row_numbers(chunk, len(ends)).tolist(), ends.tolist(), strict=True):
+            record, start = records.data[start:end], end
+            try:
+                self._add(row, record, collector)
+            except MemoryError:
+                raise
+            except Exception as error:
+                collector.rejects.append(Reject(self.name, self.locate(row), reason_of(error), excerpt(record)))
+        return collector.parsed()
+
+    @abstractmethod
+    def _add(self, row: int, record: bytes, collector: Collector) -> None:
+        """Add the document of one record, or a reject; an error becomes a reject."""
 
 
 def _selected(texts: list[bytes], numbers: list[int], nbytes: int) -> Chunk:

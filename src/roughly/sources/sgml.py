@@ -1,30 +1,32 @@
 """Collections in SGML: TREC (`<DOC><DOCNO>…`) and Reuters-21578 (`<REUTERS … NEWID="1">`).
 
-These files are not SGML that a parser would take: no DTD, no escapes in some collections, tags in others.
-Elements are therefore found by name. The text is what `<TEXT>` holds, or all but the header elements where
-there is none, as in web collections. A text with tags in it is marked as markup; one without has its
-entities resolved. In Reuters the text is `<BODY>`, and where there is none, the title is all there is.
+These files are not SGML that a parser would accept: no DTD, no escapes in some collections, tags in others.
+Elements are therefore found by name. The text is the content of `<TEXT>`, or everything but the header elements if
+there is none, as in web collections. A text with tags in it is marked as markup; one without has its entities resolved.
+In Reuters the text is `<BODY>`, or the title if there is none.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
 from roughly.errors import InputError
 from roughly.model import Reject
-from roughly.sources.collector import Collector, excerpt, nothing
+from roughly.sources.collector import Collector, excerpt
 from roughly.sources.encoding import decode_text
-from roughly.sources.part import Chunk, Parsed
-from roughly.sources.records import Offsets, RecordFile, Records, row_numbers
+from roughly.sources.records import Offsets, RecordByRecord
 
 _START = re.compile(rb"<(?:[Dd][Oo][Cc]|[Rr][Ee][Uu][Tt][Ee][Rr][Ss])(?:\s[^>]*)?>")
 _END = re.compile(rb"</(?:[Dd][Oo][Cc]|[Rr][Ee][Uu][Tt][Ee][Rr][Ss])\s*>\s*")
 _ATTRIBUTE = re.compile(r"""\b([A-Za-z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_HUGE_NUMBER = re.compile(r"&#[0-9]{100,};?")  # of a character; Python refuses to read it
 _LONGEST_PREAMBLE = 1 << 20
+_LONGEST_TAG = 1 << 14
 _ADDRESS = re.compile(r"https?://\S+")
 _ID_ELEMENTS = ("docno", "docid")
 _ID_ATTRIBUTES = ("newid", "id", "docid")
@@ -33,27 +35,14 @@ _DATES = ("date", "date_time", "datetime", "date1", "dd")
 _HEADERS = (*_ID_ELEMENTS, "docoldno", "dochdr", "doctype", *_TITLES, *_DATES)
 
 
-class Sgml(RecordFile):
+class Sgml(RecordByRecord):
     """A file of `<DOC>` or `<REUTERS>` elements."""
 
     format = "sgml"
     unit = "document"
 
-    def parse(self, chunk: Chunk) -> Parsed:
-        """Documents of the chunk's elements."""
-        records: Records = chunk.data
-        if records.reject is not None:
-            return Parsed(nothing(), [records.reject])
-        ends = self._ends(records.data, True)
-        collector = Collector(self.kept_name)
-        start = 0
-        for row, end in zip(row_numbers(chunk, len(ends)).tolist(), ends.tolist(), strict=True):
-            self._add(row, records.data[start:end], collector)
-            start = end
-        return collector.parsed()
-
     def _add(self, row: int, record: bytes, collector: Collector) -> None:
-        starts = list(_START.finditer(record))
+        starts = list(_START.finditer(record, 0, _last_tag(record)))
         end = _END.search(record)
         if len(starts) != 1 or end is None or end.start() < starts[0].end():
             reason = "its end tag is missing" if starts else "its start tag is missing"
@@ -85,34 +74,72 @@ class Sgml(RecordFile):
                 ends.append(len(data))
         return np.array(ends, np.int64)
 
+    def _next_record(self, data: bytes) -> int | None:
+        end = _END.search(data)
+        return end.end() if end else None
+
     def _is_enough(self, head: bytes) -> bool:
-        return _START.search(head) is not None or len(head) >= _LONGEST_PREAMBLE
+        return _START.search(head, 0, _last_tag(head)) is not None or len(head) >= _LONGEST_PREAMBLE
 
     def _look(self, head: bytes, whole: bool) -> bytes:
-        first = _START.search(head)
+        first = _START.search(head, 0, _last_tag(head))
         if first is None and head.strip():
             raise InputError(
                 f"{self.name}: has no <DOC> and no <REUTERS> in its first {len(head)} bytes; "
-                f"if it is another format, say which: --format"
+                f"if it is another format, name it: --format"
             )
         return head[: first.start()] if first else b""
 
 
 def _attributes(tag: str) -> dict[str, str]:
-    return {name.lower(): double or single or bare for name, double, single, bare in _ATTRIBUTE.findall(tag)}
+    found = _ATTRIBUTE.findall(tag, 0, _LONGEST_TAG)
+    return {name.lower(): double or single or bare for name, double, single, bare in found}
+
+
+def _last_tag(content: bytes | str) -> int:
+    """The offset after the last tag: a search for tags that goes no further takes linear time."""
+    return content.rfind(">" if isinstance(content, str) else b">") + 1  # type: ignore[arg-type]
+
+
+def _elements(content: str, name: str, attributes: bool = True) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """The start tag and the end tag of each element of this name.
+
+    One expression for both tags would look for the end again and again where there is none.
+    """
+    start_tag = re.compile(rf"<{name}(?:\s[^>]*)?>" if attributes else f"<{name}>", re.IGNORECASE)
+    end_tag = re.compile(rf"</{name}\s*>" if attributes else f"</{name}>", re.IGNORECASE)
+    at, stop = 0, _last_tag(content)
+    while (start := start_tag.search(content, at, stop)) and (end := end_tag.search(content, start.end(), stop)):
+        yield start, end
+        at = end.end()
 
 
 def _element(content: str, name: str) -> str | None:
-    """What the elements of this name hold, joined; None if there are none."""
-    found = re.findall(rf"<{name}(?:\s[^>]*)?>(.*?)</{name}\s*>", content, re.DOTALL | re.IGNORECASE)
+    """The contents of the elements of this name, joined; None if there are none."""
+    found = [content[start.end() : end.start()] for start, end in _elements(content, name)]
     return "\n".join(found) if found else None
 
 
+def _without(content: str, names: tuple[str, ...], attributes: bool = True) -> str:
+    """The content without the elements of these names."""
+    for name in names:
+        pieces, at = [], 0
+        for start, end in _elements(content, name, attributes):
+            pieces.append(content[at : start.start()])
+            at = end.end()
+        content = "".join([*pieces, content[at:]])
+    return content
+
+
+def _unescape(text: str) -> str:
+    return html.unescape(_HUGE_NUMBER.sub("\ufffd", text))
+
+
 def _first(content: str, names: tuple[str, ...]) -> str | None:
-    """The first of these elements that is there and not empty, as plain words."""
+    """The first of these elements that exists and is not empty, as plain text."""
     for name in names:
         found = _element(content, name)
-        words = " ".join(html.unescape(_TAG.sub(" ", found)).split()) if found else ""
+        words = " ".join(_unescape(_TAG.sub(" ", found)).split()) if found else ""
         if words:
             return words
     return None
@@ -121,20 +148,15 @@ def _first(content: str, names: tuple[str, ...]) -> str | None:
 def _trec_text(content: str) -> tuple[str, bool]:
     text = _element(content, "text")
     if text is None:
-        text = content
-        for name in _HEADERS:
-            text = re.sub(rf"<{name}(?:\s[^>]*)?>.*?</{name}\s*>", "", text, flags=re.DOTALL | re.IGNORECASE)
+        text = _without(content, _HEADERS)
     if _TAG.search(text):
         return text.strip(), True
-    return html.unescape(text).strip(), False
+    return _unescape(text).strip(), False
 
 
 def _reuters_text(content: str, title: str | None) -> tuple[str, bool]:
-    """Tags are gone once the body is cut out; what looks like one is an escaped company name."""
+    """(text, false): tags outside the body are removed, and what looks like one inside is an escaped company name."""
     body = _element(content, "body")
     if body is None:
-        inside = _element(content, "text") or ""
-        for name in ("title", "dateline", "author"):
-            inside = re.sub(rf"<{name}>.*?</{name}>", "", inside, flags=re.DOTALL | re.IGNORECASE)
-        body = inside
-    return html.unescape(body).strip() or title or "", False
+        body = _without(_element(content, "text") or "", ("title", "dateline", "author"), attributes=False)
+    return _unescape(body).strip() or title or "", False

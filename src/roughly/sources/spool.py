@@ -1,4 +1,4 @@
-"""What can be read only once, put on disk so that it can be read again.
+"""Input that can be read only once, stored on disk so that it can be read again.
 
 Standard input is stored byte for byte. Iterables of strings or mappings become a Parquet file, a bounded
 number of rows at a time. Mappings need not agree: a column may be missing in some, and where the types of a
@@ -9,7 +9,7 @@ is then rejected like any other null.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,7 +23,8 @@ from roughly.sources.encoding import clean
 from roughly.sources.streams import compression_of, replacing
 
 _ROWS = 10_000
-_LETTERS = 16 << 20  # characters of text in one go
+_BYTES = 4 << 20  # of a batch, as stored
+_LETTERS = 16 << 20  # characters of text at a time
 _JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 _UNLIKE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError)
 
@@ -40,7 +41,7 @@ def spool_stream(stream: BinaryIO, folder: Path, name: str) -> Path:
 
 
 def spooled(folder: Path, name: str) -> Path | None:
-    """What `spool_stream` stored under this name before, whole."""
+    """The complete file that `spool_stream` stored under this name, if any."""
     return next((path for end in ("", ".gz", ".zst") if (path := folder / f"{name}{end}").exists()), None)
 
 
@@ -50,6 +51,15 @@ def spool_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Pa
         for batch in batches:
             if batch.num_rows:
                 writer.write_batch(batch)
+
+
+def table_of_records(records: Sequence[object], text_column: str | None) -> pa.Table | None:
+    """Strings or mappings as a table; None where they are too many to be in memory twice."""
+    if not records or len(records) > _ROWS:
+        return None
+    tables = _tables(records, text_column)
+    first = next(tables)
+    return first if next(tables, None) is None else None
 
 
 def spool_records(records: Iterable[object], text_column: str | None, path: Path) -> None:
@@ -66,7 +76,30 @@ def spool_records(records: Iterable[object], text_column: str | None, path: Path
             while table is not None and table.schema == schema:
                 writer.write_table(table)
                 table = next(tables, None)
-    _join(pieces, path)
+    if len(pieces) == 1:
+        pieces[0].replace(path)
+        return
+    join_pieces(pieces, path)
+    for piece in pieces:
+        piece.unlink()
+
+
+def join_pieces(pieces: Sequence[Path], path: Path) -> None:
+    """Make one Parquet file of several, whose schemas may differ."""
+    from roughly.sources.parquet import write_kept
+
+    schema = _common_schema([pq.read_schema(piece) for piece in pieces])
+    batches = (_as_schema(batch, schema) for piece in pieces for batch in batches_of(piece))
+    write_kept(batches, schema, path)
+
+
+def batches_of(path: Path) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file with all columns, a few megabytes at a time."""
+    with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+        for index in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(index)
+            size = max(1, min(_ROWS, _BYTES * group.num_rows // max(1, group.total_byte_size)))
+            yield from file.iter_batches(size, row_groups=[index], use_threads=False)
 
 
 def _tables(records: Iterable[object], text_column: str | None) -> Iterator[pa.Table]:
@@ -119,25 +152,9 @@ def _as_text(value: Any) -> str | None:
     return clean(value) if isinstance(value, str) else orjson.dumps(value, default=str, option=_JSON).decode()
 
 
-def _join(pieces: list[Path], path: Path) -> None:
-    """Make one file of the pieces, whose schemas differ if there is more than one."""
-    if len(pieces) == 1:
-        pieces[0].replace(path)
-        return
-    schema = _common_schema([pq.read_schema(piece) for piece in pieces])
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        for piece in pieces:
-            with pq.ParquetFile(piece) as file:
-                for batch in file.iter_batches(_ROWS):
-                    yield _as_schema(batch, schema)
-
-    spool_batches(batches(), schema, path)
-    for piece in pieces:
-        piece.unlink()
-
-
 def _common_schema(schemas: list[pa.Schema]) -> pa.Schema:
+    if all(schema.equals(schemas[0]) for schema in schemas):
+        return schemas[0]
     fields: dict[str, pa.DataType] = {}
     for schema in schemas:
         for field in schema:

@@ -1,18 +1,22 @@
-"""Bytes in and out of files, whatever they are compressed with.
+"""Reading and writing files of any compression.
 
-`Reader` hands out the decompressed bytes of a file in order. The compression is told by the first bytes, not
-by the name. Gzip and zstd files may have many members (frames), and the reader knows where each begins in the
-file, so a WARC record can be copied without being compressed again. A file that is cut short or damaged is
-not an exception: all bytes before the damage come out, then the end, and `damage` says what and where.
+`Reader` returns the decompressed bytes of a file in order. The first bytes show the compression, not the name. Gzip and
+zstd files may have many members (frames), and the reader knows where each begins in the file, so a WARC record can be
+copied without being compressed again. A truncated or damaged file is not an exception: all bytes before the damage are
+returned, then the end, and `damage` says what and where. So does a file that unpacks to a multiple of its size that no
+honest file reaches (`read_limits`).
 
-`replacing` writes a file beside its final name and renames it when all went well, so that nobody ever sees
-half a file. The same input always gives the same bytes: no time stamp goes into a gzip header.
+`replacing` writes a file under a temporary name and renames it when all went well, so that nobody ever sees half a
+file. The same input always gives the same bytes: a gzip header has no time stamp.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
+import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +26,8 @@ import zstandard
 from isal import igzip, isal_zlib
 
 from roughly.errors import DiskFull, InputError, OutputError
+from roughly.sources.read_limits import NO_LIMITS, ReadLimits
+from roughly.sources.zstd_frame import ZstdFrame
 
 Compression = Literal["gzip", "zstd"]
 
@@ -30,9 +36,10 @@ _MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "z
 _SKIPPABLE_FRAME = range(0x184D2A50, 0x184D2A60)  # zstd frames that hold no data
 _GZIP_ERROR = cast(type[Exception], isal_zlib.error)
 _RAW_BLOCK = 1 << 17
-_ZSTD_STEP = 1 << 14  # zstandard cannot be told how much to put out, so it is given little at a time
-_LONGEST_WINDOW = 1 << 31  # what `zstd --long=31` needs
-_GZIP_LEVEL = 2  # of isal's 0 to 3; 3 is three times slower for 8 % less
+_UNSUSPICIOUS = 1 << 30  # bytes that a file may unpack to, however small it is
+_SALVAGED = 1 << 12  # bytes of damaged gzip at a time
+_LONG_NAME = 240
+_GZIP_LEVEL = 2  # isal has 0 to 3; 3 is three times slower for 8 % less
 _ZSTD_LEVEL = 3
 
 
@@ -49,15 +56,19 @@ def compression_of(head: bytes) -> Compression | None:
 class Reader:
     """The decompressed bytes of one file, once, in order."""
 
-    def __init__(self, raw: BinaryIO, name: str) -> None:
+    def __init__(self, raw: BinaryIO, name: str, limits: ReadLimits = NO_LIMITS) -> None:
         self.name = name
-        self.damage: str | None = None  # why the bytes ended early
+        self._limits = limits
+        self.damage: str | None = None  # why the data ended early
         self._raw = raw
         self._input = b""  # read from the file, not yet decompressed
         self._read = 0  # bytes read from the file
         self._at_end = False
         self._ready = b""  # decompressed, not yet handed out
-        self._is_fresh = True  # nothing of the member was decompressed yet
+        self._is_fresh = True  # whether nothing of the member was decompressed yet
+        self._start = 0  # of the member in the file
+        self._made = 0  # bytes decompressed from the member
+        self._made_before = 0  # and from those before it
         try:
             self._refill()
             self.compression = compression_of(self._input)
@@ -90,7 +101,7 @@ class Reader:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def member_start(self) -> int | None:
-        """Where the next byte's member begins in the file; None if that byte stands inside a member."""
+        """The offset of the next byte if a member begins there; None inside a member."""
         if self.compression is None:
             return self.position
         while not (self._ready or self._is_fresh or self._ended() or self._member.eof):
@@ -98,7 +109,7 @@ class Reader:
         return None if self._ready else self.position
 
     def close(self) -> None:
-        """Close the file below."""
+        """Close the underlying file."""
         self._raw.close()
 
     def __enter__(self) -> Reader:
@@ -131,7 +142,7 @@ class Reader:
     def _new_member(self) -> Any:
         if self.compression == "gzip":
             return isal_zlib.decompressobj(wbits=31)
-        return zstandard.ZstdDecompressor(max_window_size=_LONGEST_WINDOW).decompressobj()
+        return ZstdFrame(self._limits.window)
 
     def _ended(self) -> bool:
         return self.damage is not None or self._member is None
@@ -150,25 +161,55 @@ class Reader:
             return
         self._is_fresh = False
         try:
-            if self.compression == "gzip":
-                self._ready = self._member.decompress(self._input, size)
-                self._input = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
-            else:
-                given, rest = self._input[:_ZSTD_STEP], self._input[_ZSTD_STEP:]
-                self._ready = self._member.decompress(given)
-                self._input = self._member.unused_data + rest if self._member.eof else rest
+            self._ready = self._member.decompress(self._input, size)
+            self._input = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
         except (_GZIP_ERROR, zstandard.ZstdError) as error:
             self.damage = f"damaged {self.compression} near byte {self.position}: {error}"
+            if self.compression == "gzip":
+                self._ready = self._salvage()
+        self._made += len(self._ready)
+        made = self._made_before + self._made
+        if made > _UNSUSPICIOUS and made > self._limits.ratio * self.position:
+            self.damage = (
+                f"unpacks to more than {self._limits.ratio} times its size, at byte {self.position}; the rest was not "
+                "read. If the file is not made to do harm, raise --largest-ratio"
+            )
+
+    def _salvage(self) -> bytes:
+        """What a damaged gzip member holds beyond what was returned: the step that failed has lost its output.
+
+        The member is decompressed again, in steps that become smaller near the damage.
+        """
+        member, pieces, made, step = zlib.decompressobj(wbits=31), [], 0, _SALVAGED
+        self._raw.seek(self._start)
+        data = b""
+        while data := data or self._fetch(_RAW_BLOCK):
+            before = member.copy()
+            try:
+                piece = member.decompress(data[:step])
+            except zlib.error:
+                if step == 1:
+                    break
+                member, step = before, step // 2
+                continue
+            data = data[step:]
+            if made + len(piece) > self._made:
+                pieces.append(piece[max(0, self._made - made) :])
+            made += len(piece)
+            if member.eof:
+                break
+        return b"".join(pieces)
 
     def _begin_member(self) -> None:
         while len(self._input) < 4 and not self._at_end:
             self._refill()
         if compression_of(self._input) == self.compression:
             self._member, self._is_fresh = self._new_member(), True
+            self._start, self._made_before, self._made = self.position, self._made_before + self._made, 0
         elif self._input.strip(b"\0"):
             self.damage = f"bytes after the end of the {self.compression} data, at byte {self.position}"
         else:
-            self._input = b""  # padding with zeros, as tapes and block devices leave it
+            self._input = b""  # padding with zeros, as on tapes and block devices
 
 
 def _check_name(name: str, head: bytes, found: Compression | None) -> None:
@@ -183,7 +224,7 @@ def _check_name(name: str, head: bytes, found: Compression | None) -> None:
 @contextmanager
 def replacing(path: Path, compression: Compression | None = None) -> Iterator[BinaryIO]:
     """Write `path` under another name and rename it at the end; nothing is left of it after an error."""
-    unfinished = path.with_name(f".{path.name}.part")
+    unfinished = path.with_name(unfinished_name(path.name))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         raw = unfinished.open("wb")
@@ -196,8 +237,14 @@ def replacing(path: Path, compression: Compression | None = None) -> Iterator[Bi
     except BaseException as error:
         unfinished.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(f"{path}: no room left on the disk; free some and run again") from error
+            raise DiskFull(f"{path}: no space left on the disk; free some and run again") from error
         raise
+
+
+def unfinished_name(name: str) -> str:
+    """A name beside the file's own; of a long one only a digest fits into the system's 255 bytes."""
+    encoded = os.fsencode(name)
+    return f".{name if len(encoded) < _LONG_NAME else hashlib.sha256(encoded).hexdigest()}.part"
 
 
 @contextmanager

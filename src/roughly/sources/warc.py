@@ -2,8 +2,8 @@
 
 A row is a record of any kind, so it finds the record again. Documents are responses and resources that are
 HTML, XHTML or plain text, and the plain text that was converted from such; all other records are neither
-documents nor rejects. `copy` keeps the records whose documents stay and everything that was never a document,
-except the requests and metadata that belong to a page that goes.
+documents nor rejects. `copy` keeps the records of kept documents and everything that was never a document, except the
+requests and metadata of removed pages.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from roughly.errors import InputError
 from roughly.model import Reject
 from roughly.settings import ReadOptions
 from roughly.sources.archive import Archive, ArchiveRecord
-from roughly.sources.collector import Collector, excerpt
+from roughly.sources.collector import Collector, excerpt, reason_of
 from roughly.sources.encoding import charset_in_html, decode_text
 from roughly.sources.files import File
 from roughly.sources.http import is_http, media_type, read_payload
 from roughly.sources.pages import DOCUMENTS, HTML, Plan, copy_bytes, document_type
-from roughly.sources.part import Chunk, Mask, Parsed, Rows
+from roughly.sources.part import ALONE, Chunk, CopyBudget, Mask, Parsed, Rows
+from roughly.sources.read_limits import ReadLimits
 from roughly.sources.streams import Reader, replacing
 
 _BYTES = 4 << 20
-_LONGEST_PAGE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPage:
-    """A record that is a document, as it stands in the archive."""
+    """A record that is a document, as it is in the archive."""
 
     row: int
     fields: dict[str, str]
@@ -41,7 +41,7 @@ class ArchivedPage:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What `parse` gets: pages, and what was found broken on the way."""
+    """The input of `parse`: pages, and broken records found on the way."""
 
     pages: list[ArchivedPage]
     rejects: list[Reject]
@@ -59,12 +59,15 @@ class WebArchive:
         self.notes: list[str] = []
         self._file = file
         self._options = options
+        self._limits = ReadLimits.of(options)
         with self._reader() as reader:
             first = next(iter(Archive(reader)), None)
         if first is None:
             self.notes.append("empty: no documents")
         elif first.problem is not None:
-            raise InputError(f"{self.name}: does not begin like a WARC or ARC file; say what it is: --format")
+            raise InputError(
+                f"{self.name}: does not begin like a WARC or ARC file ({first.problem}); name the format: --format"
+            )
 
     def chunks(self, rows: Rows | None = None) -> Iterator[Chunk]:
         """Pages, about 4 MB together; with `rows`, only those."""
@@ -93,27 +96,29 @@ class WebArchive:
         for page in chunk.data.pages:
             try:
                 self._add(page, collector)
-            except InputError as error:
+            except MemoryError:
+                raise
+            except Exception as error:
                 collector.rejects.append(
-                    Reject(self.name, self.locate(page.row), str(error), page.fields.get("warc-target-uri", ""))
+                    Reject(self.name, self.locate(page.row), reason_of(error), page.fields.get("warc-target-uri", ""))
                 )
         return collector.parsed()
 
     def revisits(self) -> Iterator[tuple[str, str | None]]:
         """Pages that the crawler found unchanged and did not store again: (url, the url that it refers to).
 
-        Where the record tells its media type, only those that could be documents.
+        If the record names its media type, only those that could be documents.
         """
         with self._reader() as reader:
             for record in Archive(reader):
                 url = record.fields.get("warc-target-uri", "").strip("<>")
                 media = media_type(record.peek()) if is_http(record.peek()) else None
-                summary = media is None or media in DOCUMENTS
-                if record.fields.get("warc-type", "").lower() == "revisit" and url and summary:
+                is_page = media is None or media in DOCUMENTS
+                if record.fields.get("warc-type", "").lower() == "revisit" and url and is_page:
                     yield url, record.fields.get("warc-refers-to-target-uri", "").strip("<>") or None
 
-    def copy(self, keep: Mask, folder: Path) -> int:
-        """Copy the records that stay as they are in the file, compressed as they are."""
+    def copy(self, keep: Mask, folder: Path, budget: CopyBudget = ALONE) -> int:
+        """Copy the kept records as they are in the file, compressed as they are."""
         with self._reader() as reader:
             plan = Plan.make(Archive(reader), keep)
         with self._reader() as reader:
@@ -123,6 +128,7 @@ class WebArchive:
                 return plan.documents
         with self._file.open() as source, replacing(folder / self.kept_name) as out:
             for start, stop in plan.ranges:
+                budget.check(stop - start)
                 source.seek(start)
                 copy_bytes(source, out, stop - start)
         return plan.documents
@@ -132,18 +138,18 @@ class WebArchive:
         return self._file.changed or 0
 
     def locate(self, row: int) -> str:
-        """The record's number as people count, from 1."""
+        """The record's number, from 1."""
         return f"record {row + 1}"
 
     def _reader(self) -> Reader:
-        return Reader(self._file.open(), self.name)
+        return Reader(self._file.open(), self.name, self._limits)
 
     def _collect(self, record: ArchiveRecord, group: Pages) -> int:
-        """Add the record if it is a page; returns its bytes. If the file ends inside it, `damage` will tell."""
+        """Add the record if it is a page; returns its bytes. If the file ends inside it, `damage` says so."""
         problem = record.problem
         media = document_type(record)
-        if media is not None and record.length > _LONGEST_PAGE:
-            problem = f"longer than {_LONGEST_PAGE >> 30} GB"
+        if media is not None and record.length > self._limits.record:
+            problem = self._limits.too_long()
         if problem is not None:
             group.rejects.append(Reject(self.name, self.locate(record.number), problem, excerpt(record.header)))
         elif media is not None:
@@ -158,7 +164,7 @@ class WebArchive:
         record_id = page.fields.get("warc-record-id", "").strip("<>")
         data, charset = page.block, None
         if is_http(page.block):
-            payload = read_payload(page.block)
+            payload = read_payload(page.block, self._limits)
             data, charset = payload.data, payload.charset
         is_html = page.media in HTML
         collector.add(

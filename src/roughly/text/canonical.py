@@ -1,10 +1,10 @@
 """The canonical form of a text: the tokens that two documents are compared by.
 
-Tokens are runs of letters, digits and marks in lower case; scripts written without spaces give a token a character.
-The rules stand in `docs/canonical-form.md`, the characters they apply to in the frozen table.
+Tokens are runs of letters, digits and marks in lower case; scripts written without spaces give one token per character.
+The rules are in `docs/canonical-form.md`, the characters they apply to in the frozen table.
 
-`tokenise` is the fast road: a whole Arrow column at once, hashes only. `words` and `spans` are the same rules in plain
-Python for a single text, for people to see: diffs, passages, lexicons. Tests hold the two together.
+`tokenise` is the fast way: a whole Arrow column at once, hashes only. `words` and `spans` are the same rules in plain
+Python for a single text, for what people see: diffs, passages, lexicons. Tests compare the two.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Tokens:
 
 
 def tokenise(column: pa.Array) -> Tokens:
-    """The tokens of each text of an Arrow `string` or `large_string` array, read where it lies."""
+    """The tokens of each text of an Arrow `string` or `large_string` array, without copying it."""
     from roughly.kernels import tokens
 
     table = tables.load()
@@ -53,8 +53,22 @@ def tokenise(column: pa.Array) -> Tokens:
     return Tokens(*tokens.tokenise(data, offsets, table.stage1, table.stage2))
 
 
+def characters(column: pa.Array) -> Tokens:
+    """The characters of each text's tokens, run together: what shingles of characters are made of."""
+    from roughly.kernels import tokens
+
+    table = tables.load()
+    data, offsets = buffers(column)
+    return Tokens(*tokens.characters(data, offsets, table.stage1, table.stage2))
+
+
+def units_of(column: pa.Array, unit: str) -> Tokens:
+    """What shingles are made of: the tokens of each text, or its characters."""
+    return characters(column) if unit == "character" else tokenise(column)
+
+
 def buffers(column: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The bytes of a text column and the n + 1 positions of its texts in them, without copying a byte of text."""
+    """The bytes of a text column and the n + 1 positions of its texts in them, without a copy."""
     if pa.types.is_large_string(column.type):
         kind: type[np.signedinteger] = np.int64
     elif pa.types.is_string(column.type):
@@ -68,7 +82,7 @@ def buffers(column: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int
         return np.empty(0, np.uint8), np.zeros(len(column) + 1, np.int64)
     offsets = np.frombuffer(positions, kind, len(column) + 1, column.offset * np.dtype(kind).itemsize)
     text = np.frombuffer(data if data is not None else b"", np.uint8)
-    text.flags.writeable = False  # Arrow's memory may be shared, whatever numpy thinks
+    text.flags.writeable = False  # Arrow's memory may be shared, although numpy marks it as read-only
     return text, offsets.astype(np.int64, copy=False)
 
 
@@ -82,7 +96,7 @@ def words(text: str) -> list[str]:
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Where each token of `words(text)` stands in the text: (start, end) in characters."""
+    """The position of each token of `words(text)` in the text: (start, end) in characters."""
     return [(start, end) for _, start, end in _tokens(text)]
 
 
@@ -116,7 +130,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _put_mark(token: list[int], orders: list[int], cp: int, order: int) -> None:
-    """Put a mark behind those of its run that do not order after it."""
+    """Put a mark after those of its run that do not sort after it."""
     if order == 0 or len(orders) == LONGEST_RUN:
         orders.clear()
         token.append(cp)
@@ -130,7 +144,7 @@ def _put_mark(token: list[int], orders: list[int], cp: int, order: int) -> None:
 
 @lru_cache(maxsize=4096)
 def _pieces(character: str) -> tuple[tuple[int, int, int], ...]:
-    """What a character stands for: (canonical code point, class, combining class) of each part."""
+    """The canonical sequence of a character: (canonical code point, class, combining class) of each part."""
     table = tables.load()
     cp = ord(character)
     entry = table.entry(cp)

@@ -1,20 +1,20 @@
-"""Syntactic filters: terms dropped or changed by what they look like, whatever the collection (I-Match 2002, §4.2).
+"""Syntactic filters: terms are dropped or changed by their form alone, whatever the collection (I-Match 2002, §4.2).
 
 | name | what it does |
 |---|---|
 | `sw` | drops stop words, those of the SMART list |
 | `tg5` | drops terms shorter than five characters |
 | `tl25` | drops terms longer than 25 characters |
-| `nosc` | drops terms that hold anything but letters (with their marks) and digits |
+| `nosc` | drops terms with anything but letters (with their marks) and digits |
 | `stem` | replaces a term by its stem (Porter 1980) |
 
-They apply to canonical tokens in any combination. All that drop look at the term as it stands in the text; stemming
+They apply to canonical tokens in any combination. All dropping filters see the term as it is in the text; stemming
 comes last, so the order in which filters are named does not matter. Characters are those of the composed form (NFC).
 
 A term of more than 255 bytes is judged by its beginning and has no stem.
 
-A text goes in, token hashes come out. What becomes of a term is decided once and then looked up by its number in a
-vocabulary, so a filter costs little more than tokenising. `docs/filters.md` says where this departs from the paper.
+The input is texts, the output token hashes. The result for a term is computed once and then looked up by its number in
+a vocabulary, so a filter costs little more than tokenising. `docs/filters.md` says where this departs from the paper.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import threading
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -39,7 +39,7 @@ SHORTEST = 5
 LONGEST = 25
 
 _REMEMBERED = 1 << 20
-"""Distinct terms that a thread remembers before it starts anew; about 100 bytes each."""
+"""Distinct terms that a thread caches before it starts anew; about 100 bytes each."""
 _DROPPED = 0xFFFFFFFF
 _kept = threading.local()
 
@@ -74,7 +74,7 @@ class Filters:
         return bool(self.names)
 
     def keeps(self, word: str) -> bool:
-        """Whether a canonical token, composed, stays."""
+        """Whether a canonical token, composed, is kept."""
         return not (
             ("sw" in self.names and word in stop_words())
             or ("tg5" in self.names and len(word) < SHORTEST)
@@ -83,15 +83,15 @@ class Filters:
         )
 
     def word(self, word: str) -> str | None:
-        """What becomes of a canonical token, composed: itself, its stem, or None."""
+        """The result for a canonical token, composed: itself, its stem, or None."""
         if not self.keeps(word):
             return None
         return str(make_stemmer().stemWord(word)) if "stem" in self.names and has_stem(word) else word
 
     def apply(self, column: pa.Array) -> Tokens:
-        """The tokens of each text of an Arrow `string` or `large_string` array that stay, changed where they change.
+        """The filtered tokens of each text of an Arrow `string` or `large_string` array.
 
-        Safe on any number of threads: each remembers the terms it has met.
+        Safe on any number of threads: each has a cache of terms.
         """
         if not self.names:
             return tokenise(column)
@@ -107,7 +107,7 @@ class Filters:
 
 
 class FilteredVocabulary:
-    """A vocabulary with what the filters make of each of its terms. For one thread."""
+    """A vocabulary with the filters' result for each of its terms. For one thread."""
 
     def __init__(self, filters: Filters) -> None:
         self.filters = filters
@@ -116,17 +116,17 @@ class FilteredVocabulary:
         self._stemmer = make_stemmer() if "stem" in filters.names else None
 
     def clear(self) -> None:
-        """Forget every term."""
+        """Remove every term."""
         self.vocabulary.clear()
         self._targets = np.empty(0, np.uint32)
 
     @property
     def nbytes(self) -> int:
-        """Memory that the terms take."""
+        """Memory of the terms in bytes."""
         return self.vocabulary.nbytes + self._targets.nbytes
 
     def number(self, column: pa.Array) -> Numbered:
-        """The tokens that stay, by the number in `vocabulary` of what they become."""
+        """The kept tokens, by the number in `vocabulary` of their result."""
         from roughly.kernels import frequency
 
         found = self.vocabulary.number(column)
@@ -138,7 +138,7 @@ class FilteredVocabulary:
         return Numbered(out[: offsets[-1]], offsets)
 
     def _decide(self) -> None:
-        """Find the targets of new terms. A stem that is new is a term itself, so this goes on until none is."""
+        """Find the results of new terms. A new stem is a term itself, so this repeats until there is none."""
         while (known := len(self._targets)) < len(self.vocabulary):
             terms = self.vocabulary.words(known)
             targets = np.arange(known, len(self.vocabulary), dtype=np.uint32)
@@ -151,38 +151,38 @@ class FilteredVocabulary:
     def _put_stems(
         self, stemmer: Any, terms: list[str], places: npt.NDArray[np.intp], targets: npt.NDArray[np.uint32]
     ) -> None:
-        """Point the terms at these places to their stems, numbered like any other term."""
+        """Map the terms at these positions to their stems, numbered like any other term."""
         stems = stemmer.stemWords([terms[place] for place in places])
         changed = [i for i, place in enumerate(places) if stems[i] != terms[place] and has_stem(terms[place])]
         found = self.vocabulary.number(pa.array([stems[i] for i in changed], pa.large_string()))
-        single = np.diff(found.offsets) == 1  # always so, or a term would become another number of terms
+        single = np.diff(found.offsets) == 1  # always the case, or a term would become several terms
         targets[places[changed][single]] = found.numbers[found.offsets[:-1][single]]
 
 
 @cache
 def stop_words() -> frozenset[str]:
     """The SMART list as canonical tokens: of `isn't`, both `isn` and `t`."""
-    listed = resources.files("roughly.text").joinpath("smart.txt").read_text(encoding="utf-8")
+    listed = Path(__file__).with_name("smart.txt").read_text(encoding="utf-8")
     return frozenset(words(listed))
 
 
 def is_plain(word: str) -> bool:
-    """Whether a composed token holds letters, with their marks, and decimal digits only."""
+    """Whether a composed token has only letters, with their marks, and decimal digits."""
     return word.isascii() or all(unicodedata.category(c)[0] in "LM" or unicodedata.category(c) == "Nd" for c in word)
 
 
 def is_letters(word: str) -> bool:
-    """Whether a composed token holds letters, with their marks, only."""
+    """Whether a composed token has only letters, with their marks."""
     return word.isalpha() or all(unicodedata.category(c)[0] in "LM" for c in word)
 
 
 def make_stemmer() -> Any:
-    """Porter's stemmer of 1980, as the paper has it; not to be shared between threads."""
+    """Porter's stemmer of 1980, as the paper has it; must not be shared between threads."""
     import Stemmer  # type: ignore[import-not-found]
 
-    return Stemmer.Stemmer("porter", 0)  # no cache of its own: every term is asked for once
+    return Stemmer.Stemmer("porter", 0)  # no cache of its own: every term is stemmed once
 
 
 def has_stem(word: str) -> bool:
-    """Whether a term is stemmed: not where it has one or two letters, as in Porter's own program, or is cut short."""
+    """Whether a term is stemmed: not if it has one or two letters, as in Porter's own program, or is truncated."""
     return len(word) > 2 and not word.endswith(CUT)

@@ -1,8 +1,8 @@
 """Makes the frozen Unicode table: `python -m roughly.text.make_tables` writes `unicode.npz` beside this file.
 
-Run it only to move to another version of Unicode, which changes hashes and so is a change of answers. The table
+Run it only to move to another version of Unicode, which changes hashes and so the answers. The table
 is frozen because Python's own `unicodedata` differs from one Python to the next. It must be made by the oldest
-Python that is supported: characters that are unknown to it are separators everywhere, for ever.
+supported Python: characters that are unknown to it are separators everywhere, permanently.
 
 The canonical sequence f(c) of a character c, applied from left to right until nothing changes:
 
@@ -104,13 +104,13 @@ def _bytes(cp: int) -> int:
 
 
 def check(cp: int, sequence: tuple[int, ...]) -> None:
-    """What the kernels rely on: sequences of plain characters, and room for them in a buffer of fixed growth.
+    """Check what the kernels rely on: sequences of plain characters, and limited growth of the text.
 
-    A blank is put before each single character, and one behind the last where a word follows.
+    A space is put before each single character, and one after the last if a word follows.
     """
     kinds = [classify(target) for target in sequence]
     if not set(kinds) <= {WORD, SINGLE, MARK}:
-        raise SystemExit(f"U+{cp:04X} is a letter, digit or mark and stands for something that is none")
+        raise SystemExit(f"U+{cp:04X} is a letter, digit or mark and decomposes into something that is none")
     needed = sum(map(_bytes, sequence)) + kinds.count(SINGLE) + (kinds[-1] == SINGLE)
     if needed > GROWTH * _bytes(cp):
         raise SystemExit(f"U+{cp:04X} grows from {_bytes(cp)} to {needed} bytes: raise GROWTH above {GROWTH}")
@@ -143,7 +143,7 @@ def entries() -> tuple[npt.NDArray[np.uint32], list[int]]:
 def stages(
     table: npt.NDArray[np.uint32], sequences: list[int]
 ) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint32]]:
-    """The two stages: equal blocks stored once, sequences behind them."""
+    """The two stages: equal blocks stored once, followed by the sequences."""
     numbers: dict[bytes, int] = {}
     stage1 = np.array([numbers.setdefault(b.tobytes(), len(numbers)) for b in _blocks(table)], np.uint16)
     blocks = np.frombuffer(b"".join(numbers), np.uint32)
@@ -156,7 +156,7 @@ def _blocks(table: npt.NDArray[np.uint32]) -> Iterator[npt.NDArray[np.uint32]]:
 
 
 def main() -> None:
-    """Write the table and say what it is."""
+    """Write the table and print a summary."""
     stage1, stage2 = stages(*entries())
     np.savez_compressed(TARGET, stage1=stage1, stage2=stage2, unicode_version=np.array(unicodedata.unidata_version))
     sys.stdout.write(

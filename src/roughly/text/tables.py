@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ class Tables:
     unicode_version: str
 
     def entry(self, cp: int) -> int:
-        """What the table holds for a code point."""
+        """The entry of a code point."""
         return int(self.stage2[int(self.stage1[cp >> 8]) << 8 | cp & 255])
 
     def sequence(self, index: int) -> list[int]:
@@ -35,7 +35,7 @@ class Tables:
 @cache
 def load() -> Tables:
     """The table, as committed."""
-    with resources.files("roughly.text").joinpath("unicode.npz").open("rb") as file:
+    with Path(__file__).with_name("unicode.npz").open("rb") as file:
         held = np.load(file, allow_pickle=False)
         stage1, stage2, version = held["stage1"], held["stage2"], str(held["unicode_version"])
     stage1.flags.writeable = stage2.flags.writeable = False

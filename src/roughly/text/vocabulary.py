@@ -1,7 +1,7 @@
-"""The distinct tokens of many texts, numbered: what filters decide on and lexicons count.
+"""The distinct tokens of many texts, numbered: filters decide on them and lexicons count them.
 
-Texts are long and their distinct tokens few, so whatever is to be known of a token (is it a stop word, what is its
-stem, in how many documents does it stand) is found out once a term and then looked up by number.
+Texts are long and their distinct tokens few, so facts about a token (is it a stop word, its stem, its document
+frequency) are computed once per term and then looked up by number.
 
 A vocabulary grows and is not shared between threads: each thread keeps its own. Numbers mean nothing outside it.
 """
@@ -22,7 +22,7 @@ from roughly.text.canonical import buffers
 S = TypeVar("S", bound=np.generic)
 
 CUT = "…"
-"""What a term ends in that is kept in part, because it has more than 255 bytes; no token holds it."""
+"""The end of a term that is truncated because it has more than 255 bytes; no token contains it."""
 _FIRST_ROOM = 1 << 16
 
 
@@ -34,7 +34,7 @@ class Numbered(NamedTuple):
 
 
 class Vocabulary:
-    """Terms by number, in the order of first sight: their hashes and their canonical UTF-8."""
+    """Terms by number, in the order of their first occurrence: their hashes and their canonical UTF-8."""
 
     def __init__(self) -> None:
         from roughly.kernels.arrays import Table, frozen
@@ -44,7 +44,7 @@ class Vocabulary:
         self.clear()
 
     def clear(self) -> None:
-        """Forget every term."""
+        """Remove every term."""
         from roughly.kernels.frequency import Terms
 
         self._terms, self._text = 0, 0
@@ -70,12 +70,12 @@ class Vocabulary:
 
     @property
     def text(self) -> npt.NDArray[np.uint8]:
-        """The terms' canonical (decomposed) UTF-8, one behind another."""
+        """The terms' canonical (decomposed) UTF-8, one after another."""
         return self._arrays.text[: self._text]
 
     @property
     def nbytes(self) -> int:
-        """Memory that the terms take."""
+        """Memory of the terms in bytes."""
         return sum(array.nbytes for array in self._arrays)
 
     def words(self, first: int = 0) -> list[str]:

@@ -1,1 +1,1 @@
-"""Whole tools beside dedupe: each folder holds its logic, request, command and result."""
+"""Tools beside dedupe: each folder has its logic, request, command and result."""

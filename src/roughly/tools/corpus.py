@@ -1,4 +1,4 @@
-"""A corpus in memory: ids, texts, and titles, labels and dates where it has them."""
+"""A corpus in memory: ids, texts, and titles, labels and dates if it has them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from roughly.settings import ReadOptions
 from roughly.sources import open_parts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Corpus:
-    """Documents in the order of their ids, so that the order of the files does not show in any figure."""
+    """Documents in the order of their ids, so that no figure depends on the order of the files.
+
+    Two are equal only if they are one object, so that what is computed from one can be cached.
+    """
 
     name: str
     ids: list[str]
@@ -49,7 +52,7 @@ class Corpus:
         return self.take(found)
 
     def joined(self, ids: Sequence[str], texts: Sequence[str]) -> Corpus:
-        """The corpus with more documents behind its own."""
+        """The corpus with more documents after its own."""
         more = [None] * len(ids)
         column = pa.concat_arrays([self.texts, pa.array(texts, pa.large_string())])
         return Corpus(

@@ -1,9 +1,11 @@
-"""Labels: what is true of some documents, as people write it down.
+"""Labels: which documents are the same, as people write it down.
 
-Two forms, CSV or Parquet, told apart by their columns:
+Two forms, CSV or Parquet, distinguished by their columns:
 
-- *pairs*: two columns of ids, and perhaps one that says whether the two are the same;
+- *pairs*: two columns of ids, perhaps one that says whether the two are the same, and perhaps one of weights;
 - *clusters*: a column of ids and one that names the set each document belongs to.
+
+The column that says so may have any name: it is the one whose values are all verdicts (`SAME`, `DIFFERENT`).
 """
 
 from __future__ import annotations
@@ -25,20 +27,28 @@ from roughly.errors import InputError, InputMissing
 PAIR_COLUMNS = (("left_id", "right_id"), ("id_a", "id_b"), ("left", "right"), ("a", "b"), ("id1", "id2"))
 ID_COLUMNS = ("doc_id", "id", "document", "document_id")
 CLUSTER_COLUMNS = ("cluster_id", "cluster", "set", "group", "class")
-SAME = ("same", "1", "true", "yes", "duplicate")
-DIFFERENT = ("different", "0", "false", "no")
-SAME_COLUMN = "same"
-_TOLD = 5
+SAME = ("same", "1", "true", "yes", "y", "t", "duplicate", "dup", "match", "1.0", "positive", "equal")
+DIFFERENT = (
+    "different", "0", "false", "no", "n", "f", "distinct", "not duplicate", "non-duplicate", "no match", "non-match",
+    "0.0", "-1", "negative",
+)  # fmt: skip
+SAME_COLUMNS = ("same", "label", "is_duplicate", "duplicate", "is_match", "match", "verdict", "gold", "class")
+WEIGHT_COLUMN = "weight"
+_MOST_LISTED = 5
 
 
 @dataclass(frozen=True)
 class LabelPairs:
-    """Pairs by name; `same` where each was judged, `resemblance` where each was measured."""
+    """Pairs by name; `same` if pairs were judged, `resemblance` if they were measured, `weight` if each pair stands
+    for several."""
 
     left: pa.Array
     right: pa.Array
     same: npt.NDArray[np.bool_] | None = None
     resemblance: npt.NDArray[np.float64] | None = None
+    weight: npt.NDArray[np.float64] | None = None
+    verdicts: str | None = None  # the column that `same` was read from
+    unread: str | None = None  # a column with the name of one that says so, whose values do not
 
     @property
     def ids(self) -> pa.Array:
@@ -55,9 +65,9 @@ class LabelClusters:
 
 
 def read_table(path: Path) -> pa.Table:
-    """A CSV or Parquet file; every CSV column is text, so that 007 stays 007."""
+    """A CSV or Parquet file; every CSV column is text, so that 007 remains 007."""
     if not path.is_file():
-        raise InputMissing(f"{path} is not there; name a CSV or Parquet file")
+        raise InputMissing(f"{path} does not exist; name a CSV or Parquet file")
     try:
         if path.suffix == ".parquet":
             return pq.read_table(path)
@@ -79,7 +89,7 @@ def read_table(path: Path) -> pa.Table:
 def read_labels(
     path: Path, *, columns: Sequence[str] = (), same_column: str | None = None, resemblance_column: str | None = None
 ) -> LabelPairs | LabelClusters:
-    """Labels of a file. `columns` names the two that matter where their names are others: two ids, or id and
+    """Labels of a file. `columns` names the two to use if their names are not the usual ones: two ids, or id and
     cluster."""
     table = read_table(path)
     if columns:
@@ -112,16 +122,73 @@ def _pairs(
 ) -> LabelPairs:
     wanted = [name for name in (same_column, resemblance_column) if name is not None]
     _there(path, table, wanted)
-    same_column = same_column or (SAME_COLUMN if SAME_COLUMN in table.column_names else None)
+    same_column = same_column or _verdict_column(path, table, (first, second))
     resemblance_column = resemblance_column or ("resemblance" if "resemblance" in table.column_names else None)
     same = None if same_column is None else _verdicts(path, table[same_column], same_column)
-    resemblance = None
-    if resemblance_column is not None:
-        try:
-            resemblance = pc.cast(table[resemblance_column], pa.float64()).to_numpy()
-        except pa.ArrowInvalid as problem:
-            raise InputError(f"{path}, column {resemblance_column}: {problem}") from None
-    return LabelPairs(_text(path, table, first), _text(path, table, second), same, resemblance)
+    found = LabelPairs(
+        _text(path, table, first), _text(path, table, second), same,
+        None if resemblance_column is None else _numbers(path, table, resemblance_column),
+        _numbers(path, table, WEIGHT_COLUMN) if WEIGHT_COLUMN in table.column_names else None, same_column,
+        next((name for name in SAME_COLUMNS if same_column is None and name in table.column_names), None),
+    )  # fmt: skip
+    if found.weight is not None and not (found.weight > 0).all():
+        raise InputError(f"{path}, column {WEIGHT_COLUMN}: weights must be above 0; repair or leave out the column")
+    _refuse_contradictions(path, found)
+    return found
+
+
+def _numbers(path: Path, table: pa.Table, name: str) -> npt.NDArray[np.float64]:
+    try:
+        numbers: npt.NDArray[np.float64] = pc.cast(table[name], pa.float64()).to_numpy()
+    except pa.ArrowInvalid as problem:
+        raise InputError(f"{path}, column {name}: {problem}") from None
+    return numbers
+
+
+def _verdict_column(path: Path, table: pa.Table, ids: tuple[str, str]) -> str | None:
+    """The column that says whether pairs are the same: one with a usual name, or the only one of verdicts."""
+    others = [name for name in table.column_names if name not in ids]
+    usual = [name for name in SAME_COLUMNS if name in others]
+    if usual and usual[0] == SAME_COLUMNS[0]:
+        return usual[0]
+    for name in usual:
+        known = pc.is_in(_lowered(table[name]), pa.array(SAME + DIFFERENT))
+        if pc.any(known).as_py():
+            return name
+    kinds = {name: _kinds(table[name]) for name in others}
+    both = [name for name, (same, different, strange) in kinds.items() if same and different and not strange]
+    if len(both) > 1:
+        raise InputError(
+            f"{path} has {len(both)} columns that could say which pairs are the same, {', '.join(both)}; name one with "
+            "--same-column"
+        )
+    return both[0] if both else None
+
+
+def _kinds(column: Any) -> tuple[bool, bool, bool]:
+    """Whether a column has values that say same, different, and neither."""
+    values = pc.unique(_lowered(column))
+    same, different = pc.is_in(values, pa.array(SAME)), pc.is_in(values, pa.array(DIFFERENT))
+    neither = pc.invert(pc.or_(same, different))
+    return tuple(bool(pc.any(one).as_py()) for one in (same, different, neither))  # type: ignore[return-value]
+
+
+def _refuse_contradictions(path: Path, pairs: LabelPairs) -> None:
+    """Refuse a pair that is listed both as the same and as different."""
+    if pairs.same is None:
+        return
+    left, right = pairs.left.to_pylist(), pairs.right.to_pylist()
+    said: dict[tuple[str, str], bool] = {}
+    both = set()
+    for a, b, same in zip(left, right, pairs.same.tolist(), strict=True):
+        if said.setdefault((min(a, b), max(a, b)), same) != same:
+            both.add((min(a, b), max(a, b)))
+    if both:
+        a, b = min(both)
+        raise InputError(
+            f"{path}: {len(both):,} pairs are listed both as the same and as different, {a!r} and {b!r} for one; "
+            "decide, and keep one row of each pair"
+        )
 
 
 def _clusters(path: Path, table: pa.Table, first: str, second: str) -> LabelClusters:
@@ -130,14 +197,14 @@ def _clusters(path: Path, table: pa.Table, first: str, second: str) -> LabelClus
     twice = counted.filter(pc.greater(counted.field("counts"), 1))
     if len(twice):
         raise InputError(
-            f"{path}: {len(twice):,} documents stand in more than one row, {twice[0]['values'].as_py()!r} for one; a "
+            f"{path}: {len(twice):,} documents are in more than one row, {twice[0]['values'].as_py()!r} for one; a "
             "document belongs to one set"
         )
     return LabelClusters(ids, cluster)
 
 
 def _verdicts(path: Path, column: Any, name: str) -> npt.NDArray[np.bool_]:
-    values = pc.utf8_lower(pc.utf8_trim_whitespace(pc.cast(column, pa.string()))).combine_chunks()
+    values = _lowered(column)
     same, different = pc.is_in(values, pa.array(SAME)), pc.is_in(values, pa.array(DIFFERENT))
     strange = values.filter(pc.invert(pc.or_(same, different)))
     if len(strange):
@@ -147,6 +214,11 @@ def _verdicts(path: Path, column: Any, name: str) -> npt.NDArray[np.bool_]:
         )
     found: npt.NDArray[np.bool_] = same.to_numpy(zero_copy_only=False)
     return found
+
+
+def _lowered(column: Any) -> pa.Array:
+    values = pc.utf8_lower(pc.utf8_trim_whitespace(pc.cast(column, pa.string()))).combine_chunks()
+    return pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
 
 
 def _text(path: Path, table: pa.Table, name: str) -> pa.Array:
@@ -170,10 +242,10 @@ def unknown_ids(request: pa.Array, known: pa.Array) -> pa.Array:
 
 
 def refuse_unknown(path: Path, strange: pa.Array, where: str) -> None:
-    """Say which documents the labels name that are not there."""
+    """The error for documents that the labels name and that do not exist."""
     if len(strange):
-        listed = ", ".join(repr(name) for name in strange[:_TOLD].to_pylist())
-        more = f" and {len(strange) - _TOLD:,} more" if len(strange) > _TOLD else ""
+        listed = ", ".join(repr(name) for name in strange[:_MOST_LISTED].to_pylist())
+        more = f" and {len(strange) - _MOST_LISTED:,} more" if len(strange) > _MOST_LISTED else ""
         raise InputError(
             f"{path} names {len(strange):,} documents that {where} does not have: {listed}{more}; check the ids, or "
             "leave them out with --ignore-unknown"

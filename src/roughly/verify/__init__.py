@@ -1,7 +1,6 @@
 """Exact comparison of two documents: scores, kind of duplicate, shared passages, diff.
 
-The last word on every pair: whatever a sketch proposes is decided here, on the full shingle sets. Nothing in this
-folder does I/O.
+Every candidate pair is decided here, on the full shingle sets. Nothing in this folder does I/O.
 """
 
 from roughly.verify.comparison import Comparison, compare, containment, contains, resemblance, same

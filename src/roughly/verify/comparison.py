@@ -1,7 +1,7 @@
-"""Two documents side by side: scores, kind, shared passages and diff in one object, and the short questions.
+"""Comparison of two documents: scores, kind, shared passages and diff in one object, and the short functions.
 
 `same` and `contains` are the two informal notions of Broder 1997, "roughly the same" and "roughly contained", at a
-threshold; `resemblance` and `containment` are the numbers behind them, computed on the full shingle sets.
+threshold; `resemblance` and `containment` are the exact numbers, computed on the full shingle sets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from roughly import checks
-from roughly.verify.diff import Segment, diff_readings
+from roughly.verify.comparison_html import comparison_html
+from roughly.verify.diff import Segment, diff_readings, stretches
 from roughly.verify.kinds import kinds_of_tokens
 from roughly.verify.passages import Passage, passages_of_readings
 from roughly.verify.scores import Scores, score_readings, score_texts
@@ -21,7 +22,7 @@ KIN = 0.05  # with less than this share of either document in the other, there i
 
 
 class Comparison:
-    """What `compare` found; the costly parts are computed when they are asked for, and once."""
+    """The result of `compare`; the costly parts are computed once, on first use."""
 
     def __init__(self, left: Reading, right: Reading, shingle_size: int) -> None:
         self.left = left.text
@@ -35,6 +36,10 @@ class Comparison:
             f"contained_in={self.scores.contained_in:.4f}, kind={self.kind!r})"
         )
 
+    def _repr_html_(self) -> str:
+        found = stretches(*self._readings)
+        return comparison_html(self.left, self.right, found, self.scores, self.kind)
+
     @cached_property
     def scores(self) -> Scores:
         """Exact resemblance and both containments."""
@@ -42,7 +47,7 @@ class Comparison:
 
     @cached_property
     def kind(self) -> str | None:
-        """What left would be to right if left went; None where they have next to nothing in common."""
+        """The kind of left if it were removed because of right; None if they have almost nothing in common."""
         if max(self.scores.containment, self.scores.contained_in) < KIN:
             return None
         left, right = self._readings
@@ -50,15 +55,15 @@ class Comparison:
 
     @cached_property
     def passages(self) -> list[Passage]:
-        """The passages that both documents hold, in the order of left."""
+        """The passages that both documents contain, in the order of left."""
         return passages_of_readings(*self._readings, self.shingle_size)
 
     def diff(self, context: int | None = None) -> list[Segment]:
-        """Word by word; with `context`, only so many words around each change."""
+        """The difference word by word; with `context`, only this number of words around each change."""
         return diff_readings(*self._readings, context)
 
     def to_dict(self, context: int | None = None) -> dict[str, Any]:
-        """All of it as plain values, fit for JSON."""
+        """Everything as plain values, for JSON."""
         return {
             **dataclasses.asdict(self.scores),
             "shingle_size": self.shingle_size,
@@ -80,7 +85,7 @@ def resemblance(left: str, right: str, *, shingle_size: int = 5) -> float:
 
 
 def containment(left: str, right: str, *, shingle_size: int = 5) -> float:
-    """Broder's c(left, right): the share of left's shingles that right holds."""
+    """Broder's c(left, right): the fraction of left's shingles that right contains."""
     return score_texts(left, right, shingle_size).containment
 
 

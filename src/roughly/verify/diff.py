@@ -1,16 +1,16 @@
-"""What changed between two documents, word by word, in their own words.
+"""The difference of two documents, word by word, as they are written.
 
 The alignment is made on canonical tokens, so a change of case, punctuation, spacing or markup is not a
 change. What is shown is the original: text in common as the left document has it, deleted text from the left, inserted
-text from the right. A token carries the text that follows it up to the next one (a space, a comma), and the first
-also what stands before it, so that
+text from the right. A token carries the text that follows it up to the next one (a space, a comma), and the first also
+what comes before it, so that
 
     "".join(s.text for s in word_diff(left, right) if s.kind in ("equal", "delete")) == left
 
 and the tokens of the equal and inserted segments, in order, are the tokens of the right document.
 
-Time and memory grow with the sum of the lengths, whatever the documents hold (see `kernels/align.py`), at the price
-that the diff of very different documents need not be the shortest possible.
+Time and memory grow with the sum of the lengths, whatever the content (see `kernels/align.py`); in return, the diff of
+very different documents need not be the shortest possible.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _STOPS = ".!?…。！？؟।"
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of text that both documents have, or only one; a gap says how many words it leaves out."""
+    """A piece of text that both documents have, or only one; a gap says how many words it leaves out."""
 
     kind: Kind
     text: str
 
 
 def word_diff(left: str, right: str, context: int | None = None) -> list[Segment]:
-    """The segments that lead from left to right; with `context`, only so many words around each change."""
+    """The segments that lead from left to right; with `context`, only this number of words around each change."""
     return diff_readings(Reading(left, "left"), Reading(right, "right"), context)
 
 
 def diff_readings(left: Reading, right: Reading, context: int | None = None) -> list[Segment]:
-    """The diff of two texts already read."""
+    """The diff of two texts already tokenised."""
     if context is not None:
         check_count("context", context)
     segments: list[Segment] = []
@@ -64,7 +64,7 @@ def diff_readings(left: Reading, right: Reading, context: int | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of both texts, as half-open ranges of characters: what they have in common, or what differs."""
+    """A piece of both texts, as half-open ranges of characters: common or different."""
 
     equal: bool
     left_start: int
@@ -74,7 +74,7 @@ class Stretch:
 
 
 def stretches(left: Reading, right: Reading) -> list[Stretch]:
-    """The diff as places in both texts; together they are all of either."""
+    """The diff as ranges in both texts, which together cover both."""
     found: list[Stretch] = []
     blocks = _at_sentence_ends(left, right, align(left.hashes, right.hashes).tolist())
     blocks.append([len(left.hashes), len(right.hashes), 0])
@@ -97,7 +97,7 @@ def _place(reading: Reading, token: int) -> int:
 def _add_equal(
     segments: list[Segment], left: Reading, start: int, end: int, context: int | None, *, last: bool
 ) -> None:
-    """Text in common, or its beginning, a gap and its end: what is near a change."""
+    """Common text, or only its beginning and end, near changes, with a gap between."""
     head = 0 if context is None or not segments else context
     tail = 0 if context is None or last else context
     hidden = 0 if context is None else end - start - head - tail
@@ -137,7 +137,7 @@ def _at_sentence_ends(left: Reading, right: Reading, blocks: list[list[int]]) ->
 
 
 def _break(reading: Reading, token: int) -> int:
-    """How good a place the front of a token is to begin a change: paragraph, line or sentence, clause, word."""
+    """How well a change may begin at a token: paragraph, line or sentence, clause, word."""
     between = reading.text[reading.ends[token - 1] : reading.starts[token]]
     if between.count("\n") > 1:
         return 3

@@ -1,4 +1,4 @@
-"""The kind of a duplicate, after the six categories that Conrad, Guo and Schriber (2003, §3) told apart by eye.
+"""The kind of a duplicate, after the six categories that Conrad, Guo and Schriber (2003, §3) distinguished by reading.
 
 Left is the document that is removed, right the one that is kept. The rule looks at the alignment of their canonical
 tokens (`kernels/align.py`): how many tokens are aligned, and how many are not, at the edges of each document and
@@ -49,12 +49,12 @@ TABLE = [
     Kind("exact", "A and B have the same words in the same order"),
     Kind("excerpt", "A is a part of B"),
     Kind("elaboration", "A is B with more before or after it"),
-    Kind("insertion", "A and B differ in what one of them has put in"),
+    Kind("insertion", "A and B differ in what one of them inserts"),
     Kind("rewrite", "much of it is worded or ordered differently"),
     Kind("revision", "the same text with edits here and there"),
 ]
 KINDS: list[str] = [kind.name for kind in TABLE]
-"""Their names; a kind's code is its place."""
+"""Their names; a kind's code is its position."""
 
 
 @dataclass(frozen=True)
@@ -87,18 +87,18 @@ RULES: list[tuple[str, Callable[[Outline], Flags]]] = [
     ("excerpt", lambda o: ~o.left_longer),
     ("elaboration", lambda o: o.left_longer),
 ]
-"""The table above: the first that holds decides, and one always does."""
+"""The table above: the first rule that holds decides, and one always does."""
 
 
 def register(kind: Kind, holds: Callable[[Outline], Flags]) -> None:
-    """Add a kind whose rule goes before all others."""
+    """Add a kind whose rule precedes all others."""
     TABLE.append(kind)
     KINDS.append(kind.name)
     RULES.insert(0, (kind.name, holds))
 
 
 def kind_of(left: str, right: str) -> str:
-    """What left, which is removed, is to right, which is kept: one of `KINDS`."""
+    """The kind of left, which is removed, relative to right, which is kept: one of `KINDS`."""
     return kinds_of_tokens(Reading(left, "left").hashes, Reading(right, "right").hashes)
 
 
@@ -115,7 +115,7 @@ def kinds_of_pairs(tokens: Tokens, lefts: Rows, rights: Rows) -> Codes:
 
 
 def kinds_of_outlines(rows: Rows) -> Codes:
-    """The first rule that holds, from the counts that `outlines` gives; a kind is its place in `KINDS`."""
+    """The first rule that holds, from the counts that `outlines` gives; a kind is its position in `KINDS`."""
     aligned, left_edge, left_inside, right_edge, right_inside = rows.T
     left_extra, right_extra = left_edge + left_inside, right_edge + right_inside
     left_longer = left_extra > right_extra

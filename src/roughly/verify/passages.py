@@ -1,12 +1,12 @@
-"""The passages that two documents share, wherever they stand, as character offsets in both originals.
+"""The passages that two documents share, at any position, as character offsets in both originals.
 
-Unlike the diff, passages know no order: a paragraph moved from the end to the beginning is one shared passage. The
-rule, in words:
+Unlike the diff, passages do not depend on order: a paragraph moved from the end to the beginning is one shared passage.
+The rule, in words:
 
-1. A *run* is a stretch of equal canonical tokens holding at least one shared shingle. Going through the left document,
-   each shingle that the right one also holds begins the longest run there is from it; the next run begins behind it.
+1. A *run* is a sequence of equal canonical tokens with at least one shared shingle. In the order of the left document,
+each shingle that the right one also has begins the longest possible run; the next run begins after it.
    So runs never overlap on the left; on the right they may, when left repeats a passage that right has once.
-   Of a shingle with many occurrences on the right, the 16 nearest to where the last run would go on are tried.
+   If a shingle occurs often on the right, the 16 occurrences nearest to where the last run would continue are tried.
 2. Two neighbouring runs are one passage when they come in the same order on both sides with at most `gap` words between
    them, on either side (by default as many as a shingle has: a few changed words do not break a passage).
 3. A passage of fewer than `least` agreeing words is left out, unless it is the whole of a document.
@@ -16,6 +16,7 @@ A document shorter than a shingle is one shingle of all its tokens, and so is sh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roughly import checks
@@ -27,7 +28,7 @@ LEAST = 10
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage in both documents: half-open ranges of characters, and how many words agree."""
+    """A passage in both documents: half-open ranges of characters, and the number of agreeing words."""
 
     left_start: int
     left_end: int
@@ -46,7 +47,7 @@ def shared_passages(
 def passages_of_readings(
     left: Reading, right: Reading, shingle_size: int = 5, least: int = LEAST, gap: int | None = None
 ) -> list[Passage]:
-    """The passages of two texts already read."""
+    """The passages of two texts already tokenised."""
     checks.refuse(checks.shingle_size(shingle_size))
     check_count("least", least)
     gap = shingle_size if gap is None else gap
@@ -60,6 +61,23 @@ def passages_of_readings(
                 Passage(left.starts[i], left.ends[i_end - 1], right.starts[j], right.ends[j_end - 1], words)
             )
     return passages
+
+
+def agreeing_pieces(
+    passages: Sequence[Passage], left: Reading, right: Reading, shingle_size: int = 5
+) -> list[list[Passage]]:
+    """The pieces of each passage in which both texts agree: without the words that were changed between them."""
+    runs = passages_of_readings(left, right, shingle_size, least=0, gap=0)
+    pieces: list[list[Passage]] = [[] for _ in passages]
+    for run in runs:
+        for own, one in zip(pieces, passages, strict=True):
+            if (
+                one.left_start <= run.left_start and run.left_end <= one.left_end
+                and one.right_start <= run.right_start and run.right_end <= one.right_end
+            ):  # fmt: skip
+                own.append(run)
+                break
+    return pieces
 
 
 def _runs(left: Reading, right: Reading, shingle_size: int) -> list[list[int]]:

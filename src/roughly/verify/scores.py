@@ -1,10 +1,10 @@
-"""How much two documents have in common, exactly: resemblance and containment of their full shingle sets.
+"""Exact resemblance and containment of two documents, on their full shingle sets.
 
 Broder 1997, §2, for the sets of distinct w-shingles S(A) and S(B):
 
     r(A, B) = |S(A) ∩ S(B)| / |S(A) ∪ S(B)|        c(A, B) = |S(A) ∩ S(B)| / |S(A)|
 
-Every number reported about a pair is exact in this sense; sketches only propose.
+Every number reported about a verified pair is exact in this sense.
 Two empty documents are equal: r = c = 1. An empty document and another have nothing in common: r = c = 0.
 """
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from roughly import checks
 from roughly.errors import InputError
 from roughly.features.shingle_sets import shingle_sets
+from roughly.settings import UNITS
 from roughly.verify.tokenised import Reading
 
 Shingles = npt.NDArray[np.uint64]
@@ -25,11 +26,11 @@ Shingles = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What two documents share, counted in distinct shingles."""
+    """Scores of two documents, from counts of distinct shingles."""
 
     resemblance: float  # shared / union
-    containment: float  # share of left that right holds
-    contained_in: float  # share of right that left holds
+    containment: float  # fraction of left that right contains
+    contained_in: float  # fraction of right that left contains
     shared: int
     left_size: int
     right_size: int
@@ -52,15 +53,16 @@ def score_sets(left: Shingles, right: Shingles) -> Scores:
     return Scores(shared / union, shared / left_size, shared / right_size, shared, left_size, right_size)
 
 
-def score_texts(left: str, right: str, shingle_size: int = 5) -> Scores:
-    """The scores of two texts, read in canonical form and cut into shingles of `shingle_size` tokens."""
-    return score_readings(Reading(left, "left"), Reading(right, "right"), shingle_size)
+def score_texts(left: str, right: str, shingle_size: int = 5, shingle_unit: str = "word") -> Scores:
+    """The scores of two texts, read in canonical form and cut into shingles of `shingle_size` words or characters."""
+    return score_readings(Reading(left, "left"), Reading(right, "right"), shingle_size, shingle_unit)
 
 
-def score_readings(left: Reading, right: Reading, shingle_size: int = 5) -> Scores:
-    """The scores of two texts already read."""
-    checks.refuse(checks.shingle_size(shingle_size))
-    return score_sets(shingle_sets(left.tokens, shingle_size).values, shingle_sets(right.tokens, shingle_size).values)
+def score_readings(left: Reading, right: Reading, shingle_size: int = 5, shingle_unit: str = "word") -> Scores:
+    """The scores of two texts already tokenised."""
+    checks.refuse([*checks.shingle_size(shingle_size), *checks.one_of("shingle_unit", shingle_unit, UNITS)])
+    one, other = (shingle_sets(side.units(shingle_unit), shingle_size).values for side in (left, right))
+    return score_sets(one, other)
 
 
 def _check_set(name: str, shingles: Shingles) -> None:

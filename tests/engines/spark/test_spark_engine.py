@@ -18,9 +18,9 @@ from scipy.sparse.csgraph import connected_components
 
 import roughly
 from conftest import same_answer
-from date_texts import dated_documents
-from roughly import keep_rules
-from roughly.cluster import star
+from date_texts import dated_documents, documents_for_rules, some_dates, timestamps_of_run, with_timestamps
+from roughly import dates, keep_rules
+from roughly.cluster import hot_buckets
 from roughly.engines.spark import linked, reading
 from roughly.engines.spark.cost import CollectionSize, recommend, stages
 from roughly.engines.spark.engine import SparkEngine
@@ -64,7 +64,7 @@ def test_crowds_are_dissolved_as_they_are_on_one_machine(
     both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two crowds of different pages with boilerplate of their own, and some near-copies among them."""
-    assert star.CROWD == 200
+    assert hot_buckets.HOT == 200
     rows = []
     for crowd in range(2):
         common = words(crowd, 150)
@@ -83,8 +83,12 @@ def test_frames_in_and_out(spark: Any, tmp_path: Path) -> None:
     rows = [("a", text, 1), ("b", text + " more", 2), ("c", " ".join(words(2, 80)), 3)]
     frame = spark.createDataFrame(rows, "id string, text string, votes int").repartition(3)
     result = roughly.dedupe(frame, spark=spark, memory="1GB")
-    assert [row["id"] for row in result.kept.orderBy("id").collect()] == ["b", "c"]
-    assert result.kept.where("id = 'c'").collect()[0]["votes"] == 3
+    assert [row["id"] for row in result.kept_rows.orderBy("id").collect()] == ["b", "c"]
+    assert result.kept_rows.where("id = 'c'").collect()[0]["votes"] == 3
+    assert [tuple(row) for row in result.filter(frame).orderBy("id").collect()] == rows[1:]
+    assert result.kept_ids == [row["doc_id"] for row in result.kept.to_list()] == ["b", "c"]
+    assert len(result.kept) == 2 and result.rejected.to_list() == [] and "2 kept" in repr(result)
+    assert result.removed.to_pandas()["kept_id"].tolist() == result.removed.to_polars()["kept_id"].to_list() == ["b"]
     assert [tuple(row) for row in result.pairs.select("left_id", "right_id", "witness").collect()] == [("a", "b", True)]
     assert result.removed.count() == 1 and result.clusters.collect()[0]["size"] == 2
     assert result.summary["engine"]["spark"] == spark.version
@@ -110,13 +114,14 @@ def test_errors_of_workers_are_our_own(spark: Any, tmp_path: Path) -> None:
     parts = reading.packed(reading_parts(path), spark)
     path.write_text("changed while it was read\n", encoding="utf-8")
 
-    def nothing(*_: Any) -> Any:
+    def parsing(part: Any, number: int, index: int, chunk: Any) -> Any:
+        part.parse(chunk)
         yield from ()
 
     from roughly.engines.spark.start import plain_errors
 
     with pytest.raises(InputError, match="changed while it was being read"), plain_errors():
-        reading.read(spark, [part_of(path)], parts, nothing).count()
+        reading.read(spark, [part_of(path)], parts, parsing).count()
 
 
 def reading_parts(path: Path) -> list[Any]:
@@ -163,6 +168,33 @@ def test_the_order_of_keys_is_that_of_buckets() -> None:
     assert told[0] == reading.NO_KEY
     spread = [int(grouping.spread(key)) for key in keys]
     assert np.argsort(told).tolist() == np.argsort(np.array(spread, np.uint64)).tolist()
+
+
+def test_timestamps_are_those_of_one_machine(both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dates in every form, and in none; half of the documents are read with a format, and half without."""
+    rows = [{"id": str(n), "text": f"text {n}", "date": date} for n, date in enumerate(some_dates(8, 700))]
+    with_timestamps(monkeypatch)
+    for form, some in ((None, rows[:350]), ("%d/%m/%Y", rows[350:])):
+        path = write(some, tmp_path / "in.jsonl")
+        ours, theirs = both([path], {"method": "identical", "date_format": form})
+        found = timestamps_of_run(theirs.folder)
+        assert found == {row["id"]: dates.timestamp_of(row["date"], form) for row in some}
+        assert found == timestamps_of_run(theirs.folder.parent / "local")
+        assert theirs.summary["dates"] == ours["dates"] and ours["dates"]["unread"] > 30 < ours["dates"]["read"]
+
+
+def test_every_keep_rule_keeps_the_same(spark: Any, tmp_path: Path) -> None:
+    rows = documents_for_rules(7, groups=8)
+    for n, row in enumerate(rows):  # equal words and unequal bytes: no pair has to be verified
+        row["text"] = row["text"].rpartition(" ")[0] + "!" * (5 * n % 7)
+    path = write(rows, tmp_path / "in.jsonl")
+    kept = {}
+    for rule in keep_rules.rule_names():
+        kept[rule] = set(roughly.dedupe(path, keep=rule, method="lexical").kept_ids)
+        theirs = roughly.dedupe(path, keep=rule, method="lexical", spark=spark, memory="1GB")
+        table = pq.read_table(theirs.folder / "documents.parquet", columns=["doc_id", "kept"]).to_pylist()
+        assert {row["doc_id"] for row in table if row["kept"]} == kept[rule], rule
+    assert len({frozenset(ids) for ids in kept.values()}) == len(kept)  # no two rules keep the same
 
 
 def test_dates_and_a_new_keep_rule(both: Both, tmp_path: Path) -> None:
@@ -234,7 +266,7 @@ def test_a_run_that_was_stopped_goes_on(spark: Any, tmp_path: Path, monkeypatch:
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.raises(Interrupted, match="go on with --resume"):
+    with monkeypatch.context() as patched, pytest.raises(Interrupted, match="continue with --resume"):
         patched.setattr(SparkEngine, "resolve", stop)
         run(None, [path], request(False), SparkLauncher(spark))
     with monkeypatch.context() as patched:

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
+from commands import run_roughly
 from roughly import Index, Settings, Sweeps
 from roughly.cli.app import app
 from roughly.errors import InputMissing, SettingsError
+from roughly.index.sweeps.lifetimes import LifeRecord
 from roughly.index.sweeps.sweep import SweepWriter
-from roughly.index.sweeps.urls import canonical_url
+from roughly.index.urls import canonical_url
 from stream_texts import edited, prose
 
 A, B = "http://a.org", "http://b.org"
@@ -72,7 +74,35 @@ def test_every_page_is_counted_once_in_each_interval(swept: Index) -> None:
     assert one.resemblances[9] == 1 and one.resemblances[0] == 1, "one page was edited, one rewritten"
     assert (two.unchanged, two.changed, two.moved_within, two.died, two.born, two.returned) == (4, 1, 1, 1, 1, 1)
     assert one.days == 31 and not found.unfinished
-    assert (found.addresses, found.gone, found.median_days) == (11, 4, 0.0)
+    assert (found.addresses, found.gone) == (11, 4)
+
+
+def test_lifetimes_follow_moves_and_count_living_pages(swept: Index) -> None:
+    """Eight pages: one was born and died within 29 days, one returned, two moved, and all but one still live."""
+    found = Sweeps(swept).changes().lifetimes
+    assert (found.pages, found.died, found.moved, found.longest_days) == (8, 1, 3, 60)
+    (only,) = found.survival
+    assert (only.days, only.at_risk, only.died, only.alive) == (29, 8, 1, 0.875)
+    assert only.low < 0.875 < only.high and found.median_days is None
+
+
+def test_lifetimes_are_those_of_the_textbook() -> None:
+    """Kaplan–Meier by hand: deaths at 10 and 30 days, two pages that leave the study alive."""
+    record = LifeRecord()
+    record.add("2024-01-01", "abcd", [])
+    record.add("2024-01-11", "bcd", [])  # a dies at the age of 10
+    record.add("2024-01-21", "bcde", [])
+    record.add("2024-01-31", "cdf", [("e", "f")])  # b dies at 30; e moves, and lives on
+    found = record.lifetimes()
+    assert [(s.days, s.at_risk, s.died) for s in found.survival] == [(10, 5, 1), (30, 3, 1)]
+    assert [s.alive for s in found.survival] == pytest.approx([0.8, 0.8 * 2 / 3])
+    assert found.survival[0].low == pytest.approx(0.2038, abs=1e-3)  # 0.8^exp(1.96·√(1/20)/|ln 0.8|)
+    assert found.survival[0].high == pytest.approx(0.9692, abs=1e-3)
+    assert found.median_days is None and found.median_low == 10
+    record.add("2024-02-10", "f", [])
+    assert record.lifetimes().median_days == 40
+    record.add("2024-02-20", "cf", [])  # c was only away
+    assert (record.lifetimes().died, record.lifetimes().survival[-1].at_risk) == (3, 2)
 
 
 def test_the_resemblance_of_versions_is_that_of_their_texts(swept: Index) -> None:
@@ -264,3 +294,53 @@ def test_a_sweep_that_was_killed_goes_on(tmp_path: Path) -> None:
         assert [sweep.state for sweep in sweeps] == ["open"] and index.stats().documents == 20
         assert sweeps.add(lines, date="2024-01-01").pages == 40
         assert index.stats().documents == 40 and [sweep.state for sweep in sweeps] == ["done"]
+
+
+def test_a_lost_page_is_found_in_a_longer_one_by_an_index_of_resemblance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that was merged into one ten times as long is held by it, though the two hardly resemble each other."""
+    with Index.create(tmp_path / "web.db", Settings(threshold=0.8)) as index:
+        sweeps = Sweeps(index)
+        sweeps.add([{"url": f"{A}/short", "text": prose(1)}], date="2024-01-01")
+        whole = " ".join([*(prose(n) for n in range(10, 15)), prose(1), *(prose(n) for n in range(20, 24))])
+        later = [{"url": f"{A}/whole", "text": whole}, {"url": f"{A}/other", "text": prose(30)}]
+        sweeps.add(later, date="2024-02-01")
+        answer = sweeps.lost(f"{A}/short")
+        assert [one.url for one in answer.found] == [f"{A}/whole"] and answer.complete
+        assert answer.found[0].containment == pytest.approx(1.0, abs=0.05)
+        monkeypatch.setattr("roughly.index.sweeps.lost.SCANNED", 1)
+        assert not sweeps.lost(f"{A}/short").complete
+
+
+def test_addresses_are_found_in_any_spelling(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "web.db") as index:
+        Sweeps(index).add([{"url": "http://a.example/x", "text": prose(1)}], date="2024-01-01")
+        for given in ("http://a.example/x", "HTTP://A.example:80/x#top", " http://a.example/x"):
+            assert [entry.url for entry in index.by_url(given)] == ["http://a.example/x"]
+        assert index.by_url("http://a.example/X") == []
+        index.add({"id": "odd", "text": "stored under another spelling", "url": "HTTP://B.example:80/y#top"})
+        for given in ("http://b.example/y", "HTTP://B.example:80/y#top", "http://b.example:80/y"):
+            assert [entry.doc_id for entry in index.by_url(given)] == ["odd"]
+        assert index.by_url("http://b.example/Y") == [] and index.by_url("http://b.example%/y") == []
+
+
+def test_changes_as_json_has_the_curve(swept: Index, tmp_path: Path) -> None:
+    swept.close()
+    told = CliRunner().invoke(app, ["index", "changes", str(tmp_path / "web.db"), "--json"])
+    assert json.loads(told.stdout)["lifetimes"]["survival"][0]["alive"] == 0.875
+    told = CliRunner().invoke(app, ["index", "changes", str(tmp_path / "web.db")])
+    assert "8 pages, 1 died, 3 moves; 88% live longer than 29 days (95 % interval 39% to 98%)" in told.stdout
+
+
+def test_show_leads_from_an_address_to_the_documents_of_its_cluster(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "web.db", Settings(threshold=0.7)) as index:
+        pages = {"one": prose(1), "two": edited(prose(1), 1), "other": prose(2)}
+        index.add([{"doc_id": name, "url": f"{A}/{name}", "text": text} for name, text in pages.items()])
+    told = run_roughly("index", "show", tmp_path / "web.db", f"{A.upper()}/two#top".replace("HTTP", "http"))
+    rows = [line.split("\t") for line in told.stdout.splitlines()[1:]]
+    assert [(row[1], row[2], row[3]) for row in rows] == [("no", "one", f"{A}/one"), ("yes", "two", f"{A}/two")]
+    found = json.loads(run_roughly("index", "show", tmp_path / "web.db", "other", "--json").stdout)
+    assert [entry["doc_id"] for entry in found["documents"]] == ["other"] and len(found["clusters"]) == 1
+    missing = run_roughly("index", "show", tmp_path / "web.db", "never")
+    assert missing.returncode == 3 and "no document has the id or the url 'never'" in missing.stderr

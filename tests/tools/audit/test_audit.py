@@ -15,7 +15,7 @@ import pytest
 
 import roughly
 from commands import run_roughly
-from roughly.errors import InputError, InputMissing, OutputExists
+from roughly.errors import InputError, InputMissing, OutputExists, SettingsError, TooManyPairs
 
 VOCABULARY = [a + b + c + d for a in "bdfgkp" for b in "aeiou" for c in "lmnrs" for d in ("ton", "ia", "ver", "sk")]
 
@@ -158,6 +158,35 @@ def test_duplicates_within_one_side_are_no_leaks(tmp_path: Path) -> None:
     assert [(row["test_id"], row["train_id"]) for row in found] == [("u", "a"), ("u", "b"), ("u", "c")]
 
 
+def test_judgments_by_the_groups_of_any_run(collection: dict[str, str], tmp_path: Path) -> None:
+    documents = write(tmp_path / "docs.parquet", id=list(collection), text=list(collection.values()))
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("301 0 d00 1\n301 0 d00+ 0\n302 0 d01+ 1\n303 0 d40 1\n303 0 d41 0\n")
+    exact = roughly.audit_qrels(qrels, documents)
+    for options in ({}, {"preset": "imatch-2002"}, {"method": "super-shingles"}):
+        roughly.dedupe(documents, output=tmp_path / "run", overwrite=True, **options)
+        grouped = roughly.audit_qrels(qrels, run=tmp_path / "run")
+        table = pq.read_table(tmp_path / "run" / "documents.parquet").to_pylist()
+        owners: dict[str, set[str]] = {}
+        for row in table:
+            owners.setdefault(row["cluster_id"], set()).add(row["doc_id"])
+        together = [pair for pair in (("d00", "d00+"), ("d01", "d01+")) if any(set(pair) <= o for o in owners.values())]
+        assert [(row["left_id"], row["right_id"]) for row in grouped.findings.to_pylist()] == together
+        assert all(row["resemblance"] is None for row in grouped.findings.to_pylist())
+    roughly.dedupe(documents, output=tmp_path / "run", overwrite=True)
+    grouped = roughly.audit_qrels(qrels, run=tmp_path / "run")
+    names = ("topic", "kind", "left_id", "right_id")
+    assert grouped.findings.select(names) == exact.findings.select(names) and len(exact) == 2
+    pairs = write(tmp_path / "pairs.parquet", left_id=["d00", "d40"], right_id=["d00+", "d41"], same=["yes", "no"])
+    assert roughly.audit_qrels(qrels, run=pairs).findings["kind"].to_pylist() == ["differs"]
+    done = run_roughly("audit", "qrels", str(qrels), "--run", str(tmp_path / "run"))
+    assert done.returncode == 0 and "differs: 1" in done.stdout and "unjudged: 1" in done.stdout
+    with pytest.raises(SettingsError, match="give either the documents"):
+        roughly.audit_qrels(qrels)
+    with pytest.raises(TooManyPairs, match="make more than 1 pairs with judged documents"):
+        roughly.audit_qrels(qrels, run=tmp_path / "run", pairs_limit=1)
+
+
 def test_files_and_what_is_refused(collection: dict[str, str], tmp_path: Path) -> None:
     documents = write(tmp_path / "docs.parquet", id=list(collection), text=list(collection.values()))
     qrels = tmp_path / "qrels.txt"
@@ -171,9 +200,9 @@ def test_files_and_what_is_refused(collection: dict[str, str], tmp_path: Path) -
         with pytest.raises(InputError, match=says):
             roughly.audit_qrels(qrels, documents)
     qrels.write_text("\n")
-    with pytest.raises(InputMissing, match="holds no judgment"):
+    with pytest.raises(InputMissing, match="has no judgment"):
         roughly.audit_qrels(qrels, documents)
-    with pytest.raises(InputMissing, match="is not there"):
+    with pytest.raises(InputMissing, match="does not exist"):
         roughly.audit_qrels(tmp_path / "none.txt", documents)
     qrels.write_text("301 0 d00 1\n301 0 d00+ 0\n")
     found = roughly.audit_qrels(qrels, documents)
@@ -181,7 +210,7 @@ def test_files_and_what_is_refused(collection: dict[str, str], tmp_path: Path) -
     with (tmp_path / "out" / "findings.csv").open() as stream:
         assert [row["kind"] for row in csv.DictReader(stream)] == ["differs"]
     assert json.loads((tmp_path / "out" / "findings.json").read_text())["found"] == found.findings.to_pylist()
-    with pytest.raises(OutputExists, match="is there already"):
+    with pytest.raises(OutputExists, match="exists; name another"):
         found.write(tmp_path / "out")
 
 

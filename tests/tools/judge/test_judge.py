@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import roughly
 from roughly.cli.app import app
@@ -168,6 +168,17 @@ def test_the_pairs_drawn_are_of_the_run_and_near_it(verdicts: VerdictFile, finis
     assert all(stratum.found for stratum in only.drawn.strata)
     texts = pair_texts(verdicts, [0, 3])
     assert set(texts) == {0, 3} and all(text.startswith("w") for pair in texts.values() for text in pair)
+
+
+def test_pairs_of_documents_without_words_are_not_drawn(tmp_path: Path) -> None:
+    documents = write_documents(tmp_path / "documents.jsonl")
+    with (tmp_path / "documents.jsonl").open("a") as stream:
+        stream.writelines(json.dumps({"id": f"empty-{n}", "text": "…"}) + "\n" for n in range(60))
+    roughly.dedupe(tmp_path / "documents.jsonl", output=tmp_path / "out", threads=1)
+    request = DrawRequest(pairs=60)
+    drawn = draw_pairs(JudgedRun.open(tmp_path / "out"), tmp_path / "v.jsonl", request, resources=ONE).drawn
+    assert drawn.pairs and documents
+    assert not [pair for pair in drawn.pairs if pair.left_id.startswith("empty")]
 
 
 def test_runs_judged_by_keys_have_pairs_without_scores(tmp_path: Path) -> None:
@@ -428,7 +439,8 @@ def test_the_command_from_a_pipe(finished: Path, tmp_path: Path) -> None:
     with table.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == sum(same is not None for same in consensus(VerdictFile.open(path)).values())
-    assert list(rows[0]) == ["left_id", "right_id", "same", "score", "stratum", "ann", "bob"]
+    assert list(rows[0]) == ["left_id", "right_id", "same", "weight", "score", "stratum", "ann", "bob"]
+    assert all(float(row["weight"]) > 0 for row in rows)
     with pytest.raises(OutputExists):
         write_csv(VerdictFile.open(path), table)
     documents = str(finished.parent / "documents.jsonl")
@@ -460,7 +472,7 @@ def test_inputs_that_are_gone_or_changed_are_told(tmp_path: Path) -> None:
         pair_texts(found, [0], [str(moved)])
     with pytest.raises(InputError, match="--id-column"):
         draw_pairs(opened, tmp_path / "other.jsonl", DrawRequest(), inputs=[str(moved)], resources=ONE)
-    with pytest.raises(InputMissing, match="holds no run"):
+    with pytest.raises(InputMissing, match="is not a run"):
         JudgedRun.open(tmp_path / "nothing")
     other = tmp_path / "run2"
     write_documents(source, 12)

@@ -43,7 +43,7 @@ def test_pairs_and_documents_by_enumeration(seed: int) -> None:
         documents = score_documents(overlap)
         assert documents.true == len({d for pair in other for d in pair})
         assert documents.found == len({d for pair in one for d in pair})
-        assert documents.right == len({d for pair in one & other for d in pair})
+        assert documents.both == len({d for pair in one & other for d in pair})
     if one and other:
         assert pairs.precision == len(one & other) / len(one) and pairs.recall == len(one & other) / len(other)
     assert (pairs.precision is None) == (not one) and (pairs.recall is None) == (not other)

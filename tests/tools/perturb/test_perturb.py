@@ -156,7 +156,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(SettingsError, match="no kind of copy is named"):
         PerturbRequest(kinds=())
     twice = corpus_of(TEXTS[:2], ["a", "a+ocr1"])
-    with pytest.raises(InputError, match="'a\\+ocr1', as a copy would be called"):
+    with pytest.raises(InputError, match="'a\\+ocr1', which is the id of a copy"):
         list(perturb(twice, PerturbRequest(kinds=("ocr",))))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import roughly
 from roughly.cli.app import app
@@ -120,15 +120,22 @@ def test_components_hold_chains_and_stars_do_not(tmp_path: Path) -> None:
     linked = roughly.recluster(tmp_path / "s", threshold=0.8, cluster="components")
     assert star.clusters == {"0": ["0", "1"], "2": ["2", "3"]}
     assert linked.clusters == {"0": ["0", "1", "2", "3", "4"]}
-    assert linked.kept == star.kept == ["0", "2", "4"]
+    assert linked.kept_ids == star.kept_ids == ["0", "2", "4"]
 
 
 def test_common_values_form_no_pairs_and_are_counted(tmp_path: Path) -> None:
     documents = [{"id": str(i), "text": f"one two three four own{i} mine{i}"} for i in range(6)]
     roughly.sketch(documents, output=tmp_path / "s", sketch="all", shingle_size=1)
-    found = roughly.recluster(tmp_path / "s", threshold=0.4, common=5)
-    assert (found.counts["common"], found.counts["removed"]) == (4, 0)
-    assert roughly.recluster(tmp_path / "s", threshold=0.4, common=6).counts["removed"] == 5
+    found = roughly.recluster(tmp_path / "s", threshold=0.7, common=5)
+    assert (found.counts["common"], found.counts["mostly_common"], found.counts["compared"]) == (4, 0, 0)
+    assert roughly.recluster(tmp_path / "s", threshold=0.7, common=6).counts["compared"] > 0
+
+
+def test_documents_of_little_but_common_values_are_found_by_the_rarest(tmp_path: Path) -> None:
+    documents = [{"id": str(i), "text": f"one two three four own{i} mine{i}"} for i in range(6)]
+    roughly.sketch(documents, output=tmp_path / "s", sketch="all", shingle_size=1)
+    found = roughly.recluster(tmp_path / "s", threshold=0.4, common=5)  # four of six are common, and three are needed
+    assert (found.counts["common"], found.counts["mostly_common"], found.counts["removed"]) == (2, 6, 5)
 
 
 def test_copies_do_not_make_their_own_shingles_common(tmp_path: Path) -> None:
@@ -136,7 +143,7 @@ def test_copies_do_not_make_their_own_shingles_common(tmp_path: Path) -> None:
     documents.append({"id": "other", "text": "the same words in every one of these"})
     roughly.sketch(documents, output=tmp_path / "s", sketch="all", shingle_size=1)
     found = roughly.recluster(tmp_path / "s", threshold=0.7, common=2)
-    assert found.kept == ["0"]
+    assert found.kept_ids == ["0"]
     assert found.counts["equivalent"] == 8
 
 
@@ -144,7 +151,7 @@ def test_documents_without_a_sampled_shingle_stay_and_are_counted(tmp_path: Path
     documents = [{"id": "a", "text": "x y"}, {"id": "b", "text": "x y"}, {"id": "c", "text": ""}]
     roughly.sketch(documents, output=tmp_path / "s", sketch="mod:2000000000")
     found = roughly.recluster(tmp_path / "s")
-    assert (found.kept, found.counts["empty"]) == (["a", "b", "c"], 3)
+    assert (found.kept_ids, found.counts["empty"]) == (["a", "b", "c"], 3)
     assert found.documents["resemblance"].to_pylist() == [1, 1, 1]
 
 
@@ -225,8 +232,8 @@ def test_the_command_that_clusters(file: Path, tmp_path: Path) -> None:
     options = ["--threshold", "0.6", "--measure", "containment", "--cluster", "components"]
     done = run(app, ["cluster", str(tmp_path / "s"), *options, "-o", str(tmp_path / "c.parquet")])
     assert done.exit_code == 0, done.output
-    assert f"stay        {found.counts['kept']}" in done.stdout and "scores: estimated" in done.stdout
-    assert pq.read_table(tmp_path / "c.parquet").equals(found.documents)
+    assert f"kept        {found.counts['kept']}" in done.stdout and "scores: estimated" in done.stdout
+    assert found.documents.equals(pq.read_table(tmp_path / "c.parquet"))
     told = json.loads(run(app, ["cluster", str(tmp_path / "s"), *options, "--json", "--text", str(file)]).stdout)
     exact = roughly.recluster(tmp_path / "s", threshold=0.6, measure="containment", cluster="components", texts=file)
     assert told["scores"] == exact.scores == "exact" and told["members"] == exact.clusters
@@ -243,3 +250,31 @@ def test_several_folders_are_one_collection(records: Records, tmp_path: Path) ->
     roughly.sketch(records[50:], output=tmp_path / "c", shingle_size=5)
     with pytest.raises(InputError, match="made with other settings"):
         roughly.recluster([tmp_path / "a", tmp_path / "c"])
+
+
+def test_all_pairs_include_those_of_equivalent_documents(tmp_path: Path) -> None:
+    """x, y and z have one set of words; near shares most of them."""
+    texts = {"x": "one two three four five", "y": "five four three two one", "z": "one two two three four five five"}
+    texts |= {"near": "one two three four six", "far": "something else entirely"}
+    documents = [{"id": name, "text": text} for name, text in texts.items()]
+    expected = {("x", "y"), ("x", "z"), ("y", "z"), ("near", "x"), ("near", "y"), ("near", "z")}
+    roughly.sketch(documents, output=tmp_path / "s", sketch="all", shingle_size=1)
+    for found in (
+        roughly.recluster(tmp_path / "s", threshold=0.6, pairs="all"),
+        roughly.cluster_features(list(texts), [text.split() for text in texts.values()], threshold=0.6, pairs="all"),
+    ):
+        rows = found.pairs.to_pylist()
+        assert {tuple(sorted((r["left_id"], r["right_id"]))) for r in rows} == expected
+        assert found.counts["pairs"] == 6 and found.counts["equivalent"] == 2
+        assert {r["resemblance"] for r in rows} == {1.0, 4 / 6}
+
+
+def test_dedupe_counts_shingle_equivalent_documents(tmp_path: Path) -> None:
+    texts = ["a b c a b c a b c", "a b c a b c a b c a b c", "a b c a b c a b c", "x y z x y w"]
+    (tmp_path / "d.jsonl").write_text(
+        "".join(json.dumps({"id": str(n), "text": t}) + "\n" for n, t in enumerate(texts))
+    )
+    told = CliRunner().invoke(app, ["dedupe", str(tmp_path / "d.jsonl"), "-o", str(tmp_path / "out")])
+    assert "1 shingle-equivalent: the same shingles, other words or order" in told.stdout
+    counts = json.loads((tmp_path / "out" / "run.json").read_text())["counts"]
+    assert (counts["identical"], counts["lexical"], counts["shingle_equivalent"], counts["removed"]) == (1, 0, 1, 2)

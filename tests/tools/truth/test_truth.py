@@ -46,6 +46,7 @@ def test_cosine_equals_brute_force(collection: dict[str, str], threshold: float,
     assert pairs_of(found.table) == expected  # sums of whole numbers: the same to the last bit
 
 
+@pytest.mark.slow
 def test_cosine_weighed_by_a_lexicon(collection: dict[str, str], tmp_path: Path) -> None:
     held = lexicons.build(table_of(dict(list(collection.items())[:200])), threads=1)
     vocabulary = sorted({word for text in collection.values() for word in words(text)})
@@ -136,15 +137,15 @@ def test_files_and_what_is_refused(tmp_path: Path, collection: dict[str, str]) -
     lines = out.read_text().splitlines()
     assert lines[0].replace('"', "") == "left_id,right_id,resemblance,containment,contained_in"
     assert len(lines) == 1 + found.table.num_rows
-    with pytest.raises(OutputExists, match="add --overwrite"):
+    with pytest.raises(OutputExists, match="add overwrite=True"):
         roughly.truth(tmp_path / "in.parquet", output=out)
     with pytest.raises(SettingsError, match=r"must end in \.parquet or \.csv"):
         roughly.truth(tmp_path / "in.parquet", output=tmp_path / "pairs.txt")
     with pytest.raises(SettingsError, match="measure must be one of resemblance, containment, cosine"):
         roughly.truth(table_of(collection), measure="likeness")
-    with pytest.raises(SettingsError, match="a lexicon weighs the terms of --measure cosine"):
+    with pytest.raises(SettingsError, match="a lexicon weighs the terms of measure='cosine'"):
         roughly.truth(table_of(collection), lexicon=lexicons.default())
-    with pytest.raises(MemoryTooSmall, match="640MB is the least"):
+    with pytest.raises(MemoryTooSmall, match="640MB is the minimum"):
         roughly.truth(table_of(collection), memory="100MB")
     with pytest.raises(TooManyPairs, match="more than 5 pairs"):
         roughly.truth(table_of(collection), pairs_limit=5)
@@ -156,6 +157,7 @@ def test_files_and_what_is_refused(tmp_path: Path, collection: dict[str, str]) -
 
 @pytest.mark.corpora
 @pytest.mark.parametrize(("measure", "threshold"), [("resemblance", 0.5), ("containment", 0.7), ("cosine", 0.8)])
+@pytest.mark.slow
 def test_five_thousand_real_documents(corpora: Path, measure: str, threshold: float) -> None:
     """Package descriptions: sister packages share most of their text, and some hold the text of others."""
     table = pq.read_table(corpora / "package_descriptions_en.parquet", columns=["id", "text"]).slice(0, 5000)

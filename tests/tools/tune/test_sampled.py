@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from roughly.cli.app import app
 from roughly.errors import InputError, InputMissing, OutputExists, SettingsError
@@ -210,3 +210,13 @@ def test_short_documents_suffer_and_adaptive_ratios_help_on_real_news(corpora: P
     assert recall[:4, :5].min() > 0.6  # as the paper has it for 1/16 (§5.2)
     assert found.share < 0.5 * found.study.ratios[found.uniform]
     assert found.checked.overall_precision >= 0.8
+
+
+def test_documents_without_words_are_not_exact_duplicates(tmp_path: Path) -> None:
+    texts = [*copies(), "", "…", " ", "the same", "the same"]
+    source = tmp_path / "documents.jsonl"
+    source.write_text("".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(texts)))
+    told = CliRunner().invoke(app, ["tune", str(source), "--sampling"])
+    assert "1 exact duplicates collapsed; 3 without words left out" in told.stdout
+    found = json.loads(CliRunner().invoke(app, ["tune", str(source), "--sampling", "--json"]).stdout)
+    assert (found["collapsed"], found["empty"]) == (1, 3)

@@ -1,66 +1,106 @@
-"""A DuckDB session that stays within its memory, spills where it is told, and fails in plain words."""
+"""A DuckDB session that stays within its memory limit, spills to a given folder, and explains its failures."""
 
 from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roughly.errors import DiskFull, MemoryTooSmall
+from roughly.sources.parquetwriter import ParquetWriter
+
+R = TypeVar("R")
 
 ROW_GROUP = 100_000
 """Rows of a row group in outputs: fixed, so that equal tables are equal files."""
 
 
+@dataclass(frozen=True, slots=True)
+class TableToWrite:
+    """A query and the Parquet file that its result goes into."""
+
+    sql: str
+    path: Path
+    schema: pa.Schema
+
+
+_PER_THREAD = 128 << 20
+"""Memory of a thread of the database, as its documentation advises."""
+
+
 class Database:
-    """Views of Parquet files, and a spill folder. It holds no data, so it can be put to rest and woken at any time."""
+    """Views of Parquet files, and a spill folder. It holds no other data, so it can be closed and reopened.
+
+    Small files may be held as tables; they are read again when it is reopened.
+    """
 
     def __init__(self, *, memory: int, threads: int, spill: Path) -> None:
         spill.mkdir(parents=True, exist_ok=True)
         self.memory, self._threads, self._spill = memory, threads, spill
-        self._views: dict[str, str] = {}
+        self._shown: dict[str, str] = {}
         self._awake: duckdb.DuckDBPyConnection | None = None
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The database, woken where it rests."""
+        """The database, opened if it is closed."""
         if self._awake is None:
             self._awake = duckdb.connect()
             for setting in (
                 f"memory_limit = '{self.memory >> 20}MiB'",
-                f"threads = {self._threads}",
+                f"threads = {self._usable_threads()}",
                 f"temp_directory = '{_quoted(self._spill)}'",
                 "preserve_insertion_order = false",
                 "enable_progress_bar = false",
-                "enable_external_file_cache = false",  # it would hold files in our memory
-                "TimeZone = 'UTC'",  # a date must not depend on where the machine stands
+                "enable_external_file_cache = false",  # it would cache files in our memory
+                "TimeZone = 'UTC'",  # dates must not depend on the machine's time zone
             ):
                 self._awake.execute(f"SET {setting}")
-            for name, sql in self._views.items():
-                self._awake.execute(f"CREATE VIEW {name} AS {sql}")
+            for shown in self._shown.values():
+                self._awake.execute(f"CREATE {shown}")
         return self._awake
 
-    def view(self, name: str, sql: str) -> None:
-        """Make the result of a query visible under a name."""
-        self._views[name] = sql
-        self.run(f"CREATE OR REPLACE VIEW {name} AS {sql}")
+    def view(self, name: str, sql: str, *, held: bool = False) -> None:
+        """Make the result of a query visible under a name; `held`: its rows are stored in memory."""
+        self._shown[name] = f"{'TABLE' if held else 'VIEW'} {name} AS {sql}"
+        self.run(f"CREATE OR REPLACE {self._shown[name]}")
 
-    def rest(self) -> None:
-        """Give back all memory: a database that is open keeps some of what its queries took."""
-        if self._awake is not None:
-            self._awake.close()
-            self._awake = None
+    def rest(self, *, wait: bool = True) -> None:
+        """Free all memory: an open database keeps some of what its queries used.
+
+        Freeing a gigabyte takes a few tenths of a second; without `wait`, a thread does it while the caller continues.
+        """
+        awake, self._awake = self._awake, None
+        if awake is None:
+            return
+        if wait:
+            awake.close()
+        else:
+            threading.Thread(target=awake.close, name="roughly-closing").start()
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether it may hold memory."""
+        return self._awake is not None
 
     def allow(self, memory: int) -> None:
-        """Set the memory for what comes next."""
+        """Set the memory limit of the next queries."""
         self.memory = memory
         self.connection.execute(f"SET memory_limit = '{memory >> 20}MiB'")
+        self.connection.execute(f"SET threads = {self._usable_threads()}")
+
+    def _usable_threads(self) -> int:
+        """As many threads as the memory is enough for: each holds blocks of its own that cannot be spilled."""
+        return max(1, min(self._threads, self.memory // _PER_THREAD))
 
     def run(self, sql: str, **tables: pa.Table) -> None:
         """Execute; `tables` are visible under their names."""
@@ -72,6 +112,20 @@ class Database:
         with self._tables(tables), plain_errors(self.memory):
             return self.connection.sql(sql).to_arrow_table()
 
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """The whole result of a query that returns few rows."""
+        return self._rows(sql, self.connection)
+
+    def rows_of_each(self, queries: Sequence[str], *, at_once: bool) -> list[list[dict[str, Any]]]:
+        """The whole result of each query; with `at_once`, all run in parallel."""
+        return self._on_cursors([partial(self._rows, sql) for sql in queries], at_once)
+
+    def _rows(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+        with plain_errors(self.memory):
+            done = cursor.execute(sql)
+            names = [column[0] for column in done.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
+
     def value(self, sql: str) -> int:
         """A single number."""
         with plain_errors(self.memory):
@@ -79,20 +133,55 @@ class Database:
         return int(rows[0][0] or 0)
 
     def batches(self, sql: str, rows: int = 1 << 16) -> Iterator[pa.RecordBatch]:
-        """The result, a batch at a time."""
+        """The result, batch by batch."""
         with plain_errors(self.memory):
             yield from self.connection.sql(sql).to_arrow_reader(rows)
 
     def save(self, sql: str, path: Path, **tables: pa.Table) -> None:
-        """Keep a result as Parquet, for this engine only."""
+        """Store a result as Parquet, for this engine only."""
         options = "FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE 122880"
         self.run(f"COPY ({sql}) TO '{_quoted(path)}' ({options})", **tables)
 
-    def write(self, sql: str, path: Path, schema: pa.Schema) -> None:
-        """Write a result as Parquet; the same rows in the same order give the same bytes."""
-        with plain_errors(self.memory), pq.ParquetWriter(path, schema, compression="zstd") as writer:
-            for table in _regrouped(self.batches(sql, ROW_GROUP), schema):
-                writer.write_table(table, row_group_size=ROW_GROUP)
+    def write(self, tables: Sequence[TableToWrite], memory: int, *, at_once: bool) -> None:
+        """Write results as Parquet; the same rows in the same order give the same bytes.
+
+        Row groups are encoded on all threads within `memory`. With `at_once`, all queries run in parallel and their
+        whole results are held in memory: all threads produce them then, while one thread reads a result in batches.
+        """
+        memory //= len(tables) if at_once else 1
+        self._on_cursors([partial(self._write, table, memory, at_once) for table in tables], at_once)
+
+    def _on_cursors(self, work: Sequence[Callable[[duckdb.DuckDBPyConnection], R]], at_once: bool) -> list[R]:
+        """Run every piece of work on a connection; with `at_once`, each on a cursor and a thread of its own."""
+        if not at_once:
+            return [each(self.connection) for each in work]
+        cursors = [self.connection.cursor() for _ in work]
+        try:
+            with ThreadPoolExecutor(len(work), "roughly-query") as pool:
+                under_way = [pool.submit(each, cursor) for each, cursor in zip(work, cursors, strict=True)]
+                try:
+                    for done in as_completed(under_way):
+                        done.result()
+                except BaseException:
+                    _stop(under_way, cursors)
+                    raise
+            return [done.result() for done in under_way]
+        finally:
+            for cursor in cursors:
+                cursor.close()
+
+    def _write(self, table: TableToWrite, memory: int, whole: bool, cursor: duckdb.DuckDBPyConnection) -> None:
+        schema = table.schema
+
+        def prepare(group: pa.Table) -> pa.Table:
+            return group.select(schema.names).cast(schema).combine_chunks()
+
+        with plain_errors(self.memory), table.path.open("wb") as out:
+            query = cursor.sql(table.sql)
+            batches = query.to_arrow_table().to_batches() if whole else query.to_arrow_reader(ROW_GROUP)
+            with ParquetWriter(out, schema, threads=self._threads, memory=memory, prepare=prepare) as writer:
+                for group in _regrouped(batches):
+                    writer.write(group)
 
     @contextmanager
     def _tables(self, tables: dict[str, pa.Table]) -> Iterator[None]:
@@ -105,15 +194,22 @@ class Database:
                 self.connection.unregister(name)
 
 
+def _stop(work: Sequence[Future[R]], cursors: Sequence[duckdb.DuckDBPyConnection]) -> None:
+    """Interrupt all queries, repeatedly until all have ended: one that has not begun yet would not notice."""
+    for future in work:
+        future.cancel()
+    while wait(work, timeout=0.05).not_done:
+        for cursor in cursors:
+            cursor.interrupt()
+
+
 @contextmanager
 def plain_errors(memory: int) -> Iterator[None]:
-    """Turn the engine's errors for a full disk or too little memory into ours."""
+    """Turn the database's errors for a full disk or too little memory into ours."""
     try:
         yield
     except duckdb.OutOfMemoryException as problem:
-        raise MemoryTooSmall(
-            f"the relational steps ran out of their share of the memory ({memory >> 20} MB): {problem}; raise --memory"
-        ) from problem
+        raise _too_small(memory, problem) from problem
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as problem:
@@ -125,36 +221,40 @@ def plain_errors(memory: int) -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     except OSError as problem:
+        if "Out of Memory Error" in str(problem):  # the database's own, through Arrow
+            raise _too_small(memory, problem) from problem
         if problem.errno == errno.ENOSPC or "space left" in str(problem).lower():
             raise DiskFull(_FULL) from problem
         raise
 
 
-_FULL = "the disk is full; nothing was written to the output. Free some space and go on with --resume"
+def _too_small(memory: int, problem: Exception) -> MemoryTooSmall:
+    return MemoryTooSmall(
+        f"the relational steps ran out of their share of the memory ({memory >> 20} MB): {problem}; raise --memory"
+    )
 
 
-def _regrouped(batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+_FULL = "the disk is full; nothing was written to the output. Free some space and continue with --resume"
+
+
+def _regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Tables of exactly ROW_GROUP rows, and the rest."""
-    held: list[pa.RecordBatch] = []
+    waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
-        held.append(batch)
+        waiting.append(batch)
         rows += batch.num_rows
         while rows >= ROW_GROUP:
-            table = pa.Table.from_batches(held)
-            yield _cast(table.slice(0, ROW_GROUP), schema)
-            held = table.slice(ROW_GROUP).to_batches()
+            table = pa.Table.from_batches(waiting)
+            yield table.slice(0, ROW_GROUP)
+            waiting = table.slice(ROW_GROUP).to_batches()
             rows -= ROW_GROUP
     if rows:
-        yield _cast(pa.Table.from_batches(held), schema)
-
-
-def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    return table.select(schema.names).cast(schema).combine_chunks()
+        yield pa.Table.from_batches(waiting)
 
 
 def parquet(files: Sequence[Path]) -> str:
-    """SQL that reads these files and no others: a path is not a pattern, and `key=value` in it is not a column."""
+    """SQL that reads exactly these files: a path is not a pattern, and `key=value` in it is not a column."""
     listed = ", ".join("'" + re.sub(r"[\[*?]", r"[\g<0>]", _quoted(path)) + "'" for path in files)
     return f"read_parquet([{listed}], hive_partitioning = false)"
 

@@ -1,69 +1,60 @@
 """The embedded engine: DuckDB over Arrow and Parquet, spilling, in one process.
 
-It keeps what flows between the steps of the plan in a workspace on disk. The relational steps are those of every
-engine (`engines.relational`); here stand the stages that read, group, load and compare.
+It stores the tables between the steps of the plan in a workspace on disk. The relational steps are those of every
+engine (`engines.relational`); this module has the stages that read, group, load and compare.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly import dates
 from roughly.cluster import grouping
-from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
+from roughly.cluster.candidates import Candidates, PairConstraints, SetLoader
+from roughly.cluster.common_keys import COMMON_COUNTS, CommonLimit, IgnoredKeys
 from roughly.cluster.evidence import together
-from roughly.cluster.scoring import ResolveBudget
-from roughly.cluster.star import overhead
-from roughly.engines.local.database import Database, parquet, plain_errors
+from roughly.engines.local.database import Database, TableToWrite, parquet, plain_errors
+from roughly.engines.local.kept_parts import copy_parts
 from roughly.engines.local.keys import Band, KeyLists
+from roughly.engines.local.memory_budget import LEAST_OF_STAGE, WRITING, MemoryBudget
 from roughly.engines.local.segments import Segments
 from roughly.engines.local.sketches import SketchStore
 from roughly.engines.local.token_store import TokenStore, TokenWriter, kinds_of
 from roughly.engines.relational import statements
 from roughly.engines.relational.base_engine import RelationalEngine, ignore
 from roughly.engines.relational.decision_tables import empty_tables, tables_of
-from roughly.engines.relational.kept_copy import copy_part
+from roughly.engines.relational.summary import Summary
 from roughly.engines.workspace import Workspace
-from roughly.errors import MemoryTooSmall
-from roughly.meter import Meter, Stage, give_back
+from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
-from roughly.model import CARRIED, DECISION, NUMBERED_FACTS, Table
-from roughly.pipeline import Decision, RowsToFetch, decide, fetch_all, sign_all
+from roughly.model import CARRIED, DECISION, NUMBERED_FACTS, WRITTEN
+from roughly.pipeline import Decision, RowsToFetch, changed_input, decide, fetch_all, sign_all
 from roughly.settings import Resources, Settings
-from roughly.sources.part import Part
+from roughly.sources.parquetwriter import ParquetWriter
+from roughly.sources.part import Part, find_landmarks
 from roughly.text.filters import Filters
-from roughly.threads import map_in_order
+from roughly.threads import BackgroundTasks, map_in_order
 
-BASE_MEMORY = 384 << 20
-"""What the process holds before the first document: the interpreter, its libraries, the kernels."""
-_LEAST_MEMORY = 64 << 20
-"""For one stage, at the least."""
-_SLACK = 48 << 20
-"""For what is too small to be counted."""
-_WRITING = 96 << 20
-"""For row groups on their way into a file."""
-_COPYING = 512 << 20
-"""For copying one file: a row group as it was read, and one to be written."""
-_BYTES_PER_DOCUMENT = 24
-"""Held of every document while keys are grouped, candidate or not: its rank, and its share of the tables of keys."""
+_STORED_GROUP = 122_880
+"""Rows of a row group in tables of the workspace: the database reads row groups in parallel."""
+_TOKEN_FILES = 8
+"""Number of files that tokens are written to in parallel."""
 _SAMPLED = 10_000
-"""Documents that are read before the size of the collection is estimated."""
-_NO_ROWS = np.empty(0, np.int64)
-
-
-def _resident() -> int:
-    return int(psutil.Process().memory_info().rss)
+"""Number of documents read before the size of the collection is estimated."""
+_FEW = 50_000
+"""Up to this number of documents, the database holds its tables in memory and stays open between stages."""
 
 
 class LocalEngine(RelationalEngine):
@@ -74,49 +65,72 @@ class LocalEngine(RelationalEngine):
     ) -> None:
         super().__init__(parts, settings, meter)
         self.resources, self.workspace, self.threads = resources, workspace, resources.threads
-        self.budget = resources.memory - BASE_MEMORY
-        self._before = _resident()
-        spill = (resources.temp or workspace.folder) / "spill"
-        self.database = Database(memory=self.budget // 2, threads=self.threads, spill=spill)
-        self.segments = Segments(workspace)
+        self.budget = MemoryBudget(resources)
+        self.budget.free_more = self._close_database
+        meter.ample = self.budget.ample
+        self._own_spill = None if resources.temp is None else Path(mkdtemp(prefix="roughly-spill-", dir=resources.temp))
+        spill = self._own_spill or workspace.folder / "spill"
+        self.database = Database(memory=self.budget.working // 2, threads=self.threads, spill=spill)
+        self.segments = Segments(workspace, writers=self.budget.segment_writers)
+        self.budget.limit_allocators()
         self.ranks = np.empty(0, np.uint32)
         self.candidates: Candidates | None = None
         self._sets: SetLoader | None = None
+        self._committing = BackgroundTasks()
 
     def working(self) -> AbstractContextManager[None]:
         """Errors of the database for a full disk or too little memory become ours."""
-        return plain_errors(self.budget // 2)
+        return plain_errors(self.budget.working // 2)
 
     # ------------------------------------------------------------------ tables
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """The rows of a query that returns few."""
-        found: list[dict[str, Any]] = self.database.table(sql).to_pylist()
-        return found
+        return self.database.rows(sql)
+
+    def rows_of_each(self, queries: Sequence[str]) -> list[list[dict[str, Any]]]:
+        """The rows of several queries of the verdicts that return few."""
+        return self.database.rows_of_each(queries, at_once=self._is_roomy())
 
     def view(self, name: str, sql: str) -> None:
         """Make the result of a query visible under a name."""
         self.database.view(name, sql)
 
     def keep(self, name: str, sql: str) -> None:
-        """Store the result of a query as an artefact of its own, taken over where it is there."""
+        """Store the result of a query as an artefact, committed in the background; a resumed run reuses it."""
         path = self.workspace.path(f"{name}.parquet")
         if self.workspace.found(name) is None:
             self.database.save(sql, path)
-            self.workspace.commit(name, [path], {})
+            self._committing.do(partial(self.workspace.commit, name, [path], {}))
         self._show(name, [path])
 
     def _show(self, name: str, files: Sequence[Path]) -> None:
-        self.view(name, f"SELECT * FROM {parquet(files)}")
+        self.database.view(name, f"SELECT * FROM {parquet(files)}", held=self.documents <= _FEW)
 
-    def write_table(self, sql: str, table: Table, path: Path) -> None:
-        """Write the result of a query as one Parquet file."""
-        self.database.write(sql, path, table.schema)
+    def write_tables(self, queries: Mapping[str, str], folder: Path) -> None:
+        """Write the result of each query as one Parquet file; all at once where the memory is ample."""
+        memory = self.budget.for_row_groups
+        self.database.allow(self.budget.for_sql - memory)
+        tables = [TableToWrite(sql, folder / f"{name}.parquet", WRITTEN[name].schema) for name, sql in queries.items()]
+        self.database.write(tables, memory, at_once=self._is_roomy())
+
+    def _is_roomy(self) -> bool:
+        """Whether the memory is ample for several queries of the verdicts at once."""
+        read = [self.workspace.path(f"{name}.parquet") for name in ("verdicts", *DECISION)]
+        stored = sum(path.stat().st_size for path in (*read, *self.segments.files("facts.parquet")))
+        return self.threads > 1 and self.documents > _FEW and self.budget.for_queries(stored) < self.database.memory
+
+    def _close_database(self) -> bool:
+        """Free the database's memory between two stages, if there is much of it: closing takes time."""
+        if self.documents <= _FEW or not self.database.is_awake:
+            return False
+        self.database.rest()
+        return True
 
     # ------------------------------------------------------------------ reading
 
     def build_lexicon(self, path: Path, filters: Filters) -> None:
-        """Count the documents that each term stands in, and write the lexicon of the collection."""
+        """Count the documents that contain each term, and write the lexicon of the collection."""
         from roughly.lexicon.builder import count_parts
 
         resources = dataclasses.replace(self.resources, temp=self.resources.temp or self.workspace.folder)
@@ -129,14 +143,19 @@ class LocalEngine(RelationalEngine):
         stage.reused = (cursor.part, cursor.chunk) != (0, 0)
         documents = 0
         start = cursor.part, cursor.chunk
-        for signed in sign_all(self.parts, method, self.settings, self.threads, start, self.budget):
+        threads = self.budget.reading_threads
+        for signed in sign_all(self.parts, method, self.settings, threads, start, self.budget.working):
             self.segments.add(signed)
             stage.bytes += signed.nbytes
-            self.meter.advance(stage, stage.bytes)
             before, documents = documents, documents + signed.facts.num_rows
+            stage.documents = documents
+            self.meter.advance(stage, stage.bytes)
             if before < _SAMPLED <= documents:
-                self._check_capacity(round(documents * stage.total / max(1, stage.bytes)))
+                self.budget.check_capacity(round(documents * stage.total / max(1, stage.bytes)))
         self.segments.finish()
+        if stage.reused:
+            for _ in map_in_order(find_landmarks, self.parts, threads):
+                pass
         cursor = self.segments.cursor
         self.documents, self.rejected = cursor.documents, cursor.rejected
         self.counts |= cursor.counts
@@ -144,29 +163,19 @@ class LocalEngine(RelationalEngine):
         if not files:
             files = [self.workspace.path("no-facts.parquet")]
             pq.write_table(NUMBERED_FACTS.empty_table(), files[0])
-        self.view("read_facts", f"SELECT * FROM {parquet(files)}")
-
-    def _check_capacity(self, documents: int) -> None:
-        """Refuse a memory that cannot hold what is held of about so many documents, whatever they are like."""
-        memory = self.resources.memory
-        least = memory - self.budget + _LEAST_MEMORY + _SLACK + _BYTES_PER_DOCUMENT * documents
-        if memory < least:
-            raise MemoryTooSmall(
-                f"--memory {memory >> 20}MB is too little for about {documents / 1e6:.1f} million documents; "
-                f"{-(-least >> 20)}MB is the least that would do, and more where many of them are alike"
-            )
+        self._show("read_facts", files)
 
     # ------------------------------------------------------------------ candidates
 
     def rank(self, order: str, collapse: str) -> None:
         """Number the documents, best first, and collapse those that are equal at this level."""
         hi, lo = statements.digest_columns(collapse)
-        self._use_memory_for_sql()
+        self.database.allow(self.budget.for_sql)
         number = f"(row_number() OVER (ORDER BY {order}) - 1)::UINTEGER AS rank"
         numbered = f"SELECT {', '.join(CARRIED)}, {hi} AS hi, {lo} AS lo, {number} FROM facts"
         self.keep("ranked", statements.ranked(numbered))
 
-    def group(self, common: int, once: bool) -> None:
+    def group(self, common: CommonLimit, once: bool) -> None:
         """Find the documents that share a key."""
         from roughly.kernels.grouping import NO_MEMBER
 
@@ -180,24 +189,25 @@ class LocalEngine(RelationalEngine):
             streams = streams or [KeyLists(files, rank_of)]
             found = grouping.group(
                 streams,
-                budget=max(self._memory_left(), _LEAST_MEMORY),
+                budget=max(self.budget.left, LEAST_OF_STAGE),
                 threads=self.threads,
-                asking=not bands,
-                most=common,
+                has_probes=not bands,
+                common=common,
                 once=once,
             )
-            left_out = found.common
             self.ranks, candidates = found.candidates(self.documents)
             arrays = {"ranks": self.ranks, **dataclasses.asdict(candidates)}
+            if common.ignored:
+                arrays |= {"common": found.common_keys.keys, "mostly_common": found.common_keys.documents}
             buckets = arrays.pop("buckets")
-            self.workspace.save("candidates", arrays, {"buckets": buckets, "common": left_out})
+            self.workspace.save("candidates", arrays, {"buckets": buckets, **found.common_counts})
         info = self.workspace.info("candidates")
-        saved = {name: self.workspace.array("candidates", name) for name in ("doc_offsets", "doc_buckets", "asks")}
+        saved = {name: self.workspace.array("candidates", name) for name in ("doc_offsets", "doc_buckets", "probes")}
         self.ranks = self.workspace.array("candidates", "ranks")
         self.candidates = Candidates(**saved, buckets=info["buckets"])
         self.counts["candidate_documents"] = len(self.ranks)
-        if common:
-            self.counts["common_keys"] = info["common"]
+        if common.most:
+            self.counts |= {name: info.get(name, 0) for name in COMMON_COUNTS}
 
     def _grouped(self) -> Candidates:
         if self.candidates is None:
@@ -205,7 +215,7 @@ class LocalEngine(RelationalEngine):
         return self.candidates
 
     def pair_bound(self) -> int:
-        """At most so many pairs of documents share a key."""
+        """Upper bound of the number of pairs that share a key."""
         return self._grouped().pair_bound()
 
     def load_contents(self, judge: Judge) -> None:
@@ -214,7 +224,7 @@ class LocalEngine(RelationalEngine):
         if judge.on == "keys":
             self._sets = candidates.key_sets()
         elif judge.on == "sketch":
-            self._sets = self._sketches()
+            self._sets = self._sketches(judge)
         else:
             wanted = self._rows_to_fetch()
             with self.stage("fetch", sum(len(rows.rows) for rows in wanted), "documents") as stage:
@@ -226,39 +236,55 @@ class LocalEngine(RelationalEngine):
         return pa.table({"rank": self.ranks, "number": np.arange(len(self.ranks), dtype=np.int64)})
 
     def _rows_to_fetch(self) -> list[RowsToFetch]:
-        """Where the candidate documents stand in the input; empty where their tokens are stored already."""
+        """Positions of the candidate documents in the input; empty if their tokens are stored already."""
         if self.workspace.found("tokens") is not None:
             return []
         rows = self.database.table(
-            "SELECT r.part, r.row, n.number FROM ranked r JOIN numbers n ON n.rank = r.rank ORDER BY r.part, r.row",
+            """
+            SELECT r.part, r.row, n.number, f.lex_lo FROM ranked r JOIN numbers n ON n.rank = r.rank
+            JOIN facts f ON f.doc = r.doc ORDER BY r.part, r.row
+            """,
             numbers=self._numbers(),
         )
-        part, row, number = (rows[name].to_numpy() for name in ("part", "row", "number"))
-        cuts = np.flatnonzero(np.diff(part)) + 1
+        part, row, number, digest = (rows[name].to_numpy() for name in ("part", "row", "number", "lex_lo"))
+        edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(part)]
         return [
-            RowsToFetch(int(p[0]), r, n)
-            for p, r, n in zip(np.split(part, cuts), np.split(row, cuts), np.split(number, cuts), strict=True)
-            if len(p)
+            RowsToFetch(int(part[start]), row[start:stop], number[start:stop], digest[start:stop])
+            for start, stop in pairwise(edges)
+            if stop > start
         ]
 
     def _store_tokens(self, wanted: list[RowsToFetch], stage: Stage) -> TokenStore:
-        """Store the candidates' tokens on disk."""
-        path = self.workspace.path("tokens.bin")
-        if self.workspace.found("tokens") is None:
-            with TokenWriter(path, len(self.ranks)) as writer:
-                for documents, size in fetch_all(self.parts, wanted, self.settings, self.threads, writer.add):
+        """Store the candidates' tokens on disk; they are committed in the background."""
+        paths = [self.workspace.path(f"tokens-{number}.bin") for number in range(min(self.threads, _TOKEN_FILES))]
+        if (stored := self.workspace.found("tokens")) is not None:
+            paths = [self.workspace.path(name) for name in stored["files"]]
+            starts, lengths = (self.workspace.array("tokens", name) for name in ("starts", "lengths"))
+        else:
+            with TokenWriter(paths, len(self.ranks)) as writer:
+                threads = self.budget.fetching_threads
+                for documents, size in fetch_all(self.parts, wanted, self.settings, threads, writer.add):
                     stage.bytes += size
                     self.meter.advance(stage, stage.done + documents)
-            self.workspace.save("tokens", {"starts": writer.starts, "lengths": writer.lengths}, {}, [path])
-        starts, lengths = (self.workspace.array("tokens", name) for name in ("starts", "lengths"))
-        return TokenStore(path, starts, lengths, shingle_size=self.settings.shingle_size, threads=self.threads)
+            if stage.done < sum(len(rows.rows) for rows in wanted):
+                missing = next(rows for rows in wanted if (writer.starts[rows.docs] < 0).any())
+                first = int(missing.rows[int((writer.starts[missing.docs] < 0).argmax())])
+                raise changed_input(self.parts[missing.part], first)
+            starts, lengths = writer.starts, writer.lengths
+            arrays, info = {"starts": starts, "lengths": lengths}, {"files": [path.name for path in paths]}
+            self._committing.do(partial(self.workspace.save, "tokens", arrays, info, paths))
+        return TokenStore(paths, starts, lengths, shingle_size=self.settings.shingle_size, threads=self.threads)
 
-    def _sketches(self) -> SketchStore:
+    def _sketches(self, judge: Judge) -> SketchStore:
         docs = np.empty(len(self.ranks), np.int64)
         sql = "SELECT n.number, r.doc FROM numbers n JOIN ranked r ON n.rank = r.rank"
         rows = self.database.table(sql, numbers=self._numbers())
         docs[rows["number"].to_numpy()] = rows["doc"].to_numpy()
-        return SketchStore(self.segments.sketch_files(), docs)
+        ignored = None
+        if judge.ignore_common:
+            keys, mostly = (self.workspace.array("candidates", name) for name in ("common", "mostly_common"))
+            ignored = IgnoredKeys(keys, np.isin(self.ranks, mostly))
+        return SketchStore(self.segments.sketch_files(), docs, ignored)
 
     # ------------------------------------------------------------------ resolution
 
@@ -272,7 +298,9 @@ class LocalEngine(RelationalEngine):
         if self._sets is None:
             raise RuntimeError("contents are loaded before they are compared")
         constraints = self._constraints(self.applicable(judge))
-        work = dataclasses.replace(self._memory_for_resolution(candidates), advance=advance)
+        scratch = self.workspace.path("spool")
+        scratch.mkdir(exist_ok=True)
+        work = dataclasses.replace(self.budget.for_resolution(candidates, scratch), advance=advance)
         self._save(decide(candidates, self._sets, judge, settings, constraints, work))
 
     def _constraints(self, judge: Judge) -> PairConstraints:
@@ -289,38 +317,9 @@ class LocalEngine(RelationalEngine):
         days = dates.days(rows["published"].combine_chunks())
         return PairConstraints.of_judge(judge, days, rows["tokens"].to_numpy())
 
-    def _memory_for_resolution(self, candidates: Candidates) -> ResolveBudget:
-        """What is left of the memory beside the candidates themselves."""
-        left = self._memory_left() - overhead(candidates, self.threads)
-        if left < _LEAST_MEMORY:
-            least = (self.resources.memory - left + _LEAST_MEMORY) >> 20
-            raise MemoryTooSmall(
-                f"{candidates.documents:,} documents share a key with another, and what must be held of them leaves no "
-                f"room to compare them; {least}MB is the least --memory that would do. With --resume and that memory "
-                "nothing is read again"
-            )
-        scratch = self.workspace.path("spool")
-        scratch.mkdir(exist_ok=True)
-        return ResolveBudget(left, self.threads, scratch)
-
-    def _use_memory_for_sql(self, beside: int = 0) -> None:
-        """Let the database have what is left but for what works beside it. It takes a little more than allowed."""
-        self.database.allow(max(self.budget // 2, 3 * self._memory_left() // 4) - beside)
-
-    def _memory_left(self) -> int:
-        """What is left of the memory: nothing else is at work between two stages.
-
-        What the process held before the run counts only as far as it was set aside for it: a caller may hold large
-        tables of his own.
-        """
-        self.database.rest()
-        give_back()
-        grown = max(0, _resident() - self._before)
-        memory = self.resources.memory
-        return memory - min(self._before, memory - self.budget) - grown - _SLACK
-
     def _save(self, decision: Decision | None) -> None:
-        """Store what resolution decided, and forget verdicts that follow from another decision."""
+        """Store what resolution decided, and drop verdicts of an earlier decision."""
+        self._committing.finish()
         tables = empty_tables()
         counts: dict[str, int] = {}
         if decision is not None:
@@ -329,8 +328,17 @@ class LocalEngine(RelationalEngine):
         files = []
         for name in DECISION:
             files.append(self.workspace.path(f"{name}.parquet"))
-            pq.write_table(tables[name], files[-1], compression="lz4")
+            self._store_table(tables[name], files[-1])
         self.workspace.commit("decision", files, {"counts": counts})
+
+    def _store_table(self, table: pa.Table, path: Path) -> None:
+        threads = min(self.threads, -(-table.num_rows // _STORED_GROUP))
+        with (
+            path.open("wb") as out,
+            ParquetWriter(out, table.schema, compression="lz4", threads=threads, memory=WRITING) as writer,
+        ):
+            for start in range(0, table.num_rows, _STORED_GROUP):
+                writer.write(table.slice(start, _STORED_GROUP))
 
     def _tables(self, decision: Decision) -> tuple[dict[str, pa.Table], dict[str, int]]:
         resolution = decision.resolution
@@ -341,9 +349,9 @@ class LocalEngine(RelationalEngine):
             "candidate_documents": len(self.ranks),
             "candidate_pairs": resolution.compared,
             "verified_pairs": len(pairs),
-            "crowded_buckets": resolution.crowded,
+            "crowded_buckets": resolution.hot,
         }
-        return tables, counts | {name: self.counts[name] for name in ("common_keys",) if name in self.counts}
+        return tables, counts | {name: self.counts[name] for name in COMMON_COUNTS if name in self.counts}
 
     # ------------------------------------------------------------------ verdicts
 
@@ -357,13 +365,16 @@ class LocalEngine(RelationalEngine):
 
     def give_verdicts(self) -> None:
         """Give every document its verdict."""
-        self._use_memory_for_sql()
+        self.database.allow(self.budget.for_sql)
         super().give_verdicts()
 
-    def write(self, folder: Path) -> None:
-        """Write all tables, a file each."""
-        self._use_memory_for_sql(beside=min(_WRITING, self.budget // 8))
-        super().write(folder)
+    def summary(self, measure: str) -> Summary:
+        """What was found, counted. The last queries of a run."""
+        found = super().summary(measure)
+        self._committing.finish()
+        if self.documents > _FEW:
+            self.database.rest(wait=False)
+        return found
 
     def write_rejects(self, path: Path) -> None:
         """Write quarantine.jsonl, in the order of the input."""
@@ -373,42 +384,22 @@ class LocalEngine(RelationalEngine):
                     shutil.copyfileobj(source, target)
 
     def copy_kept(self, folder: Path, advance: Callable[[int], None]) -> None:
-        """Copy what is kept of every part, several parts at a time."""
-        folder.mkdir()
-        threads = max(1, min(self.threads, self.budget // _COPYING))
-        copied = map_in_order(lambda item: copy_part(*item, folder), self._kept_by_part(), threads)
-        for done, _ in enumerate(copied, 1):
-            advance(done)
+        """Copy the kept records of every part, several parts at a time."""
+        kept = self.database.batches(f"{statements.KEPT_ROWS} ORDER BY part, row")
+        memory = self.budget.working
+        for _ in copy_parts(self.parts, kept, folder, threads=self.threads, memory=memory, advance=advance):
+            pass
 
-    def _kept_by_part(self) -> Iterator[tuple[Part, Ints]]:
-        """Every part with the rows of it that are kept."""
-        kept = self._kept_rows()
-        number, rows = next(kept, (-1, _NO_ROWS))
-        for at, part in enumerate(self.parts):
-            if at == number:
-                yield part, rows
-                number, rows = next(kept, (-1, _NO_ROWS))
-            else:
-                yield part, _NO_ROWS
-
-    def _kept_rows(self) -> Iterator[tuple[int, Ints]]:
-        """(part, rows that are kept, ascending) for every part of which something is kept."""
-        number, held = -1, [_NO_ROWS]
-        for batch in self.database.batches(f"{statements.KEPT_ROWS} ORDER BY part, row"):
-            part, row = batch["part"].to_numpy(), batch["row"].to_numpy()
-            cuts = np.r_[np.flatnonzero(np.diff(part, prepend=-1)), len(part)].tolist()
-            for start, stop in pairwise(cuts):
-                if int(part[start]) != number:
-                    if number >= 0:
-                        yield number, np.concatenate(held)
-                    number, held = int(part[start]), []
-                held.append(row[start:stop].copy())
-        if number >= 0:
-            yield number, np.concatenate(held)
+    def kept_of(self, part: int) -> pa.Table:
+        """Row and doc_id of the kept documents of a part, in the order of the rows."""
+        return self.database.table(statements.KEPT_OF_PART.format(part=part))
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.segments.stop()
+        self._committing.abandon()
         if isinstance(self._sets, TokenStore):
             self._sets.close()
         self.database.rest()
+        if self._own_spill is not None:
+            shutil.rmtree(self._own_spill, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""Keys on disk, as reading left them: rows (key, member) for grouping.
+"""Keys on disk, as reading wrote them: rows (key, member) for grouping.
 
-In a segment's file keys of bands lie band after band, so that one band is read in one piece. Keys that are lists lie
-as the number of keys of each document, then the keys, then whether each of them asks.
+A segment's file stores keys of bands band after band, so that one band is read in one piece. Keys that are lists are
+stored as the number of keys of each document, then the keys, then whether each of them is a probe.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class KeyFile:
-    """The keys of one segment: its first document, how many there are, and how many keys."""
+    """The keys of one segment: its first document, the number of documents, and the number of keys."""
 
     path: Path
     first: int
@@ -35,17 +35,18 @@ def write_keys(path: Path, keys: Sequence[Keys]) -> None:
     """Write the keys of a segment."""
     with path.open("wb") as stream:
         if keys[0].offsets is None:
+            by_band = [np.ascontiguousarray(batch.values.T) for batch in keys]
             for band in range(keys[0].values.shape[1]):
-                for batch in keys:
-                    stream.write(np.ascontiguousarray(batch.values[:, band]).data)
+                for values in by_band:
+                    stream.write(values[band].data)
             return
         for batch in keys:
             stream.write(np.diff(_offsets(batch)).astype(np.uint32).data)
         for batch in keys:
             stream.write(np.ascontiguousarray(batch.values).data)
         for batch in keys:
-            asks = np.ones(len(batch.values), np.bool_) if batch.probes is None else batch.probes
-            stream.write(np.ascontiguousarray(asks).data)
+            probes = np.ones(len(batch.values), np.bool_) if batch.probes is None else batch.probes
+            stream.write(np.ascontiguousarray(probes).data)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Band:
 
     @property
     def count(self) -> int:
-        """One key a document."""
+        """One key per document."""
         return len(self.rank_of)
 
     def __iter__(self) -> Iterator[tuple[Hashes, Members]]:
@@ -70,7 +71,7 @@ class Band:
 
 @dataclass(frozen=True)
 class KeyLists:
-    """Keys that come as lists; the lowest bit of a member says whether the key asks."""
+    """Keys that come as lists; the lowest bit of a member says whether the key is a probe."""
 
     files: Sequence[KeyFile]
     rank_of: Members
@@ -94,9 +95,9 @@ class KeyLists:
                 size = int(ends[hi - 1]) - done
                 base = 4 * file.documents
                 keys = np.fromfile(file.path, np.uint64, size, offset=base + 8 * done)
-                asks = np.fromfile(file.path, np.bool_, size, offset=base + 8 * file.keys + done)
+                probes = np.fromfile(file.path, np.bool_, size, offset=base + 8 * file.keys + done)
                 owners = np.repeat(members[lo:hi], counts[lo:hi])
-                owners[asks & (owners != NO_MEMBER)] |= np.uint32(1)
+                owners[probes & (owners != NO_MEMBER)] |= np.uint32(1)
                 yield keys, owners
                 lo, done = hi, done + size
 

@@ -1,9 +1,10 @@
-"""What reading leaves behind: for each segment of documents their facts and their keys, as Parquet.
+"""What reading writes: for each segment of documents, their facts and keys, as Parquet.
 
-A segment is closed every few ten thousand documents. It is the unit of resuming: a run that was killed goes on
-after its last whole segment. Texts are not stored; verification reads candidate documents again from the source.
+A segment is closed every few ten thousand documents. It is the unit of resuming: a run that was killed continues after
+its last whole segment. Texts are not stored; verification reads candidate documents again from the source.
 
-A segment is written by a thread of its own while the next one fills; the one after that waits for it.
+Threads of their own write segments while the next one fills. A complete segment counts only if all before it are
+complete.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from roughly.engines.local.sketches import SketchFile, write_sketches
 from roughly.engines.workspace import Workspace
 from roughly.features.shingle_sets import Sets
 from roughly.methods import Keys
-from roughly.model import NUMBERED_FACTS, Reject
+from roughly.model import FACTS, NUMBERED_FACTS, Reject
 from roughly.pipeline import SignedChunk
-from roughly.threads import BackgroundTask
+from roughly.threads import BackgroundTasks
 
 SEGMENT_DOCUMENTS = 100_000
 SEGMENT_BYTES = 96 << 20
@@ -32,7 +33,7 @@ SEGMENT_BYTES = 96 << 20
 
 @dataclass
 class ReadingCursor:
-    """How far reading has come: everything before chunk `chunk` of part `part` is in a segment."""
+    """Progress of reading: everything before chunk `chunk` of part `part` is in a segment."""
 
     part: int = 0
     chunk: int = 0
@@ -60,7 +61,8 @@ class _Filling:
 class Segments:
     """The segments of one run."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, writers: int = 1) -> None:
+        """At most `writers` segments are written at a time, each of `SEGMENT_BYTES` at the most."""
         self.workspace = workspace
         self.cursor = ReadingCursor()  # of all segments that are written or being written
         self.bands = 0  # 0: keys are lists
@@ -68,22 +70,23 @@ class Segments:
         self._filling = _Filling()
         self._next = ReadingCursor()  # with what is not in a segment yet
         self._key_counts: list[tuple[int, int, int]] = []  # first document, documents, keys of each segment
-        self._behind = BackgroundTask()
+        self._writing = BackgroundTasks(writers)
         self._recover()
 
     def _recover(self) -> None:
         while (info := self.workspace.found(self._name(self.cursor.segments))) is not None:
+            if info["after"] != [self.cursor.part, self.cursor.chunk]:  # left by a run that was cut otherwise
+                break
             before, self.cursor, self.bands = self.cursor, ReadingCursor(**info["cursor"]), info["bands"]
             self.most = info["most"]
             self._key_counts.append((before.documents, self.cursor.documents - before.documents, info["keys"]))
         self._next = self.cursor
 
     def add(self, signed: SignedChunk) -> None:
-        """Take one chunk's documents; close the segment where it is full."""
+        """Add one chunk's documents; close the segment when it is full."""
         filling, before, count = self._filling, self._next, signed.facts.num_rows
-        numbers = pa.array(np.arange(before.documents, before.documents + count, dtype=np.uint32))
-        filling.facts.append(pa.RecordBatch.from_arrays([numbers, *signed.facts.columns], schema=NUMBERED_FACTS))
-        filling.bytes += signed.facts.nbytes
+        filling.facts.append(signed.facts)
+        filling.bytes += signed.facts_bytes
         if signed.keys is not None:
             filling.keys.append(signed.keys)
             filling.bytes += signed.keys.values.nbytes
@@ -95,24 +98,25 @@ class Segments:
         filling.rejects += signed.rejects
         self._next = ReadingCursor(
             signed.part,
-            signed.chunk + 1,
+            signed.chunk + signed.ends_chunk,
             before.documents + count,
             before.rejected + len(signed.rejects),
             before.segments,
             before.bytes + signed.nbytes,
             _added(before.counts, signed.counts),
         )
-        if self._next.documents - self.cursor.documents >= SEGMENT_DOCUMENTS or filling.bytes >= SEGMENT_BYTES:
+        is_full = self._next.documents - self.cursor.documents >= SEGMENT_DOCUMENTS or filling.bytes >= SEGMENT_BYTES
+        if signed.ends_chunk and is_full:
             self._close_segment()
 
     def finish(self) -> None:
-        """Write what is held as a segment of its own, and wait until all is on disk."""
+        """Write the documents in memory as a segment, and wait until all is on disk."""
         self._close_segment()
-        self._behind.finish()
+        self._writing.finish()
 
     def stop(self) -> None:
-        """Wait for what is being written, whatever becomes of it: nobody needs it any more."""
-        self._behind.abandon()
+        """Wait for what is being written and ignore its result, which is no longer needed."""
+        self._writing.abandon()
 
     def _close_segment(self) -> None:
         filling, self._filling = self._filling, _Filling()
@@ -121,24 +125,30 @@ class Segments:
         before, self.cursor = self.cursor, replace(self._next, segments=self.cursor.segments + 1)
         self._next = self.cursor
         self._key_counts.append((before.documents, self.cursor.documents - before.documents, filling.key_count()))
-        self._behind.do(partial(self._write, self._name(before.segments), filling, self.cursor))
+        self._writing.do(partial(self._write, filling, before, self.cursor))
 
-    def _write(self, name: str, filling: _Filling, cursor: ReadingCursor) -> None:
-        files = [self._write_facts(name, filling), self._write_rejects(name, filling)]
+    def _write(self, filling: _Filling, before: ReadingCursor, cursor: ReadingCursor) -> None:
+        name = self._name(before.segments)
+        files = [self._write_facts(name, filling, before.documents), self._write_rejects(name, filling)]
         if filling.keys:
             files.append(self.workspace.path(f"{name}.keys"))
             write_keys(files[-1], filling.keys)
         if filling.sketches:
             files.append(self.workspace.path(f"{name}.sketches"))
             write_sketches(files[-1], filling.sketches)
-        info = {"cursor": asdict(cursor), "bands": self.bands, "keys": filling.key_count(), "most": self.most}
+        info = {
+            "after": [before.part, before.chunk], "cursor": asdict(cursor),
+            "bands": self.bands, "keys": filling.key_count(), "most": self.most,
+        }  # fmt: skip
         self.workspace.commit(name, files, info)
 
-    def _write_facts(self, name: str, filling: _Filling) -> Path:
+    def _write_facts(self, name: str, filling: _Filling, first: int) -> Path:
+        """Write facts with the documents' numbers, which begin with `first`."""
         path = self.workspace.path(f"{name}.facts.parquet")
-        pq.write_table(
-            pa.Table.from_batches(filling.facts, schema=NUMBERED_FACTS), path, compression="lz4", use_dictionary=False
-        )
+        facts = pa.Table.from_batches(filling.facts, schema=FACTS)
+        numbers = pa.array(np.arange(first, first + facts.num_rows, dtype=np.uint32))
+        table = facts.add_column(0, NUMBERED_FACTS.field(0), numbers).cast(NUMBERED_FACTS)
+        pq.write_table(table, path, compression="lz4", use_dictionary=False)
         return path
 
     def _write_rejects(self, name: str, filling: _Filling) -> Path:

@@ -1,4 +1,4 @@
-"""Sketches on disk, as reading left them, and those of the candidates in memory when asked for.
+"""Sketches on disk, as reading wrote them; those of candidates are loaded on demand.
 
 A segment's file holds the number of values of each document, its limit, and then the values.
 """
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
+from roughly.cluster.common_keys import IgnoredKeys
 from roughly.features.shingle_sets import Sets
 
 COMPLETE = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -20,7 +21,7 @@ COMPLETE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True)
 class SketchFile:
-    """The sketches of one segment: its first document, how many there are, and `most` as in `Sets`."""
+    """The sketches of one segment: its first document, the number of documents, and `most` as in `Sets`."""
 
     path: Path
     first: int
@@ -43,8 +44,8 @@ def write_sketches(path: Path, sketches: Sequence[Sets]) -> None:
 class SketchStore:
     """The sketches of candidates 0, 1, …, which are the documents `docs`."""
 
-    def __init__(self, files: Sequence[SketchFile], docs: Ints) -> None:
-        self._files = files
+    def __init__(self, files: Sequence[SketchFile], docs: Ints, ignored: IgnoredKeys | None = None) -> None:
+        self._files, self._ignored = files, ignored
         self._lengths, self._starts = np.zeros(len(docs), np.int64), np.zeros(len(docs), np.int64)
         self._limits, self._file = np.empty(len(docs), np.uint64), np.zeros(len(docs), np.int32)
         self._most = files[0].most if files else 0
@@ -61,7 +62,7 @@ class SketchStore:
         self.complete = self._most == 0 and (len(docs) == 0 or bool((self._limits == self._limits[0]).all()))
 
     def weight(self) -> Ints:
-        """Bytes that each document's sketch takes."""
+        """Bytes of each document's sketch."""
         return self._weight
 
     def load(self, docs: Ints) -> Sets:
@@ -79,4 +80,5 @@ class SketchStore:
                     count = int(offsets[i + 1] - offsets[i])
                     values[offsets[i] : offsets[i + 1]] = np.frombuffer(stream.read(8 * count), np.uint64)
         limits: npt.NDArray[np.uint64] | None = None if self.complete else self._limits[docs]
-        return Sets(values, offsets, limits, self._most)
+        found = Sets(values, offsets, limits, self._most)
+        return found if self._ignored is None else self._ignored.dropped(found, docs)

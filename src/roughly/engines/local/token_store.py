@@ -1,15 +1,16 @@
-"""Tokens of candidate documents, on disk; their shingle sets, in memory when asked for.
+"""Tokens of candidate documents, on disk; their shingle sets are loaded on demand.
 
-Documents arrive in any order and are asked for in order of rank. The tokens lie one after the other in one file,
-and an index says where each document's begin. Sets are made from them at each loading, on all threads: that is
-cheaper than storing them, and the tokens also tell the kind of a duplicate. Threads write and read side by side, each
-at its own place in the file.
+Documents arrive in any order and are loaded in order of rank. The tokens are stored one after the other in a few files,
+with the offset of each document. Sets are made from them at each loading, on all threads: that is cheaper than storing
+them, and the kind of a duplicate is found from the tokens too. Threads write and read concurrently, each at its own
+offset.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -21,37 +22,47 @@ import pyarrow as pa
 from roughly.cluster.candidates import Ints
 from roughly.cluster.scoring import ScoredPairs
 from roughly.features.shingle_sets import Sets
+from roughly.kernels.batches import FILE_SHIFT
 from roughly.text.canonical import Tokens
 
 _PAIRS_AT_ONCE = 1 << 16
-"""Pairs whose kinds are told in one call: forty bytes are held of each."""
+"""Pairs whose kinds are found in one call: forty bytes each in memory."""
 
 
 class TokenWriter:
-    """Stores batches of tokens; several threads may add them at once."""
+    """Stores batches of tokens; several threads may add them at once.
 
-    def __init__(self, path: Path, documents: int) -> None:
-        self.starts, self.lengths = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        self._end, self._taking = 0, threading.Lock()
+    There are several files, since threads that write to one wait for each other.
+    """
+
+    def __init__(self, paths: Sequence[Path], documents: int) -> None:
+        self.starts, self.lengths = np.full(documents, -1, np.int64), np.zeros(documents, np.int64)  # -1: not added
+        self._files = [os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666) for path in paths]
+        self._ends, self._taking = [0] * len(paths), threading.Lock()
+        self._free = list(range(len(paths)))  # files that no thread writes to
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *problem: object) -> None:
-        os.close(self._file)
+        for file in self._files:
+            os.close(file)
 
     def add(self, docs: Ints, tokens: Tokens) -> tuple[int, int]:
         """Store the tokens of these documents; returns (documents, bytes)."""
         first, last = int(tokens.offsets[0]), int(tokens.offsets[-1])
         with self._taking:
-            at, self._end = self._end, self._end + last - first
+            number = self._free.pop() if self._free else self._ends.index(min(self._ends))
+            at, self._ends[number] = self._ends[number], self._ends[number] + last - first
         self.lengths[docs] = np.diff(tokens.offsets)
-        self.starts[docs] = tokens.offsets[:-1] + (at - first)
+        self.starts[docs] = tokens.offsets[:-1] + ((number << FILE_SHIFT) + at - first)
         data = np.ascontiguousarray(tokens.hashes[first:last]).view(np.uint8).data
         written = 0
-        while written < len(data):  # a write may take less than it is given
-            written += os.pwrite(self._file, data[written:], 8 * at + written)
+        while written < len(data):  # a write may be partial
+            written += os.pwrite(self._files[number], data[written:], 8 * at + written)
+        with self._taking:
+            if number not in self._free:
+                self._free.append(number)
         return len(docs), len(data)
 
 
@@ -60,33 +71,37 @@ class TokenStore:
 
     complete = True
 
-    def __init__(self, path: Path, starts: Ints, lengths: Ints, *, shingle_size: int, threads: int) -> None:
-        self.path, self.starts = path, starts
+    def __init__(self, paths: Sequence[Path], starts: Ints, lengths: Ints, *, shingle_size: int, threads: int) -> None:
+        self.paths, self.starts = paths, starts
         self._weight = 8 * lengths + 16
         self.shingle_size, self.threads = shingle_size, threads
 
     @cached_property
-    def _file(self) -> int:
-        return os.open(self.path, os.O_RDONLY)
+    def _files(self) -> list[int]:
+        return [os.open(path, os.O_RDONLY) for path in self.paths]
 
     def close(self) -> None:
-        """Close the file."""
-        if "_file" in self.__dict__:
-            os.close(self.__dict__.pop("_file"))
+        """Close the files."""
+        for file in self.__dict__.pop("_files", []):
+            os.close(file)
 
     def weight(self) -> Ints:
-        """Bytes that each document's set takes, at most."""
+        """Bytes of each document's set, at most."""
         return self._weight
 
-    def _ranges(self, docs: Ints) -> tuple[int, Ints, Ints]:
-        """(file, where the tokens of these documents start, how many there are)."""
-        return self._file, self.starts[docs], (self._weight[docs] - 16) >> 3
+    def _ranges(self, docs: Ints) -> tuple[list[int], Ints, Ints]:
+        """(files, offsets of these documents' tokens, numbers of tokens)."""
+        return self._files, self.starts[docs], (self._weight[docs] - 16) >> 3
 
     def load(self, docs: Ints) -> Sets:
         """The shingle sets of these documents, in this order."""
+        return self.shingles(docs, self.shingle_size)
+
+    def shingles(self, docs: Ints, size: int) -> Sets:
+        """Their sets of shingles of another size."""
         from roughly.kernels.batches import gather_shingle_sets
 
-        return Sets(*gather_shingle_sets(*self._ranges(docs), np.arange(len(docs)), self.shingle_size, self.threads))
+        return Sets(*gather_shingle_sets(*self._ranges(docs), np.arange(len(docs)), size, self.threads))
 
     def kinds(self, pairs: ScoredPairs) -> npt.NDArray[np.int8]:
         """The kind of each pair (removed document, better-ranked document), as positions in `verify.kinds.KINDS`."""
@@ -101,7 +116,7 @@ class TokenStore:
 
 
 def kinds_of(store: TokenStore, pairs: ScoredPairs) -> pa.Array:
-    """The kind of each pair, as its tokens tell."""
+    """The kind of each pair, from its tokens."""
     from roughly.verify.kinds import KINDS
 
-    return pa.DictionaryArray.from_arrays(store.kinds(pairs), list(KINDS)).cast(pa.string())
+    return pa.DictionaryArray.from_arrays(store.kinds(pairs), list(KINDS))

@@ -1,24 +1,26 @@
 """What every engine has in common: the relational steps of the plan, each a statement that the engine runs.
 
-An engine gives five things: the rows of a query, a view, a stored table, a written table, and the stages that are not
-relational (`pipeline.Engine`). Ids, verdicts, outputs and the summary follow from these, with the same messages.
+An engine provides five things: the rows of a query, a view, a stored table, written tables, and the stages that are
+not relational (`pipeline.Engine`). Ids, verdicts, outputs and the summary follow from these, with the same messages.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from roughly.cluster.common_keys import CommonLimit
 from roughly.engines.relational import statements
 from roughly.engines.relational.summary import Summary, summarise
 from roughly.errors import DuplicateIds
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
-from roughly.model import WRITTEN, Table
 from roughly.pipeline import check_pairs
 from roughly.settings import Settings
 from roughly.sources.part import Part
@@ -26,18 +28,18 @@ from roughly.text.filters import Filters
 
 
 def ignore(done: int) -> None:
-    """Nobody watches how far a stage has come."""
+    """Ignore the progress of a stage."""
 
 
 class RelationalEngine(ABC):
-    """One run: the plan drives it (`pipeline.Engine`), the job asks it for what is written."""
+    """One run: the plan drives it (`pipeline.Engine`), the job makes it write the outputs."""
 
     def __init__(self, parts: Sequence[Part], settings: Settings, meter: Meter) -> None:
         self.parts, self.settings, self.meter = parts, settings, meter
         self.documents = self.rejected = 0
         self.counts: dict[str, int] = {}
 
-    # ------------------------------------------------------------------ what an engine gives
+    # ------------------------------------------------------------------ what an engine provides
 
     @abstractmethod
     def rows(self, sql: str) -> list[dict[str, Any]]:
@@ -49,11 +51,11 @@ class RelationalEngine(ABC):
 
     @abstractmethod
     def keep(self, name: str, sql: str) -> None:
-        """Store the result of a query, visible under a name; a resumed run takes over what is stored."""
+        """Store the result of a query, visible under a name; a resumed run reuses what is stored."""
 
     @abstractmethod
-    def write_table(self, sql: str, table: Table, path: Path) -> None:
-        """Write the result of a query as Parquet with these columns."""
+    def write_tables(self, queries: Mapping[str, str], folder: Path) -> None:
+        """Write the result of each query as NAME.parquet, with the columns of `model.WRITTEN`."""
 
     @abstractmethod
     def write_rejects(self, path: Path) -> None:
@@ -61,15 +63,15 @@ class RelationalEngine(ABC):
 
     @abstractmethod
     def copy_kept(self, folder: Path, advance: Callable[[int], None]) -> None:
-        """Copy what is kept of every part, in the part's own format."""
+        """Copy the kept records of every part, in the part's own format; `advance` gets the bytes that are done."""
 
     @abstractmethod
     def build_lexicon(self, path: Path, filters: Filters) -> None:
-        """Count the documents that each term stands in, and write the lexicon of the collection."""
+        """Count the documents that contain each term, and write the lexicon of the collection."""
 
     @abstractmethod
     def read_and_sign(self, method: Method, stage: Stage) -> None:
-        """Read all parts; the table `read_facts`, keys, sketches and rejects are kept."""
+        """Read all parts; store the table `read_facts`, keys, sketches and rejects."""
 
     @abstractmethod
     def rank(self, order: str, collapse: str) -> None:
@@ -80,12 +82,12 @@ class RelationalEngine(ABC):
         """Whether an interrupted run has stored the outcome of resolution."""
 
     @abstractmethod
-    def group(self, common: int, once: bool) -> None:
+    def group(self, common: CommonLimit, once: bool) -> None:
         """Find the documents that share a key."""
 
     @abstractmethod
     def pair_bound(self) -> int:
-        """At most so many pairs of documents share a key."""
+        """Upper bound of the number of pairs that share a key."""
 
     @abstractmethod
     def load_contents(self, judge: Judge) -> None:
@@ -101,28 +103,32 @@ class RelationalEngine(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give memory and files back."""
+        """Free memory and files."""
 
     def describe(self) -> dict[str, Any]:
-        """What run.json says of the engine, beside the counts."""
+        """What run.json says about the engine, beside the counts."""
         return {}
 
     def working(self) -> AbstractContextManager[None]:
-        """The whole run happens within; errors of the engine are turned into ours."""
+        """Context of the whole run: errors of the engine are turned into ours."""
         return nullcontext()
 
     # ------------------------------------------------------------------ what follows
 
     def stage(self, name: str, total: int = 0, unit: str = "") -> AbstractContextManager[Stage]:
-        """Time what happens within."""
+        """Time the block."""
         return self.meter.stage(name, total, unit)
+
+    def rows_of_each(self, queries: Sequence[str]) -> list[list[dict[str, Any]]]:
+        """The rows of several queries that return few."""
+        return [self.rows(sql) for sql in queries]
 
     def value(self, sql: str) -> int:
         """A single number."""
         return int(next(iter(self.rows(sql)[0].values())) or 0)
 
     def check_ids(self) -> None:
-        """Refuse ids that several documents have, or number them."""
+        """Refuse duplicate ids, or number them."""
         repeated = self.value(statements.COUNT_REPEATED_IDS.format(table="read_facts"))
         if not repeated:
             self.view("facts", statements.ALL_FACTS)
@@ -132,7 +138,7 @@ class RelationalEngine(ABC):
         self.keep("renamed", statements.RENAMED)
         self.view("facts", statements.RENAMED_FACTS)
         if self.value(statements.COUNT_REPEATED_IDS.format(table="facts")):
-            raise DuplicateIds("numbering duplicate ids (a, a#2, …) meets ids of that form; rename them in the input")
+            raise DuplicateIds("numbering duplicate ids gives a#2, …, which are in use; rename them in the input")
 
     def _first_repeated_id(self, count: int) -> str:
         rows = self.rows(statements.FIRST_REPEATED_ID)
@@ -144,7 +150,7 @@ class RelationalEngine(ABC):
         )
 
     def applicable(self, judge: Judge) -> Judge:
-        """The judge without its window of dates, where no document of the collection has a date."""
+        """The judge, without its date window if no document of the collection has a date."""
         if judge.dates is None or self.value(statements.COUNT_DATED):
             return judge
         return dataclasses.replace(judge, dates=None)
@@ -158,9 +164,13 @@ class RelationalEngine(ABC):
 
     def write(self, folder: Path) -> None:
         """Write all tables of `model.WRITTEN`."""
-        for name, sql in statements.written(self.settings.pairs == "all").items():
-            self.write_table(sql, WRITTEN[name], folder / f"{name}.parquet")
+        self.write_tables(statements.written(self.settings.pairs == "all"), folder)
+
+    def kept_of(self, part: int) -> pa.Table:
+        """Row and doc_id of the kept documents of a part, in the order of the rows."""
+        schema = pa.schema({"row": pa.int64(), "doc_id": pa.string()})
+        return pa.Table.from_pylist(self.rows(statements.KEPT_OF_PART.format(part=part)), schema)
 
     def summary(self, measure: str) -> Summary:
         """What was found, counted."""
-        return summarise(self.rows, measure)
+        return summarise(self.rows_of_each, measure)

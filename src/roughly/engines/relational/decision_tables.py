@@ -16,7 +16,7 @@ Ranks = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
 
 
 def links_table(pairs: ScoredPairs, ranks: Ranks, judge: Judge, kinds: pa.Array | None) -> pa.Table:
-    """Every pair found, by rank. Where pairs were judged by keys in common, nothing was measured."""
+    """Every pair found, by rank. Pairs judged by common keys have no scores."""
     c, m, n = (pairs[:, column].astype(np.float64) for column in (2, 3, 4))
     scores = {
         "resemblance": c / np.maximum(m + n - c, 1),
@@ -37,7 +37,8 @@ def links_table(pairs: ScoredPairs, ranks: Ranks, judge: Judge, kinds: pa.Array 
 def tables_of(
     decision: Decision, pairs: ScoredPairs, ranks: Ranks, kinds: pa.Array | None, linked: bool
 ) -> dict[str, pa.Table]:
-    """What resolution says of candidates 0, 1, …, whose ranks are `ranks`; with `linked`, clusters are components."""
+    """The decisions of resolution on candidates 0, 1, …, whose ranks are `ranks`; with `linked`, clusters are
+    components."""
     resolution, judge = decision.resolution, decision.judge
     tables = empty_tables()
     tables["links"] = links_table(pairs, ranks, judge, kinds)
@@ -50,5 +51,5 @@ def tables_of(
 
 
 def empty_tables() -> dict[str, pa.Table]:
-    """What there is to say where documents were only tested for equality."""
+    """Empty tables, for runs that only test for equality."""
     return {name: schema.empty_table() for name, schema in DECISION.items()}

@@ -5,10 +5,10 @@
 | table | rows |
 |---|---|
 | `read_facts` | every document as it was read (`model.FACTS`, and its number `doc` in reading order) |
-| `renamed` | the new ids of documents whose id was used before, where the user asked for numbers |
+| `renamed` | the new ids of documents whose id was used before, with `--on-duplicate-id number` |
 | `facts` | every document with its final id |
 | `ranked` | `model.CARRIED`, `rank` (0 = best) and `rep`, the best rank among documents equal to it |
-| `decided` | what resolution says of a representative that is removed: its witness and the scores |
+| `decided` | what resolution decided about a removed representative: its witness and the scores |
 | `clustered` | the best rank of its component, with `--cluster components` |
 | `links`, `near` | verified pairs; the best pairs below the threshold |
 | `verdicts` | `ranked` with `kept`, `kept_rank`, `cluster_rank`, scores and kind |
@@ -62,7 +62,7 @@ VERDICTS = """
     FROM ranked r LEFT JOIN decided d ON r.rep = d.rank LEFT JOIN clustered c ON r.rep = c.rank
 """
 
-# A document that is kept needs no name but its own; the witnesses of removed documents are few.
+# A kept document needs no id but its own; the witnesses of removed documents are few.
 _DOCUMENTS = """
     WITH leads AS (
         SELECT rank, doc_id FROM verdicts
@@ -97,7 +97,7 @@ _EVIDENCE = """
     ORDER BY left_id, right_id
 """
 
-# Every pair: links between representatives stand for all documents equal to them. Documents without a token are
+# Every pair: links between representatives hold for all documents equal to them. Documents without a token are
 # equal to each other and to nothing else; only the pair with the witness is written for them.
 _ALL_PAIRS = """
     WITH equal_pairs AS (
@@ -151,18 +151,21 @@ _KNOWN = """
 """
 
 KEPT_ROWS = "SELECT part, row FROM verdicts WHERE kept"
+KEPT_OF_PART = "SELECT row, doc_id FROM verdicts WHERE kept AND part = {part} ORDER BY row"
 
 
 def digest_columns(collapse: str) -> tuple[str, str]:
-    """The two halves of the digest by which documents are equal at this level."""
+    """The two halves of the digest by which documents are equal at this level; at the level `none`, no two are."""
+    if collapse == "none":
+        return "doc", "doc"
     return ("raw_hi", "raw_lo") if collapse == "identical" else ("lex_hi", "lex_lo")
 
 
 def ranked(numbered: str = "", more: Sequence[str] = ()) -> str:
     """Every document with `rank` and `rep`, from the table `numbered`, whose rows have `rank` and the digest.
 
-    `numbered`: the query that gives that table, where there is none; `more`: columns beside `model.CARRIED`. Only
-    digests of two documents or more are joined back: they are few, mostly.
+    `numbered`: the query of that table, if it does not exist; `more`: columns beside `model.CARRIED`. Only digests of
+    two documents or more are joined back: usually few.
     """
     columns = ", ".join(f"t.{name}" for name in (*CARRIED, *more, "rank"))
     first = f"numbered AS MATERIALIZED ({numbered}), " if numbered else ""

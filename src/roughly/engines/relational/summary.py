@@ -1,8 +1,8 @@
-"""What a run found, counted: for run.json and the report. Every query returns a bounded number of rows."""
+"""Counts of what a run found, for run.json and the report. Every query returns a bounded number of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,20 +10,30 @@ from roughly.date_forms import MISSING
 from roughly.dates import plausible
 from roughly.measures import MEASURES
 
-Rows = Callable[[str], list[dict[str, Any]]]
-"""The rows of a query."""
+Rows = Callable[[Sequence[str]], list[list[dict[str, Any]]]]
+"""The rows of each query."""
 
 COUNTS = """
     SELECT count(*) AS documents, count(*) FILTER (WHERE v.kept) AS kept, count(*) FILTER (WHERE NOT v.kept) AS removed,
            count(*) FILTER (WHERE v.tokens = 0) AS empty,
            coalesce(sum(v.bytes), 0)::BIGINT AS bytes,
            coalesce(sum(v.bytes) FILTER (WHERE NOT v.kept), 0)::BIGINT AS removed_bytes,
-           count(*) FILTER (WHERE v.rank != v.rep) AS equal
+           count(*) FILTER (WHERE v.rank != v.rep) AS equal,
+           count(*) FILTER (WHERE NOT v.kept AND v.rank = v.rep AND v.resemblance = 1) AS shingle_equivalent
     FROM verdicts v
 """
 IDENTICAL = """
     SELECT coalesce(sum(n - 1), 0)::BIGINT AS identical
     FROM (SELECT count(*) AS n FROM facts GROUP BY raw_hi, raw_lo HAVING count(*) > 1) AS groups
+"""
+QUARTILES = """
+    SELECT min(tokens) FILTER (WHERE 4 * upto >= total) AS first,
+           min(tokens) FILTER (WHERE 2 * upto >= total) AS median,
+           min(tokens) FILTER (WHERE 4 * upto >= 3 * total) AS third
+    FROM (
+        SELECT tokens, sum(n) OVER (ORDER BY tokens) AS upto, sum(n) OVER () AS total
+        FROM (SELECT tokens, count(*) AS n FROM verdicts WHERE tokens > 0 GROUP BY tokens) AS lengths
+    ) AS placed
 """
 SIZES = """
     SELECT size, count(*) AS clusters FROM (
@@ -87,39 +97,43 @@ class Summary:
     largest: list[dict[str, Any]]  # with part and row of the best document
     above: list[dict[str, Any]]  # with part and row of both documents
     below: list[dict[str, Any]]
-    dates: dict[str, Any]  # how many were read, and some that were not, with part and row
+    dates: dict[str, Any]  # numbers of dates read and unread, and examples of unread ones, with part and row
+    lengths: list[int]  # quartiles of the numbers of words, of documents that have some
 
 
 def summarise(rows: Rows, measure: str, samples: int = 8) -> Summary:
     """Count everything."""
     score = MEASURES[measure].score
-    counts = {name: int(value or 0) for name, value in (rows(COUNTS)[0] | rows(IDENTICAL)[0]).items()}
-    counts["lexical"] = max(0, counts.pop("equal") - counts["identical"])
-    sizes = [(row["size"], row["clusters"]) for row in rows(SIZES)]
-    counts["clusters"] = sum(clusters for _, clusters in sizes)
-    counts["largest_cluster"] = max((size for size, _ in sizes), default=min(1, counts["documents"]))
     above = SAMPLES.format(rows=JUST_ABOVE.format(score=score, count=samples), score=score, direction="ASC")
     below = SAMPLES.format(rows=JUST_BELOW.format(score=score, count=samples), score=score, direction="DESC")
+    queries = (COUNTS, IDENTICAL, QUARTILES, SIZES, RESEMBLANCE, SOURCES, KINDS, LARGEST, above, below)
+    (count,), (identical,), (lengths,), by_size, scores, sources, kinds, largest, *near = rows(queries)
+    counts = {name: int(value or 0) for name, value in (count | identical).items()}
+    counts["lexical"] = max(0, counts.pop("equal") - counts["identical"])
+    sizes = [(row["size"], row["clusters"]) for row in by_size]
+    counts["clusters"] = sum(clusters for _, clusters in sizes)
+    counts["largest_cluster"] = max((size for size, _ in sizes), default=min(1, counts["documents"]))
     return Summary(
         counts,
         sizes,
-        histogram(rows(RESEMBLANCE)),
-        [(row["source"], row["documents"], row["removed"], row["removed_bytes"]) for row in rows(SOURCES)],
-        [(row["kind"], row["documents"]) for row in rows(KINDS)],
-        rows(LARGEST),
-        rows(above),
-        rows(below),
+        histogram(scores),
+        [(row["source"], row["documents"], row["removed"], row["removed_bytes"]) for row in sources],
+        [(row["kind"], row["documents"]) for row in kinds],
+        largest,
+        near[0],
+        near[1],
         dates_read(rows),
+        [int(length) for length in lengths.values() if length is not None],
     )
 
 
 def dates_read(rows: Rows) -> dict[str, Any]:
-    """How many dates were read, unread, missing and suspicious (read, before the year 1000 or after next year), with
+    """Numbers of dates read, unread, missing and suspicious (read, but before the year 1000 or after next year), with
     examples."""
     first, last = plausible()
-    counts: dict[str, Any] = rows(DATES.format(first=first, last=last))[0]
+    counts: dict[str, Any] = rows([DATES.format(first=first, last=last)])[0][0]
     for name, condition in (("unread", UNREAD), ("suspicious", SUSPICIOUS.format(first=first, last=last))):
-        counts[f"{name}_examples"] = rows(EXAMPLES.format(condition=condition)) if counts[name] else []
+        counts[f"{name}_examples"] = rows([EXAMPLES.format(condition=condition)])[0] if counts[name] else []
     return counts
 
 

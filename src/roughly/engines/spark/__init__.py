@@ -1,1 +1,1 @@
-"""The same plan on Apache Spark. Nothing here is imported, and no Spark is needed, until a run asks for it."""
+"""The same plan on Apache Spark. Nothing here is imported, and Spark is not needed, unless a run uses it."""

@@ -1,4 +1,4 @@
-"""kept/ on a cluster: a task copies what is kept of a part, in its own format, and puts it in place in one step."""
+"""kept/ on a cluster: a task copies the kept records of a part, in its own format, and renames the copy in one step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ATTEMPT = ".attempt-"
 def copy_kept(kept: Any, parts: Sequence[Part], packed_parts: Any, folder: Path) -> None:
     """Copy the rows of `kept` (part, row) into a folder that all workers see."""
     folder.mkdir()
-    # a row of each part, so that parts of which nothing is kept are copied too
+    # a row per part, so that parts without kept documents are copied too
     every = kept.sparkSession.createDataFrame([(n, -1) for n in range(len(parts))], "part int, row bigint")
     tasks = max(1, min(len(parts), 10_000))
     rows = kept.union(every).repartition(tasks, "part").sortWithinPartitions("part", "row")
@@ -47,7 +47,7 @@ def _copying(packed_parts: Any, folder: str) -> Any:
 
 
 def _publish(mine: Path, folder: Path) -> None:
-    """Put the files of an attempt in their places, each in one step; a second attempt's are the same bytes."""
+    """Rename the files of an attempt to their final names, each in one step; a second attempt writes the same bytes."""
     for path in sorted(mine.rglob("*")):
         target = folder / path.relative_to(mine)
         if path.is_dir():

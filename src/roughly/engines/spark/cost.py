@@ -1,18 +1,18 @@
-"""What a run on Spark moves: the cost model behind `--engine spark --plan` and the page on internet scale.
+"""What a run on Spark moves: the cost model of `--engine spark --plan` and of the page on internet scale.
 
     shuffled = documents · (rank + k · key + share · (e · entry + judged)) + …
 
 | symbol | meaning |
 |---|---|
-| k | keys of a document |
-| share | of the documents, share a key with another |
-| e | buckets that such a document stands in |
-| judged | what it is judged on: 8 bytes a token, or its sketch |
+| k | keys per document |
+| share | fraction of documents that share a key |
+| e | buckets per candidate document |
+| judged | what it is judged on: 8 bytes per token, or its sketch |
 
 Constants are bytes of a row as Spark writes it to its shuffle files, compressed. They come from one collection of
 20,000 documents (`benchmarks/spark.py`): the sum of FACTS and EQUAL, WANTED, ENTRY and DOCUMENT from the bytes of a
-stage, TOKEN from what is left of `verify` when BUCKETS is assumed. KEYS, KEY and EDGE are reckoned from the width of
-a row, for at that size Spark sends the smaller table to every worker and components take one task; BUCKETS and ROUNDS
+stage, TOKEN from what is left of `verify` when BUCKETS is assumed. KEYS, KEY and EDGE are computed from the width of a
+row, because at that size Spark sends the smaller table to every worker and components take one task; BUCKETS and ROUNDS
 are assumptions.
 """
 
@@ -22,36 +22,36 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 FACTS = 90.0
-"""Of a document's facts, sorted into ranks."""
+"""Bytes per document: its facts, sorted into ranks."""
 EQUAL = 26.0
-"""Of a document's fingerprint, to find those that are equal."""
+"""Bytes per document: its digest, to find equal ones."""
 WANTED = 20.0
-"""Of a candidate, as it is asked for and as it comes, beside its content."""
+"""Bytes per candidate that is read again, request and answer, without its content."""
 KEYS = 22.0
-"""Of a document's row when keys meet ranks, beside the keys."""
+"""Bytes per document when keys are joined to ranks, without the keys."""
 KEY = 8.0
-"""Of a key in that row: hashes do not compress."""
+"""Bytes per key in that row: hashes do not compress."""
 ENTRY = 17.0
-"""Of a key with its document, grouped."""
+"""Bytes per bucket entry: a key with its document, grouped."""
 EDGE = 14.0
-"""Of an edge from a document to the best of its bucket, in one round of components."""
+"""Bytes per edge from a document to the best of its bucket, in one round of components."""
 ROUNDS = 3
-"""Of components, four shuffles each; fewer where the edges fit one task."""
+"""Rounds of components, four shuffles each; fewer where the edges fit one task."""
 BUCKETS = 3.0
-"""That a candidate document stands in, an assumption."""
+"""Buckets per candidate document, an assumption."""
 TOKEN = 4.5
-"""Of a token: eight bytes, and words recur."""
+"""Bytes per token: eight before compression, and words recur."""
 DOCUMENT = 45.0
-"""Of a document's verdict, twice: joined to its witness and sorted by id."""
+"""Bytes per document's verdict, twice: joined to its witness and sorted by id."""
 CORES = 4
 TASK_MEMORY = 2 << 30
-"""Memory for a task: half for its Python worker, half for the JVM."""
+"""Memory per task: half for its Python worker, half for the JVM."""
 EXECUTOR_SHUFFLE = 200 << 30
-"""Shuffle bytes that one executor's disks should be asked to hold."""
+"""Shuffle bytes that one executor's disks should hold at most."""
 OVERHEAD = 5.7
-"""Core seconds on a cluster for one on the local engine: rows cross between the JVM and Python, and are stored.
+"""Core seconds on a cluster per core second on the local engine: rows cross between the JVM and Python, and are stored.
 Rough: the seconds of two runs, 20,000 and 100,000 documents on one executor of one core beside other work, 53 s apart,
-against 117 µs a document on the local engine. Seconds of tasks alone would give about 3."""
+against 117 µs per document on the local engine. Seconds of tasks alone would give about 3."""
 HOUR = 3600
 
 
@@ -66,14 +66,14 @@ class StageCost:
 
 @dataclass(frozen=True)
 class CollectionSize:
-    """What the model goes by."""
+    """The inputs of the model."""
 
     documents: float
     tokens: float  # in all
-    keys: float  # of a document
-    share: float  # of the documents, are candidates
+    keys: float  # per document
+    share: float  # fraction of documents that are candidates
     judged: str = "text"  # text, sketch or keys
-    sketch: float = 0.0  # values of a sketch
+    sketch: float = 0.0  # values per sketch
 
 
 def stages(of: CollectionSize) -> list[StageCost]:
@@ -94,7 +94,7 @@ def stages(of: CollectionSize) -> list[StageCost]:
 
 
 def recommend(of: CollectionSize, core_seconds: float, target: float = HOUR) -> dict[str, Any]:
-    """Stages, and how many executors bring it to about the target, in seconds."""
+    """The stages, and the number of executors with which the run takes about `target` seconds."""
     moved = stages(of)
     shuffled = sum(stage.shuffled for stage in moved)
     work = OVERHEAD * core_seconds

@@ -16,6 +16,6 @@ def to_spark(sql: str, tables: Collection[str], prefix: str) -> str:
             renamed = exp.to_table(prefix + table.name)
             table.replace(exp.alias_(renamed, table.alias_or_name, table=True))
     for kind in tree.find_all(exp.DataType):
-        if kind.this == exp.DataType.Type.INT128:  # Spark has none: twenty digits, of which a sum has thirty
+        if kind.this == exp.DataType.Type.INT128:  # Spark has no unsigned type: twenty digits, whose sum has thirty
             kind.replace(exp.DataType.build("DECIMAL(20, 0)"))
     return tree.sql(dialect="spark")

@@ -1,7 +1,7 @@
 """The engine on Apache Spark: each stage of the plan is work on the workers, and ends with a stored frame.
 
     parts ─ sign (our readers and kernels, on the workers) ─ rank ─ collapse equal documents
-          ─ group keys ─ which buckets hang together ─ read candidates again ─ resolve, share by share ─ verdicts
+          ─ group keys ─ connect buckets ─ read candidates again ─ resolve, share by share ─ verdicts
 
 Every arrow is a frame on the workers' disks. The relational steps are those of every engine (`engines.relational`). The
 driver sees counts, one number per partition and the samples of the report; never the documents, the pairs or the
@@ -10,11 +10,12 @@ clusters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from roughly.cluster.common_keys import COMMON_COUNTS, CommonLimit
 from roughly.engines.relational import statements
 from roughly.engines.relational.base_engine import RelationalEngine, ignore
 from roughly.engines.spark import buckets as grouping
@@ -26,7 +27,7 @@ from roughly.engines.spark.schemas import COUNTS, DECIDED, DOCUMENT, NO_FACTS, R
 from roughly.engines.workspace import Workspace
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
-from roughly.model import CARRIED, DECISION, Table
+from roughly.model import CARRIED, DECISION, WRITTEN
 from roughly.settings import Resources, Settings
 from roughly.signing.text_batch import example_signature
 from roughly.sources.part import Part
@@ -34,7 +35,7 @@ from roughly.text.filters import Filters
 
 SHARE_ENTRIES = 4_000_000
 SHARE_TOKENS = 256 << 20
-"""Entries of buckets, and bytes of tokens, that a task of resolution gets, about."""
+"""Approximate number of bucket entries, and bytes of tokens, per task of resolution."""
 _FOR_WORKERS = ("chunk", "day")
 """Facts beside `model.CARRIED` that tasks need: where a document is read again, and when it was published."""
 
@@ -65,7 +66,7 @@ class SparkEngine(RelationalEngine):
             self.spark.sparkContext.setJobDescription(None)
 
     def describe(self) -> dict[str, Any]:
-        """Which Spark it was."""
+        """The version of Spark."""
         return {"engine": {"spark": self.spark.version, "master": self.spark.sparkContext.master}}
 
     # ------------------------------------------------------------------ tables
@@ -90,16 +91,17 @@ class SparkEngine(RelationalEngine):
         self._views[name] = frame
         frame.createOrReplaceTempView(self._prefix + name)
 
-    def write_table(self, sql: str, table: Table, path: Path) -> None:
-        """Write the result of a query as a folder of Parquet files, sorted as a whole."""
-        frame = self.frame(sql)
-        frame = frame.select(*(frame[field.name].cast(field.dataType) for field in to_spark(table.schema).fields))
-        frame.write.option("compression", "zstd").parquet(path.absolute().as_uri())
+    def write_tables(self, queries: Mapping[str, str], folder: Path) -> None:
+        """Write the result of each query as a folder of Parquet files, sorted as a whole."""
+        for name, sql in queries.items():
+            frame, fields = self.frame(sql), to_spark(WRITTEN[name].schema).fields
+            frame = frame.select(*(frame[field.name].cast(field.dataType) for field in fields))
+            frame.write.option("compression", "zstd").parquet((folder / f"{name}.parquet").absolute().as_uri())
 
     # ------------------------------------------------------------------ reading
 
     def build_lexicon(self, path: Path, filters: Filters) -> None:
-        """Count the documents that each term stands in, on the workers, and write the lexicon of the collection."""
+        """Count the documents that contain each term, on the workers, and write the lexicon of the collection."""
         from roughly.engines.spark.lexicon_count import count_collection
 
         with self.stage("count"):
@@ -133,7 +135,7 @@ class SparkEngine(RelationalEngine):
 
     @staticmethod
     def _shape(method: Method) -> tuple[bool, int]:
-        """Whether the method's keys count within their band, and `most` of its sketches: the same for any text."""
+        """Whether the method's keys belong to a band, and `most` of its sketches: the same for any text."""
         signature = example_signature(method)
         keys, sketch = signature.keys, signature.sketch
         return keys is not None and keys.banded, 0 if sketch is None else sketch.most
@@ -141,7 +143,7 @@ class SparkEngine(RelationalEngine):
     # ------------------------------------------------------------------ candidates
 
     def rank(self, order: str, collapse: str) -> None:
-        """Number the documents, best first, without a step that one worker does alone."""
+        """Number the documents, best first, without a step on a single worker."""
         hi, lo = statements.digest_columns(collapse)
         columns = ", ".join((*CARRIED, *_FOR_WORKERS))
         listed = self.frame(f"SELECT {columns}, {hi} AS hi, {lo} AS lo FROM facts ORDER BY {order}")
@@ -150,18 +152,21 @@ class SparkEngine(RelationalEngine):
         self.keep("ranked", statements.ranked(more=_FOR_WORKERS))
 
     def is_resolved(self) -> bool:
-        """Frames of an interrupted run are taken over one by one."""
+        """Nothing to do: frames of an interrupted run are reused one by one."""
         return False
 
-    def group(self, common: int, once: bool) -> None:
-        """Find the documents that share a key; buckets with the same members are put together by the workers."""
+    def group(self, common: CommonLimit, once: bool) -> None:
+        """Find the documents that share a key; the workers merge buckets with the same members."""
         from pyspark.sql import functions as f
 
         del once  # see `resolving`
         buckets = grouping.entries(self.signed, self._views["ranked"], self._has_bands, common)
         buckets = self.store.keep(buckets, "buckets")
-        if common:
-            self.counts["common_keys"] = buckets.where("common").count()
+        if common.most:
+            left_out = buckets.where("common").count()
+            mostly = buckets.where("mostly_common").select("rank").distinct().count()
+            self.counts |= dict(zip(COMMON_COUNTS, (left_out, mostly), strict=True))
+        self._grouped, self._common = buckets, common
         self._buckets = buckets.where("NOT common")
         pairs = f.when(f.col("rank") == f.col("best"), f.expr("CAST(size AS DOUBLE) * (size - 1) / 2"))
         sums = self._buckets.agg(f.count("*"), f.countDistinct("rank"), f.coalesce(f.sum(pairs), f.lit(0.0)))
@@ -170,7 +175,7 @@ class SparkEngine(RelationalEngine):
         self.counts["candidate_documents"] = int(documents)
 
     def pair_bound(self) -> int:
-        """At most so many pairs of documents share a key: counted once per bucket, and at most all pairs there are."""
+        """Upper bound of the number of pairs that share a key: counted once per bucket, and at most all pairs."""
         documents = self.counts["candidate_documents"]
         return int(min(self._pairs, documents * (documents - 1) / 2))
 
@@ -182,7 +187,7 @@ class SparkEngine(RelationalEngine):
             self._contents = self._load(judge)
 
     def _label(self) -> Any:
-        """(rank, root) of every candidate document: the best one that a chain of buckets leads to."""
+        """(rank, root) of every candidate document; the root is the best document that a chain of buckets leads to."""
         from pyspark.sql import functions as f
 
         roots = linked.roots(grouping.edges(self._buckets), self.store.keep, self.one_task)
@@ -200,20 +205,21 @@ class SparkEngine(RelationalEngine):
             split = f.floor(f.col("chunk") / 16)
             wanted = wanted.select("part", "chunk", "row", "rank", "root", "tokens", "day")
             wanted = wanted.repartition(min(count, 100_000), "part", split).sortWithinPartitions("part", "row")
-            found = self.store.keep(reading.fetch(wanted, self._parts, self.settings.main_text), "contents")
+            found = self.store.keep(reading.fetch(wanted, self._parts, self.settings), "contents")
             return found.withColumn("limit", f.lit(-1).cast("bigint"))
         if judge.on == "sketch":
             sketches = self.signed.where(f.col("what") == DOCUMENT).select("doc", "sketch", "limit")
-            return wanted.join(sketches, "doc").withColumnRenamed("sketch", "content")
+            found = wanted.join(sketches, "doc").withColumnRenamed("sketch", "content")
+            return grouping.without_common(found, self._grouped, self._common) if judge.ignore_common else found
         return wanted.withColumn("content", f.lit(None).cast("binary")).withColumn("limit", f.lit(-1).cast("bigint"))
 
     # ------------------------------------------------------------------ resolution
 
     def resolve(self, judge: Judge, settings: Settings, advance: Callable[[int], None] = ignore) -> None:
-        """Compare candidates: documents that hang together meet on one worker."""
+        """Compare candidates: connected documents are on one worker."""
         from pyspark.sql import functions as f
 
-        del advance  # Spark's own pages show how far it has come
+        del advance  # Spark's own pages show the progress
         complete = self._same_limits(judge)
         rules = ResolveRules(
             self.applicable(judge), settings, not self._has_bands, self.resources.memory, complete, self._most
@@ -221,7 +227,7 @@ class SparkEngine(RelationalEngine):
         rows = self._shares().repartition(self._share_count(), "root").sortWithinPartitions("band", "key", "rank")
         decision = self.store.keep(rows.mapInArrow(resolving(rules), to_spark(DECIDED)), "decision")
         self._show_decision(decision)
-        sums = decision.agg(f.sum("compared"), f.sum("crowded"), f.count_if(f.col("table") == "links")).collect()[0]
+        sums = decision.agg(f.sum("compared"), f.sum("hot"), f.count_if(f.col("table") == "links")).collect()[0]
         self.counts |= {
             "candidate_pairs": int(sums[0] or 0),
             "verified_pairs": int(sums[2] or 0),
@@ -229,7 +235,7 @@ class SparkEngine(RelationalEngine):
         }
 
     def _shares(self) -> Any:
-        """Rows of SHARE: all candidates (band −1), and who stands in which bucket."""
+        """Rows of SHARE: all candidates (band −1), and the members of buckets."""
         from pyspark.sql import functions as f
 
         def chosen(frame: Any, constants: dict[str, Any]) -> Any:
@@ -242,12 +248,12 @@ class SparkEngine(RelationalEngine):
                 )
             )
 
-        documents = chosen(self._contents, {"band": -1, "key": 0, "asks": False})
-        members = self._buckets.select("band", "key", "rank", "asks").join(self._labels, "rank")
+        documents = chosen(self._contents, {"band": -1, "key": 0, "probes": False})
+        members = self._buckets.select("band", "key", "rank", "probes").join(self._labels, "rank")
         return documents.union(chosen(members, dict.fromkeys(("tokens", "day", "limit", "content"))))
 
     def _share_count(self) -> int:
-        """Tasks of resolution."""
+        """The number of tasks of resolution."""
         tokens = self.value("SELECT coalesce(sum(tokens), 0) AS n FROM ranked")
         tokens = tokens * self.counts["candidate_documents"] // max(1, self.documents)
         least = int(self.spark.sparkContext.defaultParallelism)
@@ -271,7 +277,7 @@ class SparkEngine(RelationalEngine):
             self._show(name, rows.select(*ranks, *rest))
 
     def load_decision(self) -> None:
-        """Where nothing was compared, what was decided is empty."""
+        """If nothing was compared, the decisions are empty."""
         if "decided" not in self._views:
             self._show_decision(self.spark.createDataFrame([], to_spark(DECIDED)))
 
@@ -283,12 +289,12 @@ class SparkEngine(RelationalEngine):
         rejects.write.text(path.absolute().as_uri())
 
     def copy_kept(self, folder: Path, advance: Callable[[int], None]) -> None:
-        """Copy what is kept of every part, a task per part."""
+        """Copy the kept records of every part, one task per part."""
         copying.copy_kept(self.frame(statements.KEPT_ROWS), self.parts, self._parts, folder)
-        advance(len(self.parts))
+        advance(sum(part.size or 0 for part in self.parts))
 
     def close(self) -> None:
-        """Let the session forget the run."""
+        """Remove the run's views from the session."""
         for name in self._views:
             self.spark.catalog.dropTempView(self._prefix + name)
         self._parts.destroy()

@@ -1,10 +1,10 @@
-"""Frames kept between stages, as Parquet in a folder that every worker sees.
+"""Frames stored between stages, as Parquet in a folder that every worker sees.
 
-A stage ends when its frame is stored: what comes after reads it back, so a lost worker costs the stage it was lost in
-and no more, and nothing is computed twice. Spark's committer lets one attempt of each task into the folder, so a task
-that runs twice, for speculation or after a loss, is written once. The committer also writes the marker `_SUCCESS` when
-all of a frame is there; a resumed run takes over the frames that have one. The workspace has checked before that
-settings, inputs and version are those of the interrupted run, and every frame follows from these.
+A stage ends when its frame is stored. Later stages read it back, so a lost worker costs only its current stage, and
+nothing is computed twice. Spark's committer accepts one attempt of each task, so a task that runs twice, for
+speculation or after a loss, is written once. The committer also writes the marker `_SUCCESS` when a frame is complete;
+a resumed run reuses the frames that have one. The workspace has already checked that settings, inputs and version are
+those of the interrupted run, and every frame follows from these.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class FrameStore:
         self.spark, self.folder = spark, folder
 
     def path(self, name: str) -> str:
-        """Where a frame of that name lies, as Spark and its workers say it."""
+        """The path of a frame, as Spark and its workers see it."""
         return (self.folder / name).absolute().as_uri()
 
     def has(self, name: str) -> bool:

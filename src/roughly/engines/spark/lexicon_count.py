@@ -1,8 +1,8 @@
 """The lexicon of the collection itself, counted on the workers.
 
-A task counts its chunks and hands out (hash, documents, term); the sums go to the driver in order of their hashes, a
-partition at a time, and from there into the file. That is the vocabulary, not the collection; it is the file that every
-worker then gets. Its bytes are those of the local engine.
+A task counts its chunks and yields (hash, documents, term); the driver receives the sums in order of their hashes, one
+partition at a time, and writes them to the file. That is the vocabulary, not the collection; every worker then gets
+this file. Its bytes are those of the local engine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COUNTED = pa.schema(
     [
         pa.field("place", pa.int64()),  # the hash, as a signed number of the same order
         pa.field("documents", pa.int64()),
-        pa.field("term", pa.binary()),  # null: `documents` is how many documents were counted
+        pa.field("term", pa.binary()),  # null: `documents` is the number of documents counted
     ]
 )
 _FLIP = np.uint64(1 << 63)
@@ -39,13 +39,13 @@ _FLIP = np.uint64(1 << 63)
 def count_collection(
     spark: Any, parts: Sequence[Part], path: Path, *, filters: Filters, main_text: bool, memory: int
 ) -> Lexicon:
-    """Count the documents that each term stands in, and write the lexicon."""
+    """Count the documents that contain each term, and write the lexicon."""
     from pyspark.sql import functions as f
 
     packed = reading.packed(parts, spark)
     frame = reading.read(spark, parts, packed, _counting(filters, main_text, memory), _COUNTED)
     sums = frame.groupBy("place").agg(f.sum("documents").alias("documents"), f.min("term").alias("term"))
-    # the row without a term has a place of its own beside the hashes: null
+    # the row without a term has no hash: null
     sums = sums.orderBy(f.col("place").asc_nulls_first()).persist()
     try:
         total = sums.where("place IS NULL").collect()
@@ -63,13 +63,13 @@ def count_collection(
 
 
 def _tables(rows: Iterator[Any]) -> Iterator[TermTable]:
-    held: list[tuple[int, int, bytes]] = []
+    waiting: list[tuple[int, int, bytes]] = []
     for row in rows:
-        held.append((row["place"], row["documents"], bytes(row["term"])))
-        if len(held) == RANGE:
-            yield _table(held)
-            held = []
-    yield _table(held)
+        waiting.append((row["place"], row["documents"], bytes(row["term"])))
+        if len(waiting) == RANGE:
+            yield _table(waiting)
+            waiting = []
+    yield _table(waiting)
 
 
 def _table(rows: list[tuple[int, int, bytes]]) -> TermTable:
@@ -90,7 +90,7 @@ def _counting(filters: Filters, main_text: bool, memory: int) -> Any:
             counter = Counter(filters, runs, memory // 2)
             counter.add(texts)
             for table in (*runs.tables(), counter.drain()):
-                yield _told(table)
+                yield _record_batch(table)
         yield pa.RecordBatch.from_arrays(
             [pa.nulls(1, pa.int64()), pa.array([counter.documents], pa.int64()), pa.nulls(1, pa.binary())],
             schema=_COUNTED,
@@ -99,7 +99,7 @@ def _counting(filters: Filters, main_text: bool, memory: int) -> Any:
     return work
 
 
-def _told(table: TermTable) -> pa.RecordBatch:
+def _record_batch(table: TermTable) -> pa.RecordBatch:
     ends = table.offsets.astype(np.int32)
     terms = pa.Array.from_buffers(
         pa.binary(), len(table.hashes), [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(table.text))]

@@ -1,4 +1,4 @@
-"""Connected components of a graph that no worker could hold: alternating large-star and small-star.
+"""Connected components of a graph too large for one worker: alternating large-star and small-star.
 
 Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, *Connected Components in MapReduce and Beyond* (SoCC 2014).
 With N(u) the neighbours of u and m(u) the least of N(u) ∪ {u}:
@@ -8,7 +8,7 @@ With N(u) the neighbours of u and m(u) the least of N(u) ∪ {u}:
 
 Neither connects what was apart or parts what was connected. Repeated in turn they end, after O(log² n) rounds and in
 practice a handful, when every component is a star around its least node. An edge is stored once, as (a, b) with a > b.
-Few edges are settled by one worker at once, in the same words.
+A small graph is solved by one worker at once, with the same result.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from roughly.cluster.connected import smallest_connected
+
 ONE_TASK = 2_000_000
-"""Edges that one worker settles by itself: 16 bytes each."""
+"""Edges that one worker processes alone: 16 bytes each."""
 MOST_ROUNDS = 100
 
 
@@ -33,16 +35,16 @@ def roots(edges: Any, keep: Callable[[Any, str], Any], one_task: int = ONE_TASK)
     state = _state(edges)
     for number in range(1, MOST_ROUNDS):
         if state[0] <= one_task:
-            return keep(edges.coalesce(1).mapInArrow(_settle, "a bigint, b bigint"), "roots")
+            return keep(edges.coalesce(1).mapInArrow(_solve, "a bigint, b bigint"), "roots")
         edges = keep(_small_star(_large_star(edges)), f"edges-{number}")
         before, state = state, _state(edges)
         if state == before:
             return edges
-    raise RuntimeError(f"components did not settle in {MOST_ROUNDS} rounds")
+    raise RuntimeError(f"components did not converge in {MOST_ROUNDS} rounds")
 
 
 def _state(edges: Any) -> tuple[int, int]:
-    """What tells two sets of edges apart: their number, and a sum of hashes that no order changes."""
+    """A checksum of a set of edges: their number, and a sum of hashes that does not depend on the order."""
     from pyspark.sql import functions as f
 
     row = edges.agg(f.count("*"), f.coalesce(f.bit_xor(f.xxhash64("a", "b")), f.lit(0))).collect()[0]
@@ -66,22 +68,13 @@ def _small_star(edges: Any) -> Any:
     return others.union(least.select("a", f.col("m").alias("b"))).distinct()
 
 
-def _settle(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _solve(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """All components at once, on one worker."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    held = [(batch.column("a").to_numpy(), batch.column("b").to_numpy()) for batch in batches]
-    if not sum(len(a) for a, _ in held):
+    edges = [(batch.column("a").to_numpy(), batch.column("b").to_numpy()) for batch in batches]
+    if not sum(len(a) for a, _ in edges):
         return
-    a, b = (np.concatenate([pair[side] for pair in held]) for side in (0, 1))
+    a, b = (np.concatenate([pair[side] for pair in edges]) for side in (0, 1))
     nodes, places = np.unique(np.r_[a, b], return_inverse=True)
-    graph = coo_matrix(
-        (np.ones(len(a), np.bool_), (places[: len(a)], places[len(a) :])), shape=(len(nodes), len(nodes))
-    )
-    count, label = connected_components(graph, directed=False)
-    least = np.full(count, len(nodes))
-    np.minimum.at(least, label, np.arange(len(nodes)))
-    root = nodes[least[label]]
+    root = nodes[smallest_connected(len(nodes), places[: len(a)], places[len(a) :])]
     others = root != nodes
     yield pa.RecordBatch.from_arrays([pa.array(nodes[others]), pa.array(root[others])], names=["a", "b"])

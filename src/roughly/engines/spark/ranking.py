@@ -1,8 +1,8 @@
-"""The rank of every document, best first, without a step that one worker does alone.
+"""The rank of every document, best first, without a step on a single worker.
 
 Documents are sorted by the keep rules over all workers. A document's rank is then its place within its partition, plus
-how many stand in the partitions before: one number per partition is all that the driver sees. The order is total (ties
-are broken by id), so ranks do not depend on where the partitions are cut.
+the number of documents in the partitions before: the driver sees one number per partition. The order is total (ties are
+broken by id), so ranks do not depend on where the partitions are cut.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 
 def placed(listed: Any) -> Any:
-    """The documents, which are sorted over all workers, with `partition` and `place` in it."""
+    """The documents, sorted over all workers, with their `partition` and their `place` in it."""
     columns = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in listed.schema.fields)
     return listed.mapInArrow(_number, f"{columns}, partition int, place bigint")
 

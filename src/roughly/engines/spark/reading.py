@@ -1,8 +1,8 @@
-"""Reading on the workers: our own readers, a task for a part or a share of its chunks.
+"""Reading on the workers: our own readers, one task for a part or a share of its chunks.
 
 The readers are the local engine's, so ids, canonical form and rejects are the same by construction. Parts are opened
-once, by the driver, and sent to the workers as they are; a worker reads the chunks of its share and passes over the
-others, which costs little more than I/O (`sources.part`). A document is found again by part, chunk and row.
+once, by the driver, and sent to the workers as they are; a worker reads the chunks of its share and skips the others,
+which costs little more than I/O (`sources.part`). A document is found again by part, chunk and row.
 """
 
 from __future__ import annotations
@@ -31,13 +31,16 @@ from roughly.engines.spark.schemas import (
     signed,
     signed_type,
     to_spark,
+    unsigned,
 )  # fmt: skip
+from roughly.kernels.grouping import gather
+from roughly.settings import Settings
 from roughly.sources.part import Part
 
 SHARE_BYTES = 64 << 20
-"""Of input, that a task reads: large files are shared among tasks, small ones put together."""
+"""Bytes of input per task: large files are divided among tasks, small ones combined."""
 MOST_SHARES = 256
-"""Of one part: every one of them passes over the whole file."""
+"""Most tasks per part: each of them scans the whole file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +67,7 @@ def packed(parts: Sequence[Part], spark: Any) -> Any:
 
 
 def read(spark: Any, parts: Sequence[Part], packed_parts: Any, work: Any, schema: pa.Schema = SIGNED) -> Any:
-    """A frame of what `work(part, number, chunk number, chunk)` yields for every chunk, batches of this schema."""
+    """A frame of the batches, of this schema, that `work(part, number, chunk number, chunk)` yields for every chunk."""
     tasks = tasks_of(parts)
     size = sum(part.size or 0 for part in parts)
     slices = min(len(tasks), max(2 * spark.sparkContext.defaultParallelism, -(-size // SHARE_BYTES)))
@@ -123,7 +126,7 @@ def _documents(found: pipeline.SignedChunk, number: int, index: int, count: int)
         values, offsets = values.ravel()[offsets[0] : offsets[-1]], offsets - offsets[0]
         columns["keys"] = _lists(pa.array(in_order_of_buckets(values)), offsets)
         if found.keys.probes is not None:
-            columns["asks"] = _lists(pa.array(found.keys.probes), offsets)
+            columns["probes"] = _lists(pa.array(found.keys.probes), offsets)
     if found.sketch is not None:
         sketch = found.sketch
         limits = np.full(count, ~np.uint64(0)) if sketch.limits is None else sketch.limits
@@ -136,6 +139,11 @@ def in_order_of_buckets(keys: Any) -> Any:
     """Keys as signed numbers in the order of the local engine's buckets (`kernels.grouping.spread`); 0 is none."""
     spread = (keys ^ (keys >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
     return signed(spread ^ np.uint64(1 << 63))
+
+
+def from_order_of_buckets(keys: Any) -> Any:
+    """The keys that `in_order_of_buckets` made these numbers of."""
+    return gather(unsigned(keys) ^ np.uint64(1 << 63))
 
 
 NO_KEY = -(2**63)
@@ -167,7 +175,7 @@ def opened(packed_parts: Any, number: int) -> Part:
     return _last(packed_parts.value[number])
 
 
-def fetch(wanted: Any, packed_parts: Any, main_text: bool) -> Any:
+def fetch(wanted: Any, packed_parts: Any, settings: Settings) -> Any:
     """Read candidate documents again: `wanted` has part, chunk, row, rank, root, tokens and day of each.
 
     Its partitions hold whole chunks and are sorted by part and row.
@@ -175,45 +183,46 @@ def fetch(wanted: Any, packed_parts: Any, main_text: bool) -> Any:
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part, rows in by_part(batches):
-            yield from _tokens(opened(packed_parts, part), rows, main_text)
+            yield from _tokens(opened(packed_parts, part), rows, settings)
 
     return wanted.mapInArrow(run, to_spark(FETCHED))
 
 
 def by_part(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
     """Rows of one part at a time."""
-    held: list[pa.RecordBatch] = []
+    batches_of_part: list[pa.RecordBatch] = []
     number = -1
     for batch in batches:
         part = batch.column("part").to_numpy()
         cuts = np.r_[0, np.flatnonzero(np.diff(part)) + 1, len(part)].tolist() if len(part) else []
         for start, stop in itertools.pairwise(cuts):
             if int(part[start]) != number:
-                if held:
-                    yield number, pa.Table.from_batches(held)
-                number, held = int(part[start]), []
-            held.append(batch.slice(start, stop - start))
-    if held:
-        yield number, pa.Table.from_batches(held)
+                if batches_of_part:
+                    yield number, pa.Table.from_batches(batches_of_part)
+                number, batches_of_part = int(part[start]), []
+            batches_of_part.append(batch.slice(start, stop - start))
+    if batches_of_part:
+        yield number, pa.Table.from_batches(batches_of_part)
 
 
-def _tokens(part: Part, wanted: pa.Table, main_text: bool) -> Iterator[pa.RecordBatch]:
-    from roughly.text.canonical import tokenise
+def _tokens(part: Part, wanted: pa.Table, settings: Settings) -> Iterator[pa.RecordBatch]:
+    from roughly.text.canonical import units_of
     from roughly.text.markup import strip_column
 
-    request = wanted["row"].to_numpy()
-    for chunk in part.chunks(request):
+    row_numbers = wanted["row"].to_numpy()
+    for chunk in part.chunks(row_numbers):
         batch = part.parse(chunk).batch
         rows = batch.column("row").to_numpy()
-        at = np.minimum(np.searchsorted(request, rows), len(request) - 1)
-        use = request[at] == rows
+        at = np.minimum(np.searchsorted(row_numbers, rows), len(row_numbers) - 1)
+        use = row_numbers[at] == rows
         batch = batch.filter(pa.array(use))
         if not batch.num_rows:
             continue
-        tokens = tokenise(strip_column(batch.column("text"), batch.column("markup"), main_text))
-        summary = (
+        texts = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
+        tokens = units_of(texts, settings.shingle_unit)
+        facts = (
             wanted.select(["rank", "root", "tokens", "day"]).take(pa.array(at[use])).combine_chunks().to_batches()[0]
         )
         yield pa.RecordBatch.from_arrays(
-            [*summary.columns, binary(tokens.hashes, tokens.offsets)], schema=FETCHED
+            [*facts.columns, binary(tokens.hashes, tokens.offsets)], schema=FETCHED
         )  # fmt: skip

@@ -1,16 +1,16 @@
-"""Who stays, share by share: the local engine's own resolution, on every worker.
+"""Which documents are kept, share by share: the local engine's own resolution, on every worker.
 
 **Why the answer is the same.** Draw a line between two documents that share a bucket, and let C be a connected
 component of what is drawn. Resolution (`cluster.star`) takes documents in order of rank and compares each with the
 kept documents of its buckets; all of these are in its own component. So by induction over the rank, whether a document
-stays depends on the documents of its component alone, on their order and on their buckets: resolving any union of
-components gives each of them the verdict that resolving all of them together gives it. The same holds for evidence (at
-most sixteen pairs *a document*), for crowded buckets (a bucket is crowded by its own members, and dissolved among those
-that a chain of crowded buckets joins: `cluster.hot_buckets`) and for the links of `components`. A worker may therefore
-take as many components as it likes, in one go, and it is the same code that decides.
+is kept depends only on the documents of its component, their order and their buckets: resolving any union of components
+gives each of them the verdict that resolving all of them together gives it. The same holds for evidence (at most
+sixteen pairs *per document*), for hot buckets (a bucket is hot by the number of its own members, and is split among the
+documents that a chain of hot buckets connects: `cluster.hot_buckets`) and for the links of `components`. A worker may
+therefore resolve any number of components at once, with the same code.
 
-A bucket of n near-copies costs n comparisons, as it does on one machine. Buckets lie in memory (12 bytes an entry),
-tokens in a file on the worker's disk, so a component may be much larger than the worker's memory.
+A bucket of n near-copies costs n comparisons, as on one machine. Buckets are in memory (12 bytes per entry), tokens in
+a file on the worker's disk, so a component may be much larger than the worker's memory.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from roughly.settings import Settings
 
 @dataclass(frozen=True)
 class ResolveRules:
-    """What every worker must know, the same for all."""
+    """What every worker needs, the same for all."""
 
     judge: Judge  # without a window of dates, where no document of the collection has one
     settings: Settings
-    asking: bool
-    memory: int  # bytes that a task may take
-    complete: bool = True  # sketches of the whole collection have one limit
+    has_probes: bool
+    memory: int  # memory of a task in bytes
+    complete: bool = True  # whether all sketches of the collection have one limit
     most: int = 0  # of sketches: see `features.shingles.Sets`
 
 
@@ -57,7 +57,7 @@ class _Share:
     lengths: Ints
     days: npt.NDArray[np.int32]
     limits: npt.NDArray[np.uint64]
-    starts: Ints  # of the content in the file
+    starts: Ints  # offset of the content in the file
     counts: Ints
     buckets: Buckets
 
@@ -75,18 +75,18 @@ def resolving(rules: ResolveRules) -> Any:
 
 
 def _take(batches: Iterator[pa.RecordBatch], rules: ResolveRules, path: Path) -> _Share | None:
-    """Documents come first, then buckets; contents go to disk."""
+    """Read the documents, then the buckets; contents are written to disk."""
     from roughly.kernels.grouping import buckets_of
 
     once = rules.judge.on != "keys" or rules.judge.threshold <= 1
-    buckets = Buckets(rules.memory // 2, rules.asking, once)
+    buckets = Buckets(rules.memory // 2, rules.has_probes, once)
     documents: list[tuple[Any, ...]] = []
     ranks = np.empty(0, np.int64)
     rest: tuple[int, npt.NDArray[np.int64], npt.NDArray[np.uint32]] | None = None
 
     def add(band: int, keys: Any, members: Any) -> None:
-        del band  # a key counts within its band; rows of two bands are never added together
-        buckets.add(buckets_of(unsigned(keys).copy(), members, rules.asking, 0))
+        del band  # a key belongs to its band; rows of two bands are never added together
+        buckets.add(buckets_of(unsigned(keys).copy(), members, rules.has_probes, 0))
 
     with path.open("wb") as stream:
         for batch in batches:
@@ -101,9 +101,9 @@ def _take(batches: Iterator[pa.RecordBatch], rules: ResolveRules, path: Path) ->
             rows = batch.slice(cut)
             band, key, rank = (rows.column(name).to_numpy() for name in ("band", "key", "rank"))
             members = np.searchsorted(ranks, rank).astype(np.uint32)
-            if rules.asking:
-                asks = rows.column("asks").to_numpy(zero_copy_only=False)
-                members = members << np.uint32(1) | asks.astype(np.uint32)
+            if rules.has_probes:
+                probes = rows.column("probes").to_numpy(zero_copy_only=False)
+                members = members << np.uint32(1) | probes.astype(np.uint32)
             for start, stop in _runs(band):
                 this, keys, owners = int(band[start]), key[start:stop], members[start:stop]
                 if rest is not None and rest[0] == this:
@@ -129,7 +129,7 @@ def _runs(band: Any) -> Iterator[tuple[int, int]]:
 
 
 def _documents(batch: pa.RecordBatch, stream: Any) -> tuple[Any, ...]:
-    """(rank, tokens, day, limit, values) of each document; the values go to the file."""
+    """(rank, tokens, day, limit, values) of each document; the values are written to the file."""
     content = batch.column("content").fill_null(b"")
     _, ends, data = content.buffers()
     offsets = np.frombuffer(ends, np.int32, len(content) + 1, content.offset * 4).astype(np.int64)
@@ -155,14 +155,14 @@ def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.Re
     store = None
     if judge.on == "text":
         path = folder / "content"
-        store = TokenStore(path, share.starts, share.counts, shingle_size=settings.shingle_size, threads=1)
+        store = TokenStore([path], share.starts, share.counts, shingle_size=settings.shingle_size, threads=1)
     sets: SetLoader = store if store is not None else _sets(share, candidates, rules, folder / "content")
     constraints = PairConstraints.of_judge(judge, share.days, share.lengths)
     work = ResolveBudget(max(rules.memory // 2, 64 << 20), 1, folder)
     try:
         decision = pipeline.decide(candidates, sets, judge, settings, constraints, work)
         pairs = together(decision.resolution.pairs, decision.links)
-        kinds = None if store is None else kinds_of(store, pairs)
+        kinds = None if store is None else kinds_of(store, pairs).cast(pa.string())
     finally:
         if store is not None:
             store.close()
@@ -171,7 +171,7 @@ def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.Re
         for batch in table.to_batches(1 << 16):
             yield _as_decided(name, batch)
     resolution = decision.resolution
-    yield filled(DECIDED, 1, table=["counts"], compared=[resolution.compared], crowded=[resolution.crowded])
+    yield filled(DECIDED, 1, table=["counts"], compared=[resolution.compared], hot=[resolution.hot])
 
 
 def _as_decided(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -182,7 +182,7 @@ def _as_decided(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _sets(share: _Share, candidates: Candidates, rules: ResolveRules, path: Path) -> SetLoader:
-    """What is judged where it is not the text: keys in common, or sketches."""
+    """What pairs are judged on where it is not the text: common keys, or sketches."""
     if rules.judge.on == "keys":
         return candidates.key_sets()
     values = np.fromfile(path, np.uint64)
@@ -191,14 +191,14 @@ def _sets(share: _Share, candidates: Candidates, rules: ResolveRules, path: Path
 
 
 class _Sketches:
-    """Sketches in memory. Whether they are complete is a fact of the whole collection, not of this share."""
+    """Sketches in memory. Whether they are complete depends on the whole collection, not on this share."""
 
     def __init__(self, values: Any, offsets: Ints, limits: Any, rules: ResolveRules) -> None:
         self.complete = rules.complete
         self._sets = Sets(values, offsets, None if rules.complete else limits, rules.most)
 
     def weight(self) -> Ints:
-        """Bytes that each document's sketch takes."""
+        """Bytes of each document's sketch."""
         return 8 * np.diff(self._sets.offsets) + 24
 
     def load(self, docs: Ints) -> Sets:

@@ -1,6 +1,6 @@
-"""What flows between the stages on a cluster, as Arrow and as Spark has it.
+"""The tables between the stages on a cluster, as Arrow and as Spark schemas.
 
-Spark has no unsigned numbers: hashes and keys travel as the signed numbers of the same bits.
+Spark has no unsigned numbers: hashes and keys are sent as signed numbers of the same bits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DOCUMENT, REJECT, COUNTS = 0, 1, 2
 
 
 def signed_type(kind: pa.DataType) -> pa.DataType:
-    """The type of the same bits that Spark has."""
+    """Spark's type of the same bits."""
     return {pa.uint32(): pa.int32(), pa.uint64(): pa.int64()}.get(kind, kind)
 
 
@@ -35,25 +35,25 @@ SIGNED = pa.schema(
         *_spark_fields(FACTS),
         pa.field("day", pa.int32()),
         pa.field("keys", pa.list_(pa.int64())),
-        pa.field("asks", pa.list_(pa.bool_())),  # null: all of them ask
+        pa.field("probes", pa.list_(pa.bool_())),  # null: all of them are probes
         pa.field("sketch", pa.binary()),
         pa.field("limit", pa.int64()),
         pa.field("note", pa.string()),
     ]
 )
-NO_FACTS = ("what", "keys", "asks", "sketch", "limit", "note")
+NO_FACTS = ("what", "keys", "probes", "sketch", "limit", "note")
 """Columns of SIGNED that are not facts of a document."""
 ROW_BITS = 40
-"""A document's number is its part above, its row below: a part has a thousand billion rows at most."""
+"""A document's number is its part in the high bits and its row in the low bits: a part has 2^40 rows at most."""
 
-# What a worker needs to resolve its share of the candidates: documents (band −1), then who stands in which bucket.
+# What a worker needs to resolve its share of the candidates: documents (band −1), then the members of buckets.
 SHARE = pa.schema(
     [
         pa.field("root", pa.int64()),
         pa.field("band", pa.int32()),
         pa.field("key", pa.int64()),
         pa.field("rank", pa.int64()),
-        pa.field("asks", pa.bool_()),
+        pa.field("probes", pa.bool_()),
         pa.field("tokens", pa.int64()),
         pa.field("day", pa.int32()),
         pa.field("limit", pa.int64()),
@@ -61,7 +61,7 @@ SHARE = pa.schema(
     ]
 )
 
-# What the workers found: rows of all tables of `model.DECISION` in one, and what was counted.
+# What the workers found: rows of all tables of `model.DECISION` in one, and counts.
 DECIDED = pa.schema(
     [
         pa.field("table", pa.string()),  # a name in `model.DECISION`, or counts
@@ -69,7 +69,7 @@ DECIDED = pa.schema(
         pa.field("right_rank", pa.int64()),
         *_spark_fields(pa.schema([field for field in DECISION["links"] if not field.name.endswith("_rank")])),
         pa.field("compared", pa.int64()),
-        pa.field("crowded", pa.int64()),
+        pa.field("hot", pa.int64()),
     ]
 )
 
@@ -78,7 +78,7 @@ FETCHED = pa.schema([SHARE.field(name) for name in ("rank", "root", "tokens", "d
 
 
 def to_spark(schema: pa.Schema) -> Any:
-    """The schema as Spark has it."""
+    """The schema in Spark's types."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(pa.schema(_spark_fields(schema)))

@@ -5,6 +5,10 @@
 **Hot keys.** A key that 100,000 texts share makes 100,000 candidates. Their sizes and bitmaps are stored in the blocks
 of the key, and a kernel (`kernels.meeting`) rules out with certainty those that differ too much. Equal documents are
 one text, so copies cost nothing. No pair is missed: the pairs are all that share a key and may reach the threshold.
+
+**Common keys.** Where a method leaves out keys that too many texts have, a text that consists of them is looked up by
+its rarest ones (`cluster.common_keys`). For containment all keys are looked up: a short text that consists of common
+keys may be contained in any. `left_out` says how many keys of the last query were not looked up.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection
 
+from roughly.cluster.common_keys import CommonLimit, runs
 from roughly.features.shingle_sets import Sets
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.rank_order import RankedDocument
@@ -39,7 +44,7 @@ class QueryKeys:
 
     keys: KeyRows
     lengths: Ints
-    sets: Callable[[Ints], Sets]  # what the texts at these places are compared on
+    sets: Callable[[Ints], Sets]  # what the texts at these positions are compared on
     own: Ints | None = None  # their contents where they are in the index; then only earlier contents are candidates
     ranked: list[RankedDocument] | None = None  # the documents, where they are not in the index
     equal: Ints | None = None  # the contents that are equal to them, −1 for none; these are no candidates
@@ -60,7 +65,7 @@ class OwnerPairs:
     content_probes: Flags  # the content does
     tokens: Ints  # of the content
     sizes: Ints  # of the set that the content is compared on
-    min_difference: Ints  # the two sets differ in at least so many values, by sizes and bitmaps
+    min_difference: Ints  # least number of values in which the two sets differ, by sizes and bitmaps
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -104,6 +109,8 @@ class CandidateFinder:
         self.store, self.connection, self.config = store, connection, config
         self.loose = np.empty(0, np.int64), np.empty(0, np.int64)
         """(keys, members) of the last query that no block has yet, for the writer who makes blocks of them."""
+        self.left_out = 0
+        """Keys of the last query that were not looked up, since too many contents have them."""
 
     @cached_property
     def _has_blocks(self) -> bool:
@@ -112,14 +119,17 @@ class CandidateFinder:
     def find(self, query: QueryKeys, *, prefilter: bool = True) -> Iterator[CandidatePairs]:
         """All pairs that share a key, a bounded number at a time.
 
-        With `prefilter`, without those that sizes and bitmaps rule out.
+        With `prefilter`, without those that sizes and bitmaps rule out. Without it, pairs of any similarity are wanted:
+        then common keys are looked up too, the rarest first, up to a bounded number of entries.
         """
         keys = query.keys
+        self.left_out = 0
         if not len(keys.keys):
             return
         found = self._entries(keys)
         lo, hi = np.searchsorted(found.keys, keys.keys, "left"), np.searchsorted(found.keys, keys.keys, "right")
-        sizes = hi - lo
+        allowed = self._allowed(query, found, lo, hi, any_similarity=not prefilter)
+        sizes = np.where(allowed, hi - lo, 0)
         itself = keys.is_probe & (query.own is not None)  # a text of the index finds itself, where it probes
         has_candidates = np.zeros(len(query), np.bool_)
         has_candidates[keys.owners[sizes > itself]] = True
@@ -134,6 +144,51 @@ class CandidateFinder:
             pairs = self._pairs(query, owners, [column[start:stop] for column in ranges], found, askers, prefilter)
             if len(pairs):
                 yield CandidatePairs(pairs, owners, sets)
+
+    def _allowed(self, query: QueryKeys, found: _KeyEntries, lo: Ints, hi: Ints, any_similarity: bool) -> Flags:
+        """Which rows of the query's keys form pairs: all but common keys, and the rarest of these where needed."""
+        judge, keys = self.config.judge, query.keys
+        limit = CommonLimit.of(self.config.method.common, judge)
+        if not limit.most or (judge.measure == "containment" and not any_similarity):
+            return np.ones(len(lo), np.bool_)
+        sharing = self._sharing(query, found, lo, hi)
+        is_common = sharing > limit.most
+        order = np.lexsort((keys.keys, sharing, keys.owners))
+        ordered, owners = is_common[order], keys.owners[order]
+        if any_similarity:
+            entries = np.cumsum(sharing[order])
+            starts, counts = runs(owners)
+            before = np.repeat(np.r_[0, entries][starts], counts)
+            use = ~ordered | (entries - before <= _ENTRIES)
+        else:
+            total, common = (np.bincount(o, minlength=len(query)) for o in (owners, owners[ordered]))
+            rarest = limit.rarest(total, common)
+            starts, counts = runs(owners[ordered])
+            use = ~ordered
+            use[ordered] = np.arange(counts.sum()) - np.repeat(starts, counts) < rarest[owners[ordered]]
+        allowed = np.empty(len(lo), np.bool_)
+        allowed[order] = use
+        self.left_out = int((~allowed).sum())
+        return allowed
+
+    def _sharing(self, query: QueryKeys, found: _KeyEntries, lo: Ints, hi: Ints) -> Ints:
+        """The number of texts that have each key, the query's own included.
+
+        Where the query's texts are in the index, only earlier ones count, unless `counts_all`.
+        """
+        sharing, owners = hi - lo, query.keys.owners
+        if query.own is None:
+            return sharing + (True if query.equal is None else query.equal[owners] < 0)
+        many = np.flatnonzero(sharing > self.config.method.common)
+        if query.counts_all or not len(many):
+            return sharing
+        # entries in the order of (first entry of the key, content), each as one number
+        starts, counts = runs(found.keys)
+        base = len(found.numbers) + 1
+        entries = np.repeat(starts, counts) * base + np.searchsorted(found.numbers, found.members >> 1)
+        own = np.searchsorted(found.numbers, query.own[owners[many]])
+        sharing[many] = 1 + np.searchsorted(entries, lo[many] * base + own) - lo[many]
+        return sharing
 
     # ------------------------------------------------------------------ entries
 
@@ -210,7 +265,7 @@ class CandidateFinder:
                 draw(sets.values, sets.offsets, maps, 0)
         before = np.full(len(owners), meeting.EVERYONE) if query.own is None else query.own[owners]
         equal = np.full(len(owners), meeting.NOBODY) if query.equal is None else query.equal[owners]
-        return meeting.Askers(before, equal, sizes, maps)
+        return meeting.Queries(before, equal, sizes, maps)
 
     def _pairs(
         self, query: QueryKeys, owners: Ints, ranges: list[Any], found: _KeyEntries, askers: Any, prefilter: bool
@@ -220,14 +275,13 @@ class CandidateFinder:
 
         config, judge = self.config, self.config.judge
         threshold = judge.threshold * (1.0 - 1e-9) if config.marked and prefilter else 0.0
-        counts_all = query.own is None or query.counts_all
-        rows = meeting.meet_stored(
+        rows = meeting.find_stored(
             meeting.KeyRanges(*ranges),
             np.full(len(owners), query.own is None) & (askers.equal < 0),
             meeting.Entries(np.searchsorted(found.numbers, found.members >> 1), (found.members & 1).astype(np.bool_)),
             meeting.Contents(found.numbers, found.sizes, found.maps),
             askers,
-            meeting.Sieve(MEASURES[judge.measure], float(threshold), int(config.method.common), counts_all),
+            meeting.Sieve(MEASURES[judge.measure], float(threshold), 0, True),
         )
         owner, place, shared_keys, flags, min_difference = rows.T
         return OwnerPairs(

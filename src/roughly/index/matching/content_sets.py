@@ -37,9 +37,10 @@ class ContentSets:
         """The shingle sets of these contents, or samples of them, in this order."""
         bodies = read_bodies(self.store, self.connection, contents)
         if self.config.store == "text":
-            from roughly.text.canonical import tokenise
+            from roughly.text.canonical import units_of
 
-            return shingle_sets(tokenise(unpack_texts(bodies)), self.config.settings.shingle_size)
+            settings = self.config.settings
+            return shingle_sets(units_of(unpack_texts(bodies), settings.shingle_unit), settings.shingle_size)
         return unpack_sets(bodies, self.config.most)
 
 

@@ -1,4 +1,4 @@
-"""Documents of an index by their ids, in memory, with all that they are compared on: what `results` groups."""
+"""Documents of an index by their ids, in memory, with everything they are compared on, for `results`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pairs that are duplicates, and by what the best of them is chosen."""
+"""The pairs that are duplicates, and how the best of them is chosen."""
 
 from __future__ import annotations
 

@@ -115,14 +115,14 @@ class Matcher:
         return {text: min(listed, key=self.order) for text, listed in self.documents_of(unique, tokens).items()}
 
     def documents_of(self, contents: Ints, tokens: dict[int, int]) -> dict[int, list[RankedDocument]]:
-        """The documents of each of these contents, which have so many tokens; contents without one are left out."""
+        """The documents of each of these contents, with their numbers of tokens; contents without one are left out."""
         rows = self.store.fetch(self.connection, rank_order.COLUMNS, DOCUMENTS.c.content, contents)
         return rank_order.documents_of(rows, tokens, self.config.settings.date_format)
 
     def _best_of_owners(self, query: QueryKeys, owners: Ints) -> dict[int, RankedDocument | None]:
         """The best document of each text of the query.
 
-        Where the text of a document that is not in the index is, the best of all documents with that text counts.
+        If a document is not in the index but its text is, the best of all documents with that text counts.
         """
         unique = np.unique(owners)
         if query.own is not None:

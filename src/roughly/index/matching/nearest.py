@@ -72,7 +72,7 @@ def _open(pairs: OwnerPairs, bounds: Floats, found: MatchVerdicts, best: int, me
 
 
 def _first(found: MatchVerdicts, best: int, measure: str) -> tuple[MatchVerdicts, Ints]:
-    """(the first `best` of each owner, places in `found` of the `best`-th of each owner that has so many)."""
+    """(the first `best` of each owner, places in `found` of the `best`-th of each owner that has that many)."""
     order = np.lexsort((found.pairs.content, -found.scores(measure), found.pairs.owner))
     place = places_within(found.pairs.owner[order])
     return found.of(order[place < best]), order[place == best - 1]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.scoring import held_of, slice_of
+from roughly.cluster.scoring import set_arrays, slice_of
 from roughly.features.sketch import joined
 from roughly.index.matching.candidate_finder import CandidatePairs, OwnerPairs
 from roughly.index.matching.content_sets import ContentSets
@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _LOADED = 2_000  # sets in memory at a time
-_FEW = 32  # up to so many candidates, loading the sets is quicker than loading bitmaps first
+_FEW = 32  # up to this number of candidates, loading the sets is faster than loading bitmaps first
 _XORED = 100_000  # pairs whose bitmaps are compared at a time
 
 
@@ -43,7 +43,7 @@ class PairScorer:
             block = contents[at : at + _LOADED]
             inside = np.flatnonzero((pairs.content >= block[0]) & (pairs.content <= block[-1]))
             used, place = np.unique(np.searchsorted(candidates.owners, pairs.owner[inside]), return_inverse=True)
-            sets = held_of(joined([slice_of(candidates.sets, used), self.sets.load(block)]))
+            sets = set_arrays(joined([slice_of(candidates.sets, used), self.sets.load(block)]))
             theirs = len(used) + np.searchsorted(block, pairs.content[inside])
             left, right = np.where(lower[inside], place, theirs), np.where(lower[inside], theirs, place)
             numbers = np.column_stack((inside, inside)).astype(np.int32)

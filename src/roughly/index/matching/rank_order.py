@@ -1,7 +1,7 @@
-"""What an index knows of documents where their rank matters (`keep_rules`).
+"""What an index knows about documents if their rank matters (`keep_rules`).
 
 A batch run judges equal documents by the best of them, and containment as that of the lower document in the higher. So
-an index needs the same order where a method has a window of dates, and where containment meets documents of the same
+an index needs the same order if a method has a window of dates, and for containment between documents of the same
 length.
 """
 
@@ -19,11 +19,11 @@ COLUMNS = tuple(DOCUMENTS.c[name] for name in ("content", "bytes", "date", "docu
 
 
 class RankedDocument(NamedTuple):
-    """What keep rules look at."""
+    """The columns of keep rules."""
 
     tokens: int
     bytes: int
-    published: int | None  # a moment; see `dates`
+    published: int | None  # a timestamp; see `dates`
     doc: int
     url: str | None
     source: str | None
@@ -34,7 +34,7 @@ def documents_of(rows: Iterable[Any], tokens: dict[int, int], form: str | None) 
     """The documents of each content, from rows of `COLUMNS`; `form` is the format of their dates, if one is set."""
     found: dict[int, list[RankedDocument]] = {}
     for content, size, date, *others in rows:
-        one = RankedDocument(tokens[content], size, dates.moment_of(date, form), *others)
+        one = RankedDocument(tokens[content], size, dates.timestamp_of(date, form), *others)
         found.setdefault(content, []).append(one)
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from roughly.cluster.scoring import held_of
+from roughly.cluster.scoring import set_arrays
 from roughly.features.sketch import joined
 from roughly.index.answers import Match
 from roughly.index.index_config import IndexConfig
@@ -34,7 +34,7 @@ def _measured(matcher: Matcher, signed: SignedBatch, verdicts: MatchVerdicts) ->
     owners, left = np.unique(verdicts.pairs.owner, return_inverse=True)
     contents, right = np.unique(verdicts.pairs.content, return_inverse=True)
     mine = body_sets(matcher.config, tokens_of(signed.tokens, owners))
-    sets = held_of(joined([mine, matcher.sets.load_bodies(contents)]))
+    sets = set_arrays(joined([mine, matcher.sets.load_bodies(contents)]))
     numbers = np.column_stack((left, right)).astype(np.int32)
     rows = resolve.score_pairs(numbers, left, right + len(owners), sets, resolve.Rule(COMMON, 0.0, 0, 0.0), 0.0)
     return PairScores.of_counts(*(rows[:, column].astype(np.int64) for column in (2, 3, 4)))

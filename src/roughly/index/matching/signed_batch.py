@@ -45,12 +45,12 @@ class SignedBatch:
 
     batch: pa.RecordBatch
     text: pa.Array  # without markup, unless raw bytes are what is compared
-    tokens: Tokens
+    tokens: Tokens  # what shingles are made of
     hi: Ints  # the digest of what makes documents equal
     lo: Ints
     lengths: Ints  # in tokens
     bytes: Ints
-    published: pa.Array  # moments; see `dates`
+    published: pa.Array  # timestamps; see `dates`
     keys: KeyRows
     sketch: Sets | None
 
@@ -77,12 +77,12 @@ def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> SignedBat
     return SignedBatch(
         batch,
         texts.given if method.collapse == "identical" else texts.texts,
-        texts.tokens,
+        texts.units(settings.shingle_unit),
         signed64(digest[:, 0]),
         signed64(digest[:, 1]),
         texts.lengths,
         texts.sizes,
-        dates.moments(batch.column("date"), settings.date_format),
+        dates.timestamps(batch.column("date"), settings.date_format),
         key_rows(signature.keys, texts.lengths > 0),
         signature.sketch,
     )
@@ -94,7 +94,7 @@ def storable(batch: pa.RecordBatch) -> pa.RecordBatch:
     if batch.num_rows <= _FEW and _plain(batch):  # for a few documents this is quicker than a function of Arrow
         return batch
     if pc.any(pc.match_substring(ids, "\0")).as_py():
-        raise InputError("a doc_id holds the character NUL, which no database stores; give it another id")
+        raise InputError("a doc_id contains the character NUL, which no database stores; give it another id")
     if (pc.max(pc.binary_length(ids)).as_py() or 0) > LONGEST_ID:
         long = ids.filter(pc.greater(pc.binary_length(ids), LONGEST_ID))[0].as_py()
         raise InputError(f"the doc_id {long[:40]!r}… has more than {LONGEST_ID:,} bytes; give it a shorter one")
@@ -113,7 +113,7 @@ def _plain(batch: pa.RecordBatch) -> bool:
 
 
 def key_rows(keys: Keys | None, has_tokens: Flags) -> KeyRows:
-    """Keys one by one. A key counts within its band, so the band is mixed into it.
+    """Keys one by one. A key belongs to its band, so the band is mixed into it.
 
     Documents without a token have no key, as in a batch run.
     """

@@ -2,7 +2,7 @@
 
 Words are made by `search_words`, not by the database.
 
-| table | a row holds | its number |
+| table | a row has | its number |
 |---|---|---|
 | `words` | the words of a text | the content |
 | `titles` | the words of a title | the document |

@@ -50,7 +50,7 @@ def search(store: IndexStore, connection: Connection, config: IndexConfig, text:
         )
     if not state.ready:
         raise SettingsError(
-            f"the search index of {store.name} is not complete; go on with `roughly index search-index {store.name}`"
+            f"the search index of {store.name} is not complete; continue with `roughly index search-index {store.name}`"
         )
     query = Query.parse(text)
     if not query:

@@ -25,7 +25,7 @@ from roughly.errors import IndexRefused, SettingsError
 from roughly.index.index_config import IndexConfig
 from roughly.index.search import fulltext
 from roughly.index.search.search_words import words_of
-from roughly.index.storage.bodies import unpack_texts
+from roughly.index.storage.bodies import stored_bytes, unpack_texts
 from roughly.index.storage.contents import live_after, live_lengths
 from roughly.index.storage.failures import attempt
 from roughly.index.storage.meta import delete_meta, read_meta, write_meta
@@ -136,14 +136,14 @@ def _add_titles(store: IndexStore, connection: Connection, titles: Sequence[tupl
 def _read_texts(store: IndexStore, connection: Connection, contents: Ints) -> tuple[list[int], list[str]]:
     """(contents, texts) of those of the contents that have a stored text."""
     rows = store.fetch(connection, (BODIES.c.content, BODIES.c.body), BODIES.c.content, contents)
-    return [row[0] for row in rows], unpack_texts([bytes(row[1]) for row in rows]).to_pylist()
+    return [row[0] for row in rows], unpack_texts([stored_bytes(row[1]) for row in rows]).to_pylist()
 
 
 # ---------------------------------------------------------------------- made for an index that has documents
 
 
 def make(store: IndexStore, config: IndexConfig, advance: Callable[[int], None]) -> int:
-    """Make the search index, in steps, while the index is in use; returns how many texts were added."""
+    """Make the search index, in steps, while the index is in use; returns the number of texts added."""
     refuse_without_texts(store, config)
 
     def begin() -> SearchState:
@@ -236,7 +236,7 @@ def problems(store: IndexStore, connection: Connection, sample: int | None) -> l
         if missing := len(expected[table] - stored):
             messages.append(f"{missing:,} {what} cannot be searched")
         if extra := len(stored - expected[table]):
-            messages.append(f"{extra:,} {what} can be searched that are gone")
+            messages.append(f"{extra:,} deleted {what} can be searched")
     if sample is None and not messages:
         counted: Counter[str] = Counter()
         numbers = np.array(sorted(expected["words"]), np.int64)
@@ -251,4 +251,4 @@ def problems(store: IndexStore, connection: Connection, sample: int | None) -> l
 
 def _differ(expected: Counter[str], stored: dict[str, int], what: str) -> list[str]:
     wrong = sum(expected[word] != stored.get(word, 0) for word in expected.keys() | stored.keys())
-    return [f"{wrong:,} words are searched in other {what} than they stand in"] if wrong else []
+    return [f"{wrong:,} words are found in other {what} than they occur in"] if wrong else []

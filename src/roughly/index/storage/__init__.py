@@ -1,1 +1,1 @@
-"""Tables, transactions and rows of an index. Nothing here imports another room of the index."""
+"""Tables, transactions and rows of an index. Nothing here imports another folder of the index."""

@@ -1,4 +1,4 @@
-"""What is stored of a text to compare it on, as bytes: the text, its shingle set, or a sample of that set.
+"""What is stored of a text for comparison, as bytes: the text, its shingle set, or a sample of that set.
 
 A text is compressed (zstd). Sets are hashes, which do not compress: first the limit up to which the set is complete,
 then 8 bytes per value.
@@ -7,17 +7,21 @@ then 8 bytes per value.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import zstandard
 
+from roughly.errors import IndexDamaged
 from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import EVERY, limits_of
 
 _LEVEL = 3
 MARK_WORDS = 16
+_LONGEST_TEXT = 1 << 30  # readers reject longer lines
+_REMEDY = "restore the index from a copy, or import it again"
 
 
 def pack_texts(texts: pa.Array) -> list[bytes]:
@@ -29,7 +33,24 @@ def pack_texts(texts: pa.Array) -> list[bytes]:
 def unpack_texts(bodies: Sequence[bytes]) -> pa.Array:
     """The texts that `pack_texts` packed."""
     decompressor = zstandard.ZstdDecompressor()
-    return pa.array([decompressor.decompress(body) for body in bodies], pa.large_binary()).view(pa.large_string())
+    for body in bodies:
+        text_bytes(body)
+    try:
+        texts = pa.array([decompressor.decompress(body) for body in bodies], pa.large_binary())
+        return texts.cast(pa.large_string())
+    except (zstandard.ZstdError, pa.ArrowInvalid) as problem:
+        raise IndexDamaged(f"a text of the index is damaged ({problem}); {_REMEDY}") from problem
+
+
+def text_bytes(body: bytes) -> int:
+    """The bytes of a packed text, as its header says. One above every limit of the readers is refused."""
+    try:
+        size: int = zstandard.frame_content_size(body)
+    except zstandard.ZstdError as problem:
+        raise IndexDamaged(f"a text of the index is damaged ({problem}); {_REMEDY}") from problem
+    if not 0 <= size <= _LONGEST_TEXT:
+        raise IndexDamaged(f"a text of the index says that it has {size:,} bytes, which no text has; {_REMEDY}")
+    return size
 
 
 def pack_sets(sets: Sets) -> list[bytes]:
@@ -66,4 +87,14 @@ def marks_of(sets: Sets) -> list[bytes]:
 
 def unpack_marks(marks: Sequence[bytes]) -> npt.NDArray[np.uint64]:
     """Bitmaps as rows of 64-bit words."""
-    return np.frombuffer(b"".join(marks), np.uint64).reshape(-1, MARK_WORDS)
+    stored = [stored_bytes(mark) for mark in marks]
+    if any(len(mark) != 8 * MARK_WORDS for mark in stored):
+        raise IndexDamaged(f"a bitmap of the index is damaged; {_REMEDY}")
+    return np.frombuffer(b"".join(stored), np.uint64).reshape(-1, MARK_WORDS)
+
+
+def stored_bytes(value: Any) -> bytes:
+    """The bytes of a column. SQLite may give a number instead, of which `bytes` would make as many zeros."""
+    if not isinstance(value, bytes | memoryview):
+        raise IndexDamaged(f"the index has {type(value).__name__} where it has bytes; {_REMEDY}")
+    return bytes(value)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from roughly.index.storage import hot_keys, stored_keys
+from roughly.index.storage.bodies import stored_bytes
 from roughly.index.storage.meta import read_number, write_meta
 from roughly.index.storage.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, REVOKED, SIGNS
 from roughly.index.storage.store import IndexStore
@@ -75,25 +76,16 @@ def insert_contents(store: IndexStore, connection: Connection, rows: Iterable[tu
 
 def set_clusters(connection: Connection, clusters: Iterable[tuple[int, int]]) -> None:
     """Put contents into clusters: pairs (content, cluster)."""
-    _update_each(connection, "cluster", clusters)
-
-
-def set_marks(connection: Connection, marks: Iterable[tuple[int, bytes]]) -> None:
-    """Give contents their bitmaps: pairs (content, bitmap)."""
-    _update_each(connection, "marks", marks)
-
-
-def _update_each(connection: Connection, column: str, values: Iterable[tuple[int, Any]]) -> None:
-    rows = [{"b_content": content, "b_value": value} for content, value in values]
+    rows = [{"b_content": content, "b_cluster": cluster} for content, cluster in clusters]
     if rows:
         statement = update(CONTENTS).where(CONTENTS.c.content == bindparam("b_content"))
-        connection.execute(statement.values({column: bindparam("b_value")}), rows)
+        connection.execute(statement.values(cluster=bindparam("b_cluster")), rows)
 
 
 def read_stored(store: IndexStore, connection: Connection, column: Any, contents: Ints) -> list[bytes]:
     """The bytes that a column holds for these contents, in this order."""
     key = column.table.c.content
-    found = {row[0]: bytes(row[1]) for row in store.fetch(connection, (key, column), key, contents)}
+    found = {row[0]: stored_bytes(row[1]) for row in store.fetch(connection, (key, column), key, contents)}
     return [found[content] for content in contents.tolist()]
 
 

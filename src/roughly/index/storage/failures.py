@@ -1,6 +1,6 @@
 """Errors of the database as errors of this package, and which of them are worth another try.
 
-A lock that another writer holds, a connection that broke, a server that is starting: these are temporary, so the same
+A lock of another writer, a broken connection, a server that is starting: these are temporary, so the same
 transaction is tried a bounded number of times. A failed transaction is rolled back, and adding is idempotent, so trying
 again never does anything twice. Every other error is raised at once.
 """
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from roughly.errors import DiskFull, IndexAway, IndexDamaged, IndexRefused, OutputError, RoughlyError
+from roughly.errors import DiskFull, IndexAway, IndexDamaged, IndexRefused, InputError, OutputError, RoughlyError
 from roughly.index.storage.store import BUSY_SECONDS
 
 T = TypeVar("T")
@@ -79,7 +79,9 @@ def translated(name: str, problem: Any) -> RoughlyError:
     message = _first_line(problem)
     low = message.lower()
     if "disk is full" in low or "no space left" in low or str(getattr(problem.orig, "sqlstate", "")) == "53100":
-        return DiskFull(f"no room left for {name}: what was acknowledged is safe; make room and repeat the command")
+        return DiskFull(f"no space left for {name}: what was acknowledged is safe; free some and repeat the command")
+    if "cannot contain nul" in low:
+        return InputError("no index has an id, a url or a word with the character NUL in it; leave it out")
     if "readonly" in low or "read-only" in low:
         return OutputError(f"cannot write to {name}: it is read-only; ask for the right to write, or copy it elsewhere")
     if "unable to open database file" in low:

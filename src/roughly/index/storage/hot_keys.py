@@ -12,7 +12,7 @@ members of such a key are also stored in blocks, in the order in which they were
 
 A folded bitmap is the bitmap of the same set with B = 256 (`kernels.bitmaps`), so what it rules out is certain too.
 
-Blocks repeat what stands in `keys` and `contents`. Numbers of contents only rise, so the members of a key are those of
+Blocks repeat rows of `keys` and `contents`. Numbers of contents only rise, so the members of a key are those of
 its blocks and the rows of `keys` after the last of them. A key gets a new block when 128 such rows have gathered, and
 nothing has to be moved. A content that is deleted leaves its blocks in the same transaction.
 
@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, delete, select
 
-from roughly.index.storage.bodies import MARK_WORDS, unpack_marks
+from roughly.index.storage.bodies import MARK_WORDS, stored_bytes, unpack_marks
 from roughly.index.storage.meta import delete_meta, read_number, write_meta
 from roughly.index.storage.schema import CONTENTS, HOT_KEYS
 from roughly.index.storage.store import IndexStore
@@ -56,7 +56,7 @@ def read(store: IndexStore, connection: Connection, keys: Ints) -> tuple[Ints, n
     """(keys, entries) of the blocks of these keys, sorted by both."""
     rows = store.fetch(connection, (HOT_KEYS.c.key, HOT_KEYS.c.last, HOT_KEYS.c.body), HOT_KEYS.c.key, keys)
     rows.sort(key=lambda row: (row[0], row[1]))
-    entries = np.frombuffer(b"".join(bytes(row[2]) for row in rows), ENTRY)
+    entries = np.frombuffer(b"".join(stored_bytes(row[2]) for row in rows), ENTRY)
     counts = [len(row[2]) // ENTRY.itemsize for row in rows]
     return np.repeat(np.array([row[0] for row in rows], np.int64), counts), entries
 
@@ -97,7 +97,7 @@ def _entries(store: IndexStore, connection: Connection, members: Ints) -> npt.ND
     known = np.zeros(len(contents), ENTRY)
     known["tokens"], known["size"] = [row[1] for row in rows], [row[2] for row in rows]
     if rows and rows[0][3] is not None:
-        known["map"] = folded(unpack_marks([bytes(row[3]) for row in rows]))
+        known["map"] = folded(unpack_marks([row[3] for row in rows]))
     entries = known[place]
     entries["member"] = members
     return entries
@@ -115,7 +115,7 @@ def drop(store: IndexStore, connection: Connection, keys: Ints, members: Ints) -
     order = np.lexsort((members, keys))
     keys, members = keys[order], members[order]
     for key, last, body in rows:
-        block = np.frombuffer(bytes(body), ENTRY)
+        block = np.frombuffer(stored_bytes(body), ENTRY)
         gone = members[np.searchsorted(keys, key, "left") : np.searchsorted(keys, key, "right")]
         rest = block[~np.isin(block["member"], gone)]
         if len(rest) == len(block):

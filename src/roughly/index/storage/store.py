@@ -1,4 +1,4 @@
-"""The database of an index: an SQLite file or a PostgreSQL database.
+"""The database of an index: an SQLite file, a PostgreSQL database, or SQLite in memory.
 
 What the two do differently is here, in `stored_keys` or in `search.fulltext`.
 
@@ -9,6 +9,8 @@ transaction. **Readers** see a snapshot and wait for nobody.
 **Durability.** SQLite writes ahead (WAL) and waits for the disk at every commit (`synchronous=FULL`); PostgreSQL does
 so unless its operator has configured it otherwise. What was acknowledged survives the kill of any process, and a power
 failure where the disk keeps its promises.
+
+**In memory** there is one connection, so transactions of threads run one after another, readers too.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -41,15 +43,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import StaticPool
 
-from roughly.errors import InputError, InputMissing, OutputError, OutputExists, SettingsError
+from roughly.errors import IndexRefused, InputError, InputMissing, OutputError, OutputExists, SettingsError
 
 Ints = npt.NDArray[np.int64]
 
+MEMORY = ":memory:"
+"""As a place: in the memory of this process, until it is closed."""
 BUSY_SECONDS = 60
 """How long a writer waits for another writer."""
 _CACHE_KIB = 64 * 1024
 _SAFE = ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{_CACHE_KIB}", "wal_autocheckpoint=8000")
+_ALWAYS = ("temp_store=MEMORY", "trusted_schema=OFF")  # the schema of a file may have been changed by others
+_READ_ONLY = (f"cache_size=-{_CACHE_KIB}",)
 _BULK = ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{8 * _CACHE_KIB}", "locking_mode=EXCLUSIVE")
 _LOCK = 0x526F7567686C79  # "Roughly", as the number of the advisory lock
 _AT_ONCE = 50_000
@@ -66,8 +73,10 @@ def is_postgres(where: str | os.PathLike[str]) -> bool:
 
 def check_place(where: str | os.PathLike[str], new: bool) -> None:
     """Refuse, before any work is done, a file that does not exist, or with `new` one that does."""
-    if is_postgres(where):
+    if is_postgres(where) or (new and where == MEMORY):
         return
+    if where == MEMORY:
+        raise InputMissing(f"an index in memory is made by roughly.Index({MEMORY!r}), and cannot be opened again")
     path = path_of(where)
     if not new and not path.exists():
         raise InputMissing(f"no index at {path}; make one with `roughly index create {path}`")
@@ -85,7 +94,7 @@ def path_of(where: str | os.PathLike[str]) -> Path:
     if text.startswith("sqlite:///"):
         return Path(text[len("sqlite:///") :])
     if "://" in text:
-        raise SettingsError(f"{text.split('://')[0]}:// is no place for an index; give a file, or postgresql://…")
+        raise SettingsError(f"{text.split('://')[0]}:// cannot be an index; give a file, or postgresql://…")
     return Path(text)
 
 
@@ -96,10 +105,11 @@ class IndexStore:
         """With `new` the file is created; `bulk` writes without a journal, for a file that nobody else sees yet."""
         check_place(where, new)
         self.postgres = is_postgres(where)
-        self.engine = _postgres(str(where)) if self.postgres else _sqlite(path_of(where), new, bulk)
+        self.engine = _engine(where, new, bulk)
         self.name = self.engine.url.render_as_string(hide_password=True) if self.postgres else str(path_of(where))
         self._compiled: dict[Any, tuple[str, list[str] | None, dict[str, Any]]] = {}
         self._writers = threading.Lock()  # threads of one process queue here, since the database's own queue is unfair
+        self._alone: AbstractContextManager[Any] = threading.Lock() if where == MEMORY else nullcontext()
 
     def close(self) -> None:
         """Close all connections."""
@@ -109,18 +119,29 @@ class IndexStore:
     def read_transaction(self) -> Iterator[Connection]:
         """A transaction that reads: a snapshot of the index."""
         level = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True} if self.postgres else {}
-        with self.engine.connect().execution_options(**level) as connection, connection.begin():
+        with self._alone, self.engine.connect().execution_options(**level) as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write_transaction(self) -> Iterator[Connection]:
         """The one transaction that writes at this time: committed at its end, rolled back on an error."""
-        with self._writers, self.engine.connect() as connection:
+        with self._writers, self._alone, self.engine.connect() as connection:
             connection = connection.execution_options(roughly_writes=True)
             with connection.begin():
                 if self.postgres:
                     connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
                 yield connection
+
+    def refuse_foreign_code(self, connection: Connection) -> None:
+        """Refuse a file with triggers or views: an index has none, and they would run in the name of its user."""
+        if self.postgres:  # only the owner of a database can make them
+            return
+        query = "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1"
+        if found := connection.exec_driver_sql(query).first():
+            raise IndexRefused(
+                f"{self.name} has a {found[0]} named {str(found[1])[:60]!r}, and an index has none: someone has "
+                "changed it; use a copy from before, or import it again"
+            )
 
     def among(self, column: ColumnElement[Any], values: Ints | Sequence[str]) -> ColumnElement[bool]:
         """The condition that the column is one of any number of values, which are one parameter."""
@@ -236,17 +257,25 @@ class IndexStore:
         return (pages - free) * size
 
 
-def _sqlite(path: Path, new: bool, bulk: bool) -> Engine:
+def _engine(where: str | os.PathLike[str], new: bool, bulk: bool) -> Engine:
+    if is_postgres(where):
+        return _postgres(str(where))
+    if where == MEMORY:
+        return _sqlite(URL.create("sqlite+pysqlite", database=MEMORY), _ALWAYS, poolclass=StaticPool)
+    path = path_of(where)
     quoted = str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    engine = create_engine(
-        URL.create("sqlite+pysqlite", database=f"file:{quoted}", query={"mode": "rwc" if new else "rw", "uri": "true"}),
-        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
-    )
+    mode = _mode(path, new)
+    pragmas = (*(_READ_ONLY if mode["mode"] == "ro" else _BULK if bulk else _SAFE), *_ALWAYS)
+    return _sqlite(URL.create("sqlite+pysqlite", database=f"file:{quoted}", query={**mode, "uri": "true"}), pragmas)
+
+
+def _sqlite(url: URL, pragmas: Sequence[str], **options: Any) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, **options)
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # the driver must not begin transactions by itself: `_begun` does
-        for pragma in (*(_BULK if bulk else _SAFE), "temp_store=MEMORY"):
+        for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").fetchall()
 
     @event.listens_for(engine, "begin")
@@ -255,6 +284,19 @@ def _sqlite(path: Path, new: bool, bulk: bool) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _mode(path: Path, new: bool) -> dict[str, str]:
+    """How SQLite opens the file: one that may not be written, or is in a folder that may not be, can still be read.
+
+    SQLite reads a write-ahead log only with a file beside it. Where it cannot make one and there is no log, nobody is
+    writing, and the file is read as it is.
+    """
+    if new:
+        return {"mode": "rwc"}
+    if os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK):
+        return {"mode": "rw"}
+    return {"mode": "ro"} if path.with_name(f"{path.name}-wal").exists() else {"mode": "ro", "immutable": "1"}
 
 
 def _postgres(url: str) -> Engine:

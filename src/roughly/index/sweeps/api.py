@@ -13,14 +13,16 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from roughly.declarations import gather
 from roughly.index.index import Index
 from roughly.index.sweeps.changes import Changes, changes
 from roughly.index.sweeps.copies import MINIMUM, Copies, copies
 from roughly.index.sweeps.lost import Lost, lost
 from roughly.index.sweeps.sweep import Sweep, SweepWriter, SweptPage, drop, sweeps_of, versions_of
 from roughly.model import Reject
+from roughly.option_types import ReadingOptions
 from roughly.settings import ReadOptions
 from roughly.sources import open_data
 from roughly.sources.part import Part
@@ -35,7 +37,7 @@ class Sweeps:
     def __iter__(self) -> Iterator[Sweep]:
         return iter(sweeps_of(self.index))
 
-    def add(self, data: Any, *, date: str, redo: bool = False, **reading: Any) -> Sweep:
+    def add(self, data: Any, *, date: str, redo: bool = False, **reading: Unpack[ReadingOptions]) -> Sweep:
         """Add the pages of a crawl: files with urls, or documents in any form that `roughly.dedupe` accepts.
 
         The same call continues an interrupted sweep; with `redo` its pages are removed first. Several files of one day
@@ -45,7 +47,7 @@ class Sweeps:
         several = isinstance(data, list | tuple) and data and all(isinstance(d, str | os.PathLike) for d in data)
         paths = [data] if given else data if several and _are_files(data) else None
         sweep, rejects = run_sweep(
-            self.index, None if paths else data, paths, date=date, redo=redo, reading=ReadOptions(**reading)
+            self.index, None if paths else data, paths, date=date, redo=redo, reading=gather(ReadOptions, reading)
         )
         if rejects:
             first = rejects[0]

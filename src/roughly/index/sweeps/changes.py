@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from statistics import median
 
 import numpy as np
 from sqlalchemy import Connection
@@ -28,6 +27,7 @@ from roughly.index.index import Index
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.comparer import Comparer
 from roughly.index.matching.pair_scores import none_if_nan
+from roughly.index.sweeps.lifetimes import LifeRecord, Lifetimes
 from roughly.index.sweeps.sweep import SweptPage, finished, pages_of, sweeps_of
 
 BINS = 10
@@ -78,32 +78,30 @@ class Changes(PlainAnswer):
     unfinished: tuple[str, ...]  # sweeps that are left out
     addresses: int  # urls that any finished sweep has seen
     gone: int  # urls that the last finished sweep has not seen
-    median_days: float | None  # from the first to the last sweep that saw them, for urls that are gone
+    lifetimes: Lifetimes
     estimated: bool
 
 
 def changes(index: Index) -> Changes:
     """Compare every sweep with the one after it."""
     sweeps = finished(index)
-    first: dict[str, str] = {}
-    last: dict[str, str] = {}
-    intervals = []
+    seen: set[str] = set()
+    record = LifeRecord()
+    intervals: list[SweepInterval] = []
     before: dict[str, SweptPage] = {}
     estimated = False
     for place, sweep in enumerate(sweeps):
         pages = {page.url: page for page in pages_of(index, sweep.date)}
         if place:
-            interval, estimated = _interval(index, sweeps[place - 1].date, sweep.date, before, pages, set(last))
+            interval, estimated = _interval(index, sweeps[place - 1].date, sweep.date, before, pages, seen)
             intervals.append(interval)
-        for url in pages:
-            first.setdefault(url, sweep.date)
-            last[url] = sweep.date
+        moves = intervals[-1].moves if place else ()
+        record.add(sweep.date, pages, ((move.before, move.after) for move in moves))
+        seen |= pages.keys()
         before = pages
-    lives = [day_of(last[url]) - day_of(first[url]) for url in last if last[url] != sweeps[-1].date]
     unfinished = tuple(sweep.date for sweep in sweeps_of(index) if sweep.state != "done")
-    return Changes(
-        tuple(intervals), unfinished, len(last), len(lives), float(median(lives)) if lives else None, estimated
-    )
+    gone = len(seen - before.keys())
+    return Changes(tuple(intervals), unfinished, len(seen), gone, record.lifetimes(), estimated)
 
 
 def _interval(

@@ -3,7 +3,8 @@
 Every text that shares a key with it is measured, whatever the threshold of the index. A copy is *whole* where it
 contains at least the threshold's fraction of the document, and *part* where it contains less. Texts that share no key
 are not measured: an index made with `shingles`, or with `minhash` and `measure="containment"`, finds passages; one made
-with `minhash` and resemblance finds only documents that are alike as wholes, and `complete` says so.
+with `minhash` and resemblance finds only documents that are alike as wholes, and `complete` says so. Shingles that
+very many texts have are looked up from the rarest on, up to a bounded number of texts; `left_out` counts the others.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from roughly.index.storage.contents import find_by_digest
 from roughly.index.storage.document_rows import select_documents
 from roughly.index.storage.schema import DOCUMENTS, REVOKED
 from roughly.index.sweeps.sweep import versions_of
-from roughly.index.sweeps.urls import canonical_url
 
 MINIMUM = 0.1
 _AT_ONCE = 10_000
@@ -57,8 +57,9 @@ class Copies(PlainAnswer):
 
     of: str | None  # the id, where the document is in the index
     found: tuple[DocumentCopy, ...]
-    complete: bool  # whether passages are found, and not only documents that are alike as wholes
+    complete: bool  # whether all copies are found: passages too, and nothing was left out
     estimated: bool
+    left_out: int = 0  # shingles of the document that too many texts have, so that they were not looked up
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -79,7 +80,9 @@ def copies(index: Index, document: Any, *, minimum: float = MINIMUM, limit: int 
         comparer = Comparer(index.transactions.store, connection, config)
         scores = _stored(comparer, named, minimum) if named is not None else _given(comparer, document, minimum)
         listed = _listed(comparer, scores, named)
-        return Copies(named, tuple(listed[:limit]), config.method.finds_passages, comparer.estimated)
+        left_out = comparer.matcher.finder.left_out
+        complete = config.method.finds_passages and not left_out
+        return Copies(named, tuple(listed[:limit]), complete, comparer.estimated, left_out)
 
     return index.transactions.read(work)
 
@@ -91,9 +94,9 @@ def _named(index: Index, given: str) -> str:
     versions = versions_of(index, given)
     if versions:
         return versions[-1].doc_id
-    entries = index.by_url(given) or index.by_url(canonical_url(given))
+    entries = index.by_url(given)
     if not entries:
-        raise InputMissing(f"{index.name} holds no document with the id or the url {given!r}; check the spelling")
+        raise InputMissing(f"{index.name} has no document with the id or the url {given!r}; check the spelling")
     return entries[-1].doc_id
 
 

@@ -4,6 +4,10 @@ The last version that a sweep found is compared with the pages of later sweeps. 
 contain at least the threshold's fraction of it, are where it went; those whose url is in the last sweep come first,
 then the most alike. Where none of them is in the last sweep, they have moved again, and are followed. Where the last
 version leads nowhere, earlier versions are tried.
+
+Where the index finds only documents that are alike as wholes, a long page that contains the lost one shares no key with
+it. So the pages of the last sweep are measured one by one, up to `SCANNED` of them; `complete` says whether these are
+all.
 """
 
 from __future__ import annotations
@@ -22,9 +26,11 @@ from roughly.index.index_config import IndexConfig
 from roughly.index.matching.comparer import Comparer
 from roughly.index.matching.pair_scores import EQUAL, Scores
 from roughly.index.sweeps.sweep import SweptPage, finished, pages_of, pages_with, sweeps_of, versions_of
-from roughly.index.sweeps.urls import canonical_url, host_of
+from roughly.index.urls import canonical_url, host_of
 
 _HOPS = 10
+SCANNED = 20_000
+"""Pages of the last sweep that are measured one by one, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,7 @@ class Lost(PlainAnswer):
     here: bool  # the last sweep has the url: the page is not lost
     found: tuple[FoundPage, ...] = ()
     estimated: bool = False
+    complete: bool = True  # whether every page of the last sweep that contains enough of it is found
 
 
 def lost(index: Index, url: str, *, limit: int = 10) -> Lost:
@@ -66,13 +73,14 @@ def lost(index: Index, url: str, *, limit: int = 10) -> Lost:
     answer = Lost(newest.url, versions[0].date, newest.date, last, newest.date == last)
     if answer.here:
         return answer
-    current = {page.url for page in pages_of(index, last)}
+    current = {page.url: page.content for page in pages_of(index, last)}
     found, estimated = _follow(index, versions, current)
     ordered = sorted(found, key=_order)
-    return replace(answer, found=tuple(ordered[:limit]), estimated=estimated)
+    complete = index.config.method.finds_passages or len(set(current.values())) <= SCANNED
+    return replace(answer, found=tuple(ordered[:limit]), estimated=estimated, complete=complete)
 
 
-def _follow(index: Index, versions: list[SweptPage], current: set[str]) -> tuple[list[FoundPage], bool]:
+def _follow(index: Index, versions: list[SweptPage], current: dict[str, int]) -> tuple[list[FoundPage], bool]:
     seen, found, estimated = {versions[-1].url}, list[FoundPage](), False
     via: tuple[str, ...] = ()
     for _ in range(_HOPS):
@@ -92,9 +100,12 @@ def _follow(index: Index, versions: list[SweptPage], current: set[str]) -> tuple
     return found, estimated
 
 
-def _alike(index: Index, lost: SweptPage, after: str, current: set[str]) -> tuple[list[FoundPage], bool]:
+def _alike(index: Index, lost: SweptPage, after: str, current: dict[str, int]) -> tuple[list[FoundPage], bool]:
     """Pages of sweeps after a day that are like this one, each url with the version that is most alike."""
-    scores, estimated = index.transactions.read(lambda connection, config: _scored(index, connection, config, lost))
+    more = set() if index.config.method.finds_passages else set(list(dict.fromkeys(current.values()))[:SCANNED])
+    scores, estimated = index.transactions.read(
+        lambda connection, config: _scored(index, connection, config, lost, more)
+    )
     done = {sweep.date for sweep in sweeps_of(index) if sweep.state == "done"}
     best: dict[str, FoundPage] = {}
     for page in pages_with(index, scores):
@@ -109,9 +120,9 @@ def _alike(index: Index, lost: SweptPage, after: str, current: set[str]) -> tupl
 
 
 def _scored(
-    index: Index, connection: Connection, config: IndexConfig, lost: SweptPage
+    index: Index, connection: Connection, config: IndexConfig, lost: SweptPage, more: set[int]
 ) -> tuple[dict[int, Scores], bool]:
-    """The texts that are like this one, and this one itself, with their scores."""
+    """The texts that are like this one, and this one itself, with their scores; `more` are measured too."""
     comparer = Comparer(index.transactions.store, connection, config)
     scores: dict[int, Scores] = {lost.content: EQUAL}
     own = np.array([lost.content], np.int64)
@@ -119,7 +130,10 @@ def _scored(
         return scores, False
     query = comparer.query_with(own, {lost.content: day_of(lost.date)})
     duplicates = set(comparer.duplicates(query)[1].tolist())
-    _, texts = comparer.candidates(query)
+    texts = comparer.candidates(query)[1]
+    if more := more - set(texts.tolist()) - {lost.content}:
+        others = np.array(sorted(comparer.live(np.array(sorted(more), np.int64))), np.int64)
+        texts = np.concatenate((texts, others))
     found = comparer.measure(np.repeat(own, len(texts)), texts)
     for place, text in enumerate(texts.tolist()):
         if text in duplicates or found.containment[place] >= config.settings.threshold:

@@ -4,7 +4,7 @@ A page of a sweep is a document whose id is its url and the day, `http://a.org/x
 is kept, and a version that did not change costs one row, since its text is stored once. The sweeps themselves are noted
 in the table `meta`, as `open` while one is under way: an interrupted sweep is never mistaken for a crawl that missed
 pages, and running it again continues with what is missing. Pages are ordinary documents of the index, so `remove` and
-`expire` need not know of sweeps.
+`expire` need not know about sweeps.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from roughly.index.index_config import IndexConfig
 from roughly.index.matching.signed_batch import LONGEST_ID
 from roughly.index.storage.meta import delete_meta, write_meta
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS, META
-from roughly.index.sweeps.urls import canonical_url, host_of
+from roughly.index.urls import canonical_url, host_of
 from roughly.index.writes import remove_numbers
 from roughly.model import Reject
 
@@ -172,7 +172,7 @@ def finished(index: Index) -> list[Sweep]:
     """The finished sweeps by date; refuses an index that has none."""
     found = [sweep for sweep in sweeps_of(index) if sweep.state == "done"]
     if not found:
-        raise InputMissing(f"{index.name} holds no finished sweep; add one with `roughly index sweep`")
+        raise InputMissing(f"{index.name} has no finished sweep; add one with `roughly index sweep`")
     return found
 
 

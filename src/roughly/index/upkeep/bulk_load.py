@@ -1,4 +1,4 @@
-"""A whole run loaded into a new index at once: documents as they are read, then the keys, sorted.
+"""Bulk load of a run into a new index: documents as they are read, then the keys, sorted.
 
 Clusters are those of the run; nothing is compared again. Keys are spooled to disk in parts by their highest bits, and
 each part is sorted and appended, so the tree of keys is written once, from left to right. Memory holds one chunk per
@@ -25,6 +25,7 @@ from pyarrow.dataset import dataset
 from sqlalchemy import Connection
 
 from roughly.errors import InputError, OutputExists
+from roughly.features.metadata import refuse_damage
 from roughly.index.content_writes import put_contents
 from roughly.index.index_config import IndexConfig, create_tables
 from roughly.index.matching.packed_keys import members_of
@@ -51,9 +52,10 @@ class ClusterLabels:
 
     def __init__(self, documents: Path) -> None:
         doc, cluster = [], []
-        for batch in dataset(documents, format="parquet").to_batches(columns=["doc_id", "cluster_id"]):
-            doc.append(hashed(batch.column("doc_id")))
-            cluster.append(hashed(batch.column("cluster_id")))
+        with refuse_damage(documents, "run dedupe again"):
+            for batch in dataset(documents, format="parquet").to_batches(columns=["doc_id", "cluster_id"]):
+                doc.append(hashed(batch.column("doc_id")))
+                cluster.append(hashed(batch.column("cluster_id")))
         self._doc, self._cluster = (np.concatenate([np.empty(0, np.uint64), *some]) for some in (doc, cluster))
         order = np.argsort(self._doc)
         self._doc, self._cluster = self._doc[order], self._cluster[order]

@@ -15,6 +15,7 @@ from roughly.index.matching.signed_batch import signed64
 from roughly.index.search import search_index
 from roughly.index.storage import hot_keys, stored_keys
 from roughly.index.storage.bodies import unpack_texts
+from roughly.index.storage.column_values import wrong_values
 from roughly.index.storage.contents import count_rows, read_bodies
 from roughly.index.storage.meta import read_number
 from roughly.index.storage.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, REVOKED, SIGNS
@@ -46,13 +47,17 @@ class IndexCheck:
 
 
 def verify(store: IndexStore, connection: Connection, config: IndexConfig, sample: int | None = None) -> IndexCheck:
-    """Check everything; with `sample`, the keys are made again for a sample of so many texts."""
+    """Check everything; with `sample`, keys are recomputed for a sample of this number of texts."""
     documents, texts = (count_rows(connection, table) for table in (DOCUMENTS, CONTENTS))
     check = IndexCheck(documents, texts, stored_keys.count(store, connection))
     if not store.postgres:
         lines = connection.exec_driver_sql("PRAGMA quick_check(5)").scalars().all()
         check.problems += [f"the file is damaged: {line}" for line in lines if line != "ok"]
+    wrong = wrong_values(store, connection)
+    check.problems += wrong
     _check_rows(connection, config, check)
+    if wrong:  # what follows computes with the values
+        return check
     _check_numbers(connection, check)
     _check_contents(store, connection, config, check, sample)
     check.problems += hot_keys.problems(store, connection)
@@ -98,7 +103,7 @@ def _check_numbers(connection: Connection, check: IndexCheck) -> None:
             check.problems.append(f"{name} is {following}, and {highest} is taken")
     later = select(func.count()).select_from(CONTENTS).where(CONTENTS.c.cluster > CONTENTS.c.content)
     if number := connection.execute(later).scalar_one():
-        check.problems.append(f"{number:,} contents stand in a cluster that was started after them")
+        check.problems.append(f"{number:,} contents are in a cluster that was started after them")
 
 
 def _key_sums(store: IndexStore, connection: Connection, check: IndexCheck) -> tuple[npt.NDArray[np.int64], Words]:
@@ -128,7 +133,7 @@ def _check_contents(
     dead = np.ones(len(counts), np.bool_)
     dead[live] = False
     if number := int(counts[dead].sum()):
-        check.problems.append(f"{number:,} keys belong to contents that are gone or revoked")
+        check.problems.append(f"{number:,} keys belong to contents that were deleted or revoked")
     if sample is not None and sample < len(live):
         live = np.sort(np.random.default_rng().choice(live, sample, replace=False))
     wrong_keys = wrong_text = 0

@@ -58,7 +58,7 @@ def read_run(folder: Path, key_file: str | None = None) -> tuple[Settings, list[
     """The settings of a run, and the names of its inputs."""
     account = folder / "run.json"
     if not account.is_file() or not (folder / "documents.parquet").is_file():
-        raise InputMissing(f"{folder} holds no run of roughly; name the folder that `roughly dedupe` wrote")
+        raise InputMissing(f"{folder} is not a run of roughly; name the folder that `roughly dedupe` wrote")
     try:
         run = json.loads(account.read_text(encoding="utf-8"))
         values, contents, inputs = run["settings"], run["contents"], run["inputs"]
@@ -66,7 +66,7 @@ def read_run(folder: Path, key_file: str | None = None) -> tuple[Settings, list[
         raise InputError(f"{account} is damaged; run dedupe again") from problem
     if "against" in run:
         raise InputError(
-            f"{folder} is a run against an archive, whose documents it does not hold; add its input to that archive"
+            f"{folder} is a run against an archive, whose documents it does not have; add its input to that archive"
         )
     if values.get("on_duplicate_id") == "number":
         raise InputError(f"{folder} has numbered ids that its input does not have; give documents ids of their own")

@@ -106,8 +106,8 @@ def _sign(packed: list[bytes], old: IndexConfig, new: IndexConfig) -> tuple[Sign
     before = key_rows(texts.sign(old.method).keys, has_tokens)
     none = np.empty(0, np.int64)
     signed = SignedBatch(
-        None, texts.texts, texts.tokens, none, none, texts.lengths, none, pa.nulls(0, pa.int64()), keys,
-        signature.sketch,
+        None, texts.texts, texts.units(new.settings.shingle_unit), none, none, texts.lengths, none,
+        pa.nulls(0, pa.int64()), keys, signature.sketch,
     )  # fmt: skip
     return signed, differ(before, keys, len(packed))
 

@@ -1,4 +1,5 @@
-"""Every experiment: the TOML files of this folder, in the order of the papers. `lab.declared` says what they hold."""
+"""Every experiment: the TOML files of this folder, in the order of the papers. `papers.experiment` describes their
+format."""
 
 from __future__ import annotations
 

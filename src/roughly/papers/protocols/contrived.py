@@ -1,4 +1,4 @@
-"""Contrived duplicates, put into a collection to be found again (I-Match 2002, §4.3, Tables III and IV)."""
+"""Contrived duplicates, added to a collection to be found again (I-Match 2002, §4.3, Tables III and IV)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from roughly.papers.detectors import Detector, by_method
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
+from roughly.signing.text_batch import TextBatch
 from roughly.tools.metrics.families import FamilyScore, score_family
 
 NAMES = {"terms": "collection's distinct terms", "text": "collection's running text", "document": "document itself"}
 
 
 def families(made: Contrived, named: Mapping[str, Detector]) -> dict[str, list[FamilyScore]]:
-    """What each detector does to each original and its copies."""
-    scored = {}
+    """How each detector groups each original and its copies."""
+    scored, texts = {}, TextBatch(made.corpus.texts)
     for name, detector in named.items():
-        groups = detector(made.corpus.texts).group
+        groups = detector(texts).group
         scored[name] = [score_family(groups, made.family(number)) for number in range(len(made.originals))]
     return scored
 
@@ -43,7 +44,7 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
         )  # fmt: skip
         lexicon = lexicon_of(made.corpus)
         start = time.process_time()
-        scored = families(made, {row.name: by_method(row.make(lexicon)) for row in case.rows})
+        scored = families(made, {row.name: by_method(row.make(lexicon, case.number("seed"))) for row in case.rows})
         seconds[f"{added}, {every}, {alpha}"] = time.process_time() - start
         if (added, every, alpha) in variants:
             name = f"{added}, every {every}th, alpha {alpha}"
@@ -75,7 +76,7 @@ def _own(case: ExperimentCase, made: Contrived, scored: Mapping[str, list[Family
     notes = [
         f"{case.corpus.name}, {len(case.corpus):,} documents; {len(ids)} of average length, {len(made.copies[0])} "
         f"copies of each. Something happens at every {case.number('every')}th word if a draw from 1 to 10 is above "
-        f"{case.number('alpha')}; words are added from the {NAMES[case.number('added')]}; seed {case.number('seed')}."
+        f"{case.number('alpha')}; words are added from the {NAMES[case.number('added')]}."
     ]
     heads = [TableColumn(name, "percent") for name in scored]
     counts = [TableColumn(name, "count") for name in scored]
@@ -99,7 +100,7 @@ def _own(case: ExperimentCase, made: Contrived, scored: Mapping[str, list[Family
 
 
 PROTOCOL = Protocol(
-    "contrived", "copies of some documents, edited at random, put into the collection to be found again", run,
+    "contrived", "copies of some documents, edited at random, added to the collection to be found again", run,
     ("average", "found", "clusters", "found by variant", "clusters by variant"),
     {
         "seed": 0, "documents": 10, "copies": 10, "every": 10, "alpha": 9, "added": "terms", "sources": [],

@@ -1,7 +1,7 @@
-"""A lexicon that grows: how its ranks agree, and which signatures it changes (Conrad 2003, §6.2, Table 4, Figures 1–4).
+"""A growing lexicon: how its ranks agree, and which signatures it changes (Conrad 2003, §6.2, Table 4, Figures 1–4).
 
-Each collection is a domain, its documents in the order of their dates. Three lexicons are made of the oldest parts of
-all domains together, as the collection stood in three months; `shares` says how large each domain was in the first two.
+Each collection is a domain, its documents in the order of their dates. Three lexicons are made from the oldest parts of
+all domains together, as the collection was in three months; `shares` is the size of each domain in the first two.
 Documents of the first month are signed by each lexicon.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -34,27 +36,21 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     shares = case.number("shares")
     if len(shares) not in (1, len(case.corpora)) or any(len(own) != 2 for own in shares):
         raise SettingsError(f"shares must be two numbers for each of {len(case.corpora)} collections, not {shares!r}")
-    ordered: dict[str, tuple[Corpus, list[int], list[int]]] = {}
-    notes = []
-    for place, (role, corpus) in enumerate(case.corpora.items()):
-        days = days_of(corpus.dates)
-        order = sorted(range(len(corpus)), key=lambda i: (int(days[i]), corpus.ids[i]))
-        own = shares[place if len(shares) > 1 else 0]
-        parts = [round(share * len(order)) for share in (*own, 1.0)]
-        ordered[role] = (corpus, order, parts)
-        notes.append(
-            f"{role}: {corpus.name}, {', '.join(f'{n:,}' for n in parts)} documents in the three months"
-            f"{_undated(int((days == NO_DAY).sum()))}."
-        )
-    lexicons = [
-        (month, lexicon_of(*(corpus.take(order[: parts[at]]) for corpus, order, parts in ordered.values())))
-        for at, month in enumerate(MONTHS)
+    domains = [
+        _domain(corpus, *shares[place if len(shares) > 1 else 0]) for place, corpus in enumerate(case.corpora.values())
     ]
-    kept = {role: _kept(case, *found, lexicons) for role, found in ordered.items()}
+    ordered = dict(zip(case.corpora, domains, strict=True))
+    notes = [
+        f"{role}: {own.corpus.name}, {', '.join(f'{n:,}' for n in own.parts)} documents in the three months"
+        f"{_undated(own.undated)}."
+        for role, own in ordered.items()
+    ]
+    lexicons = _lexicons(*domains)
+    kept = {role: _kept(case, own, lexicons) for role, own in ordered.items()}
     longest = case.number("lengths")
     notes.append(
         f"{case.number('documents'):,} documents of the first month of each domain are signed; those of fewer terms "
-        f"than a signature has are left out. Seed {case.number('seed')}."
+        "than a signature has are left out."
     )
     whole = [_together(same) for same in zip(*kept.values(), strict=True)]
     tables = {"all": _stability("Signatures kept, all domains", whole, longest, notes)}
@@ -64,9 +60,35 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     return ExperimentOutcome(tables, {"all": time.process_time() - start})
 
 
-def _kept(
-    case: ExperimentCase, corpus: Corpus, order: list[int], parts: list[int], lexicons: list[tuple[str, Lexicon]]
-) -> list[KeptSignatures]:
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """A collection in the order of its dates, and its size in each month."""
+
+    corpus: Corpus
+    order: list[int]
+    parts: list[int]
+    undated: int
+
+
+@lru_cache(maxsize=8)
+def _domain(corpus: Corpus, first: float, second: float) -> Domain:
+    days = days_of(corpus.dates)
+    order = sorted(range(len(corpus)), key=lambda i: (int(days[i]), corpus.ids[i]))
+    parts = [round(share * len(order)) for share in (first, second, 1.0)]
+    return Domain(corpus, order, parts, int((days == NO_DAY).sum()))
+
+
+@lru_cache(maxsize=2)
+def _lexicons(*domains: Domain) -> list[tuple[str, Lexicon]]:
+    """The lexicons of the three months; no seed changes them."""
+    return [
+        (month, lexicon_of(*(own.corpus.take(own.order[: own.parts[at]]) for own in domains)))
+        for at, month in enumerate(MONTHS)
+    ]
+
+
+def _kept(case: ExperimentCase, domain: Domain, lexicons: list[tuple[str, Lexicon]]) -> list[KeptSignatures]:
+    corpus, order, parts = domain.corpus, domain.order, domain.parts
     wanted = case.number("documents")
     if parts[0] < wanted:
         raise InputError(

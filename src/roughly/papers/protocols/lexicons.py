@@ -14,23 +14,22 @@ from roughly.papers.detectors import signatures
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
-from roughly.signing.text_batch import TextBatch
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, batch_of, lexicon_key, lexicon_of
 from roughly.tools.metrics.query_scores import score_queries
 
 LEXICON = "lexicon"
 
 
 def run(case: ExperimentCase) -> ExperimentOutcome:
-    """By number of lexicons: recall, precision, and the share of queries with true duplicates only."""
+    """By number of lexicons: recall, precision, and the fraction of queries with only true duplicates."""
     start = time.process_time()
     corpus = prepare(case.corpus, copies=True)
-    texts = TextBatch(corpus.texts)
+    texts = batch_of(corpus)
     count = max(1, round(case.number("queries") * len(corpus)))
-    request = sorted(random.Random(case.number("seed")).sample(range(len(corpus)), count))
+    queried = sorted(random.Random(case.number("seed")).sample(range(len(corpus)), count))
     true = {
         query: set(near.tolist())
-        for query, near in cosine_neighbours(texts.tokens, request, case.number("cosine"))
+        for query, near in cosine_neighbours(texts.tokens, queried, case.number("cosine"))
         if len(near)
     }
     queries = list(true)
@@ -38,11 +37,13 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     other = case.lexicon or (lexicon_of(given) if given else lexicons.default())
     named = {"own": lexicon_of(corpus), "other": other}
     numbers, chosen = case.number("lexicons"), case.number("filter")
-    keys = {}
+    keys, key = {}, lexicon_key(case.number("seed"))
     for name, lexicon in named.items():
-        method = IMatch(lexicon=lexicon, filter=chosen, norm="imatch", lexicons=max(numbers), min_terms=FEWEST_WORDS)
+        method = IMatch(
+            lexicon=lexicon, filter=chosen, norm="imatch", lexicons=max(numbers), min_terms=FEWEST_WORDS, key=key
+        )
         keys[name] = signatures(method, texts)
-    all_spam = np.ones(len(corpus), np.bool_)  # nothing is legitimate here: every document may be found
+    all_spam = np.ones(len(corpus), np.bool_)  # there is no legitimate mail here: every document may be found
     rows: list[list[Cell]] = []
     for number in numbers:
         row: list[Cell] = [name_of(number), number]
@@ -56,10 +57,10 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
         TableColumn(f"{what}, {name} lexicon", "share") for name in named for what in ("Recall", "Precision", "Pure")
     ]
     notes = [
-        f"{corpus.name}: {len(corpus):,} documents after preparation (§6.3), {count:,} of them asked for, "
+        f"{corpus.name}: {len(corpus):,} documents after preparation (§6.3), {count:,} of them queried, "
         f"{len(queries):,} with another of cosine ≥ {case.number('cosine')}. {chosen}, {FEWEST_WORDS} terms or more; "
         f"the other lexicon is of {other.documents:,} documents. Pure: share of the queries with a result that had "
-        f"true duplicates only. Seed {case.number('seed')}."
+        f"true duplicates only."
     ]
     columns = [TableColumn("Lexicon count"), TableColumn("Randomised lexicons", "count"), *heads]
     table = PaperTable("Recall by lexicons", columns, rows, notes)
@@ -67,7 +68,7 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
 
 
 PROTOCOL = Protocol(
-    "lexicons", "documents asked for, by the number of randomised lexicons and by whose lexicon it is", run,
+    "lexicons", "documents queried, by the number of randomised lexicons and by whose lexicon it is", run,
     ("recall",),
     {"seed": 0, "queries": 0.5, "lexicons": [0, 1, 2, 3, 5, 7, 10], "filter": "IDFR-I-20-80", "cosine": 0.9},
     takes_lexicon=True,

@@ -1,6 +1,6 @@
 """Each method run over a collection: what it leaves out, and what it finds (I-Match 2002, Tables II, V, VI, IX, XI).
 
-Rows are methods, columns are measures; only the measures that are asked for are computed. A lexicon `collection` is
+Rows are methods, columns are measures; only the requested measures are computed. A lexicon `collection` is
 that of the collection itself (the two passes of §3), unless another is given. With several collections every measure
 has a column for each.
 """
@@ -23,8 +23,8 @@ from roughly.papers.blanks import Blanks
 from roughly.papers.detectors import Groups, by_method
 from roughly.papers.paper_table import Cell, Kind, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
-from roughly.text.canonical import Tokens, tokenise
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, batch_of, lexicon_of
+from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 from roughly.tools.corpus import Corpus
 
@@ -33,18 +33,18 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class CountedCollection:
-    """A corpus with what all rows need of it."""
+    """A corpus with data that all rows share."""
 
     corpus: Corpus
 
     @cached_property
     def tokens(self) -> Tokens:
         """Its canonical tokens."""
-        return tokenise(self.corpus.texts)
+        return batch_of(self.corpus).tokens
 
     @cached_property
     def blanks(self) -> Blanks:
-        """Its texts as sets of tokens that are cut at blanks."""
+        """Its texts as sets of tokens that are cut at spaces."""
         return Blanks(self.corpus.texts)
 
     @cached_property
@@ -80,16 +80,16 @@ class MethodRun:
     @cached_property
     def found(self) -> Groups:
         """Its groups."""
-        return by_method(self.method)(self.collection.corpus.texts)
+        return by_method(self.method)(batch_of(self.collection.corpus))
 
     @cached_property
     def left(self) -> npt.NDArray[np.bool_]:
-        """Documents that take part."""
+        """Documents with a key."""
         return ~self.found.ignored
 
     @cached_property
     def same_title(self) -> int:
-        """Documents beside the first of a cluster whose title another before them in it has."""
+        """Documents, not the first of their cluster, whose title occurs earlier in the cluster."""
         seen: set[tuple[int, str]] = set()
         count = 0
         for group, title in zip(self.found.group.tolist(), self.collection.corpus.titles, strict=True):
@@ -100,7 +100,7 @@ class MethodRun:
 
     @property
     def duplicates(self) -> int:
-        """Documents beside the first of a cluster."""
+        """Documents that are not the first of their cluster."""
         return self.found.duplicates - self.found.clusters
 
     @property
@@ -109,10 +109,10 @@ class MethodRun:
         return len(self.collection.corpus)
 
     def lexicon_left(self) -> float:
-        """Share of the distinct terms that the method's filters leave."""
+        """Fraction of the distinct terms that the method's filters keep."""
         if not self.method.filters:
             return 1.0
-        left = np.unique(self.method.filters.apply(self.collection.corpus.texts).hashes)
+        left = np.unique(batch_of(self.collection.corpus).terms(self.method.filters).hashes)
         return len(left) / max(self.collection.lexicon, 1)
 
 
@@ -153,21 +153,21 @@ MEASURES: dict[str, tuple[Kind, Callable[[MethodRun], Any]]] = {
 
 def run(case: ExperimentCase) -> ExperimentOutcome:
     """The table."""
-    ends = [behind for _, _, behind in case.named()]
-    request = [name for name in MEASURES if not case.columns or {name + behind for behind in ends} & case.columns]
+    ends = [suffix for _, _, suffix in case.named()]
+    wanted = [name for name in MEASURES if not case.columns or {name + suffix for suffix in ends} & case.columns]
     columns, cells, seconds = [TableColumn("Method")], {row.name: [] for row in case.rows}, {}  # type: ignore[var-annotated]
     notes = []
-    for role, corpus, behind in case.named():
+    for role, corpus, suffix in case.named():
         collection = CountedCollection(corpus)
-        columns += [TableColumn(name + behind, MEASURES[name][0]) for name in request]
+        columns += [TableColumn(name + suffix, MEASURES[name][0]) for name in wanted]
         needs = any(row.settings.get("lexicon") == COLLECTION for row in case.rows)
         lexicon = (case.lexicon or lexicon_of(corpus)) if needs else None
         for row in case.rows:
             start = time.process_time()
-            own = MethodRun(collection, row.make(lexicon))
-            cells[row.name] += [MEASURES[name][1](own) for name in request]
-            seconds[row.name + behind] = time.process_time() - start
-        about = f"{role}: " if behind else ""
+            own = MethodRun(collection, row.make(lexicon, case.number("seed")))
+            cells[row.name] += [MEASURES[name][1](own) for name in wanted]
+            seconds[row.name + suffix] = time.process_time() - start
+        about = f"{role}: " if suffix else ""
         notes.append(
             f"{about}{corpus.name}, {len(corpus):,} documents of {_average(collection.sizes):,} tokens on average."
         )
@@ -177,5 +177,5 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
 
 PROTOCOL = Protocol(
     "count", "each method run over a collection: what it leaves out and what it finds", run, ("counts",),
-    takes_methods=True, columns=tuple(MEASURES), takes_lexicon=True,
+    {"seed": 0}, takes_methods=True, columns=tuple(MEASURES), takes_lexicon=True, seeds_methods=True,
 )  # fmt: skip

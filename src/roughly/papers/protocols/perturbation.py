@@ -1,13 +1,14 @@
-"""Changes of n terms, and how many randomised lexicons it takes for a signature to outlast them (Kołcz 2008, §4, §7.4).
+"""Changes of n terms, and the number of randomised lexicons with which a signature survives them (Kołcz 2008, §4,
+§7.4).
 
-The arithmetic stands in `methods.stability`; here it meets documents. Of documents that have enough terms of the
-lexicon, n of these are removed, and the document is signed before and after by K randomised lexicons. With p the
-share of terms that a lexicon drops:
+The arithmetic is in `methods.stability`; here it is tested on documents. From documents with enough terms of the
+lexicon, n of these terms are removed, and the document is signed before and after by K randomised lexicons. With p the
+fraction of terms that a lexicon drops:
 
-    share of lexicons whose signature stays     pⁿ                     (eq. 1: all n terms are missing from it)
+    share of lexicons that keep the signature    pⁿ                     (eq. 1: all n terms are missing from it)
                                                 (1 − p)ⁿ               (eq. 6: none is)
     documents that keep one of K signatures     1 − (1 − pⁿ)^K         (eq. 1)
-    lexicons until one stays, on average        1 / share
+    expected lexicons until one keeps it        1 / share
 """
 
 from __future__ import annotations
@@ -25,9 +26,8 @@ from roughly.methods.stability import expected_lexicons, survival
 from roughly.papers.detectors import signatures
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_key, lexicon_of, words_of
 from roughly.signing.text_batch import TextBatch
-from roughly.text.canonical import words
 from roughly.tools.corpus import Corpus
 
 PAPER_DROPPED = 0.33
@@ -40,7 +40,10 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     lexicon = case.lexicon or lexicon_of(corpus)
     most = max(case.number("lexicons"))
     filter_, dropped = case.number("filter"), case.number("dropped")
-    method = IMatch(lexicon=lexicon, filter=filter_, norm="imatch", lexicons=most, dropped=dropped, min_terms=2)
+    key = lexicon_key(case.number("seed"))
+    method = IMatch(
+        lexicon=lexicon, filter=filter_, norm="imatch", lexicons=most, dropped=dropped, min_terms=2, key=key
+    )
     kept: dict[int, npt.NDArray[np.bool_]] = {}
     for changes in case.number("changes"):
         before, after = _changed(corpus, lexicon, filter_, changes, case.number("documents"), case.number("seed"))
@@ -48,7 +51,7 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
         kept[changes] = (a == b) & (a != 0)
     notes = [
         f"{case.number('documents'):,} documents of {corpus.name}, lexicon of {lexicon.documents:,} documents, "
-        f"{filter_}, share dropped {dropped:.3f}; seed {case.number('seed')}."
+        f"{filter_}, share dropped {dropped:.3f}."
     ]
     return ExperimentOutcome({
         "survival": _survival(case, kept, dropped, notes),
@@ -97,14 +100,14 @@ def _expected(case: ExperimentCase, kept: dict[int, npt.NDArray[np.bool_]], drop
     note = (
         "Eq. 6 counts lexicons that still hold all n terms: C(L−n, M) / C(L, M), M = 0.33·L. Eq. 1 counts those that "
         "hold none of them: C(L−n, M−n) / C(L, M). Measured: signatures made of documents before and after, over all "
-        "randomised lexicons; nothing is given where none kept its signature."
+        "randomised lexicons; a cell is empty if none kept its signature."
     )
     heads = [TableColumn(f"n = {n}", "number") for n in changes]
     return PaperTable("Lexicons until one keeps its signature", [TableColumn("Lexicon"), *heads], rows, [note])
 
 
 def _printed(changes: int, terms: int) -> float:
-    """1 / (C(L−n, M) / C(L, M)): the inverse of eq. 6 as it stands."""
+    """1 / (C(L−n, M) / C(L, M)): the inverse of eq. 6 as printed."""
     missing = round(PAPER_DROPPED * terms)
     share = 1.0
     for i in range(changes):
@@ -120,16 +123,17 @@ def _changed(
     order = list(range(len(corpus)))
     dice.shuffle(order)
     before, after = [], []
+    known = words_of(corpus)
     for first in range(0, len(order), 4 * wanted):
         places = order[first : first + 4 * wanted]
-        listed = [sorted(set(words(corpus.texts[place].as_py()))) for place in places]
+        listed = [sorted(set(known.words(place))) for place in places]
         kept = _in_lexicon(lexicon, filter_, listed)
         for own in kept:
             if len(own) < 2 * changes + 4:
                 continue
-            gone = set(dice.sample(own, changes))
+            removed = set(dice.sample(own, changes))
             before.append(" ".join(own))
-            after.append(" ".join(term for term in own if term not in gone))
+            after.append(" ".join(term for term in own if term not in removed))
             if len(before) == wanted:
                 return pa.array(before, pa.large_string()), pa.array(after, pa.large_string())
     raise InputError(
@@ -139,7 +143,7 @@ def _changed(
 
 
 def _in_lexicon(lexicon: Lexicon, filter_: str, listed: list[list[str]]) -> list[list[str]]:
-    """Of each list of terms those that the filter keeps by itself: a document of the term alone has a signature."""
+    """For each list, the terms that the filter keeps on their own: a document of that term alone has a signature."""
     terms = sorted({term for own in listed for term in own})
     method = IMatch(lexicon=lexicon, filter=filter_, norm="imatch")
     alone = signatures(method, TextBatch(pa.array(terms, pa.large_string())))

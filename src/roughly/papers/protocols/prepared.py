@@ -1,8 +1,9 @@
-"""Documents as Kołcz 2008 prepares them, and the documents that share a signature with one that is asked for."""
+"""Documents as Kołcz 2008 prepares them, and the documents that share a signature with a query."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +15,20 @@ FEWEST_WORDS = 5
 _WORD = re.compile(r"[^\W_]+")
 
 
+@lru_cache(maxsize=4)
 def prepare(corpus: Corpus, copies: bool = False) -> Corpus:
     """§6.3: words of four characters or more, at most one digit in each; documents of five such words or more.
 
-    Of mail, exact copies are left out too, unless `copies` are asked for.
+    Exact copies of mail are left out too, unless `copies` is true.
     """
     kept, texts, seen = [], [], set()
     for place in range(len(corpus)):
         subject = f"{corpus.titles[place] or ''} {corpus.texts[place].as_py()}"
-        words = [w for w in _WORD.findall(subject.lower()) if len(w) >= 4 and sum(c.isdigit() for c in w) <= 1]
+        words = [
+            w
+            for w in _WORD.findall(subject.lower())
+            if len(w) >= 4 and (w.isalpha() or sum(c.isdigit() for c in w) <= 1)
+        ]
         text = " ".join(words)
         if len(set(words)) >= FEWEST_WORDS and (copies or text not in seen):
             seen.add(text)
@@ -35,7 +41,7 @@ def prepare(corpus: Corpus, copies: bool = False) -> Corpus:
 
 
 def matches(keys: npt.NDArray[np.uint64], queries: list[int]) -> list[set[int]]:
-    """Of each query, the other documents that share one of its signatures."""
+    """For each query, the other documents that share one of its signatures."""
     found: list[set[int]] = [set() for _ in queries]
     for band in range(keys.shape[1]):
         owners: dict[int, list[int]] = {}

@@ -1,7 +1,7 @@
 """A protocol: how an experiment is done, whatever the methods, the corpus and the numbers.
 
-Files name protocols, and say the rest (`lab/experiments/`). A protocol declares what it takes, so that a file, or a
-`--set` on the command line, that asks for something else is refused before any work is done.
+Experiment files (`papers/experiments/`) name a protocol and its parameters. A protocol declares its parameters, so that
+a file, or a `--set` on the command line, with another one is refused before any work is done.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ class Protocol:
     name: str
     what: str  # in one sentence
     run: Callable[[ExperimentCase], ExperimentOutcome]
-    tables: tuple[str, ...]  # that it gives
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # with what holds where a file does not say
+    tables: tuple[str, ...]  # tables that it gives
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # with their defaults
     takes_methods: bool = False
-    needs_methods: bool = True  # where it takes any
-    columns: tuple[str, ...] = ()  # measures that a file may choose from; empty: a file chooses from what is there
+    needs_methods: bool = True  # if it has any
+    columns: tuple[str, ...] = ()  # measures that a file may choose from; empty: any
     labelled: bool = False  # documents must be labelled
     takes_lexicon: bool = False  # can use the lexicon of another collection
+    seeds_methods: bool = False  # the seed is that of the methods only: if none of them draws, it changes nothing
 
-    def settled(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:
-        """All parameters, those that are given among them; names and types that do not fit are refused."""
+    def parameters_of(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """All parameters, with the given ones; wrong names and types are refused."""
         problems, values = [], dict(self.parameters)
         for name, value in given.items():
             if name not in values:

@@ -1,4 +1,5 @@
-"""Duplicates in result lists: their kinds, their sizes, and how far term vectors agree (Conrad 2003, §3 and §7.2).
+"""Duplicates in result lists: their kinds, the sizes of sets, and the agreement of term vectors (Conrad 2003, §3 and
+§7.2).
 
 The paper's queries are those of its users, its lists those of its search engine, and its judges people. Here a query is
 the title of a document drawn at random; a list is the twenty documents of highest score,
@@ -19,9 +20,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.cluster.in_memory import ClusterRules, DocumentFacts, longest_first, resolve_in_memory, work_of
@@ -32,7 +36,7 @@ from roughly.methods.method import Method
 from roughly.papers.cosine_truth import term_matrix
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import ExperimentCase, ExperimentOutcome
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, batch_of
 from roughly.settings import Resources
 from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import tokenise, words
@@ -70,8 +74,29 @@ class ResultLists:
         return [own for found in self.true for own in found]
 
 
-def ask(corpus: Corpus, queries: int, seed: str, measure: str, similar: float) -> ResultLists:
-    """Draw queries, rank, and tell the duplicates in each list."""
+@dataclass(frozen=True)
+class WeightedTerms:
+    """Documents × terms of a corpus, as ones, with the squared idf of terms."""
+
+    names: npt.NDArray[np.uint64]
+    matrix: Any
+    sizes: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
+    norms: npt.NDArray[np.float64]
+
+
+@lru_cache(maxsize=4)
+def _weighted(corpus: Corpus) -> WeightedTerms:
+    tokens = tokenise(corpus.texts)
+    matrix, sizes = term_matrix(tokens)
+    frequency = np.asarray(matrix.sum(axis=0)).ravel()
+    weights = np.log((len(corpus) + 0.5) / np.maximum(frequency, 1)) ** 2
+    norms = np.sqrt(np.maximum(np.asarray(matrix.multiply(weights).tocsr().sum(axis=1)).ravel(), 1e-12))
+    return WeightedTerms(np.unique(tokens.hashes), matrix, sizes, weights, norms)
+
+
+def query(corpus: Corpus, queries: int, seed: str, measure: str, similar: float) -> ResultLists:
+    """Draw queries, rank documents, and find the duplicates in each list."""
     titled = [i for i, title in enumerate(corpus.titles) if title and len(words(title)) >= FEWEST_WORDS]
     if len(titled) < queries or len(corpus) < FOUND:
         raise InputError(
@@ -79,14 +104,11 @@ def ask(corpus: Corpus, queries: int, seed: str, measure: str, similar: float) -
             f"or say fewer with --set queries=…; and there must be {FOUND} documents"
         )
     drawn = random.Random(f"{seed} {corpus.name}").sample(titled, queries)
-    request = pa.array([corpus.titles[i] for i in drawn], pa.large_string())
-    matrix, sizes = term_matrix(tokenise(pa.concat_arrays([corpus.texts, request])))
-    count = len(corpus)
-    frequency = np.asarray(matrix[:count].sum(axis=0)).ravel()
-    idf = np.log((count + 0.5) / np.maximum(frequency, 1))
-    weighted = matrix.multiply(idf**2).tocsr()
-    norms = np.sqrt(np.maximum(np.asarray(weighted[:count].sum(axis=1)).ravel(), 1e-12))
-    scores = np.asarray((weighted[count:] @ matrix[:count].T).todense()) / norms
+    titles = pa.array([corpus.titles[i] for i in drawn], pa.large_string())
+    known = _weighted(corpus)
+    matrix, sizes = known.matrix, known.sizes
+    asked = term_matrix(tokenise(titles), known.names)[0].multiply(known.weights).tocsr()
+    scores = np.asarray((asked @ matrix.T).todense()) / known.norms
     lists, true = [], []
     for own in scores:
         best = [int(i) for i in np.argsort(-own, kind="stable")[:FOUND] if own[i] > 0]
@@ -107,7 +129,7 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
         for name in case.number("rounds"):
             called = ", ".join(part for part in (name, role if len(case.corpora) > 1 else "") if part)
             seed = f"{case.number('seed')} {name}"
-            rounds[called] = ask(corpus, case.number("queries"), seed, case.number("measure"), case.number("similar"))
+            rounds[called] = query(corpus, case.number("queries"), seed, case.number("measure"), case.number("similar"))
     with_sets = [
         f"{name}: {sum(bool(found) for found in one.true)} of {len(one.lists)} queries have duplicate sets, "
         f"{len(one.sets)} sets of {sum(len(own) for own in one.sets)} documents"
@@ -116,11 +138,11 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     notes = [
         f"{case.corpus.name if len(case.corpora) == 1 else 'Each collection'}: titles of documents drawn at random as "
         f"queries, lists of {FOUND}; duplicates by {case.number('measure')} of words ≥ {case.number('similar')}. "
-        f"{'; '.join(with_sets)}. Seed {case.number('seed')}."
+        f"{'; '.join(with_sets)}."
     ]
     tables = {"kinds": _kinds(rounds, notes), "sizes": _sizes(rounds, notes)}
     if case.rows:
-        method = case.rows[0].make(case.lexicon)
+        method = case.rows[0].make(case.lexicon, case.number("seed"))
         tables["agreement"], tables["misses"] = _agreement(rounds, method, notes)
     return ExperimentOutcome(tables)
 
@@ -131,7 +153,7 @@ def _kinds(rounds: dict[str, ResultLists], notes: list[str]) -> PaperTable:
     for name, one in rounds.items():
         sets: Counter[str] = Counter()
         documents: Counter[str] = Counter()
-        tokens = tokenise(one.corpus.texts)
+        tokens = batch_of(one.corpus).tokens
         days = days_of(one.corpus.dates)
         for own in one.sets:
             oldest = min(own, key=lambda i: (int(days[i]), i))
@@ -149,7 +171,7 @@ def _kinds(rounds: dict[str, ResultLists], notes: list[str]) -> PaperTable:
 
 
 def _sizes(rounds: dict[str, ResultLists], notes: list[str]) -> PaperTable:
-    """Table 7: how many sets there are of each size."""
+    """Table 7: the number of sets of each size."""
     counted = {name: Counter(len(own) for own in one.sets) for name, one in rounds.items()}
     rows: list[list[Cell]] = [[called, *(c[size] for c in counted.values())] for size, called in SIZES.items()]
     rows.append(["Larger", *(sum(n for size, n in c.items() if size > max(SIZES)) for c in counted.values())])
@@ -160,7 +182,7 @@ def _sizes(rounds: dict[str, ResultLists], notes: list[str]) -> PaperTable:
 
 
 def _agreement(rounds: dict[str, ResultLists], method: Method, notes: list[str]) -> tuple[PaperTable, PaperTable]:
-    """Table 8: sets that the method finds as they are, in part, not at all, and sets that are none; why it missed."""
+    """Table 8: sets that the method finds completely, in part or not at all, and false sets; why it missed."""
     cells: list[list[int]] = []
     reasons: list[Counter[str]] = []
     for one in rounds.values():

@@ -1,7 +1,7 @@
 """Sampled against unsampled detection, by length, ratio and threshold (Ye 2008, Figures 1 to 4).
 
-`lab.adaptive` does the measuring, for `roughly tune` as for this. Exact duplicates are collapsed first; what unsampled
-detection finds is the truth.
+`tools.tune.adaptive` does the measuring, as for `roughly tune`. Exact duplicates are collapsed first; the result of
+unsampled detection is the truth.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 
+from roughly.features.sampling import reseeded
 from roughly.features.shingle_sets import shingle_sets
 from roughly.features.sketch import Sketch
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
@@ -26,11 +27,11 @@ PERCENTILES = (0, 1, 5, 10, 20, 30, 40, 50, 60, 68, 70, 80, 90, 95, 99, 100)
 
 
 def run(case: ExperimentCase) -> ExperimentOutcome:
-    """Lengths, precision and recall at 1/4 and 1/16, and the share of shingles that a precision takes."""
+    """Lengths, precision and recall at 1/4 and 1/16, and the fraction of shingles needed for a precision."""
     start = time.process_time()
     tokens = tokenise(case.corpus.texts)
     lengths = np.diff(tokens.offsets)
-    full = shingle_sets(tokens, case.number("shingle_size"))
+    full = shingle_sets(reseeded(tokens, case.number("seed")), case.number("shingle_size"))
     sample = StudySample.of(Sketch(full.values, full.offsets), lengths, case.number("common"))
     bounds = case.number("bounds")
     found = study(sample, bounds, tuple(sorted({*case.number("thresholds"), *case.number("share_thresholds")})), LEVELS)
@@ -39,11 +40,12 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
         f"of {case.number('shingle_size')}; {found.pairs:,} pairs share a shingle that no more than "
         f"{case.number('common'):,} documents have."
     ]
-    tables = {"ranks": _ranks(sample, notes), "groups": _groups(found, notes)}
+    tables = {"ranks": _ranks(sample, notes), "groups": _groups(case, sample, found, notes)}
     for level in SHOWN:
         for name, values in (("precision", found.precision), ("recall", found.recall)):
             tables[f"{name} 1/{2**level}"] = _curves(case, found, name, values[:, level], level, notes)
     tables["shares"] = _shares(case, found, notes)
+    tables["overall"] = _overall(case, found, notes)
     return ExperimentOutcome(tables, {"all": time.process_time() - start})
 
 
@@ -58,21 +60,27 @@ def _ranks(sample: StudySample, notes: list[str]) -> PaperTable:
     return PaperTable("Documents by length", columns, rows, notes)
 
 
-def _groups(found: Study, notes: list[str]) -> PaperTable:
+def _groups(case: ExperimentCase, sample: StudySample, found: Study, notes: list[str]) -> PaperTable:
+    at = found.at(case.number("headline"))
+    sharing = np.zeros(len(found.documents), np.int64)
+    for pairs in sample.pairs():
+        sharing += np.bincount(sample.group_of(pairs, found.bounds), minlength=len(sharing))
     documents, shingles = max(int(found.documents.sum()), 1), max(int(found.shingles.sum()), 1)
     rows: list[list[Cell]] = [
-        [f"{name} words", int(n), n / documents, s / shingles, int(t[0])]
-        for name, n, s, t in zip(found.names, found.documents, found.shingles, found.true, strict=True)
+        [f"{name} words", int(n), n / documents, s / shingles, int(t[0]), int(t[at]), int(p)]
+        for name, n, s, t, p in zip(found.names, found.documents, found.shingles, found.true, sharing, strict=True)
     ]
     columns = [
         TableColumn("Group"), TableColumn("Documents", "count"), TableColumn("Share of documents", "percent"),
         TableColumn("Share of shingles", "percent"), TableColumn("True pairs at the lowest threshold", "count"),
+        TableColumn(f"True pairs at {case.number('headline'):g}", "count"),
+        TableColumn("Pairs that share a shingle", "count"),
     ]  # fmt: skip
     return PaperTable("Groups of lengths", columns, rows, notes)
 
 
 def _curves(case: ExperimentCase, found: Study, name: str, values: object, level: int, notes: list[str]) -> PaperTable:
-    """Figures 2 and 3: by threshold, one column a group; nothing where a group has too few true pairs to tell."""
+    """Figures 2 and 3: by threshold, one column per group; empty if a group has too few true pairs."""
     least = case.number("least_pairs")
     rows: list[list[Cell]] = []
     array = np.asarray(values)
@@ -89,7 +97,7 @@ def _curves(case: ExperimentCase, found: Study, name: str, values: object, level
 
 
 def _shares(case: ExperimentCase, found: Study, notes: list[str]) -> PaperTable:
-    """Figure 4: the share of shingles that a required precision takes, adaptive and with one ratio for all."""
+    """Figure 4: the fraction of shingles needed for a precision, adaptive and with one ratio for all."""
     rows: list[list[Cell]] = []
     thresholds = case.number("share_thresholds")
     for precision in case.number("precisions"):
@@ -101,14 +109,28 @@ def _shares(case: ExperimentCase, found: Study, notes: list[str]) -> PaperTable:
     return PaperTable("Shingles to process", [TableColumn("Precision required"), *heads], rows, notes)
 
 
+def _overall(case: ExperimentCase, found: Study, notes: list[str]) -> PaperTable:
+    """§1: precision and recall by ratio, of the shortest documents and of all, at one threshold."""
+    at = found.at(case.number("headline"))
+    rows: list[list[Cell]] = []
+    for level in range(1, LEVELS + 1):
+        whole = found.overall(level)
+        values = (found.precision[0, level, at], whole[0][at], found.recall[0, level, at], whole[1][at])
+        rows.append([f"1/{2**level}", *(None if math.isnan(value) else float(value) for value in values)])
+    short = f"{found.names[0]} words"
+    heads = [TableColumn(f"{what}, {who}", "share") for what in ("Precision", "Recall") for who in (short, "all")]
+    title = f"Precision and recall by ratio, at the threshold {case.number('headline'):g}"
+    return PaperTable(title, [TableColumn("Ratio"), *heads], rows, notes)
+
+
 _NAMES = tuple(f"{name} 1/{2**level}" for level in SHOWN for name in ("precision", "recall"))
 PROTOCOL = Protocol(
     "sampling", "sampled against unsampled detection, by length, ratio and threshold", run,
-    ("ranks", "groups", *_NAMES, "shares"),
+    ("ranks", "groups", *_NAMES, "shares", "overall"),
     {
-        "shingle_size": 10, "common": 1000, "least_pairs": 5,
+        "seed": 0, "headline": 0.85, "shingle_size": 10, "common": 1000, "least_pairs": 5,
         "bounds": [500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 7500, 10000],
-        "thresholds": [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95], "share_thresholds": [0.6, 0.8],
+        "thresholds": [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95], "share_thresholds": [0.6, 0.8, 0.85],
         "precisions": [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99],
     },
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Spam asked for among spam and legitimate mail, by randomised lexicons (Kołcz 2008, Tables 2 and 3, Figure 6).
+"""Spam queried among spam and legitimate mail, by randomised lexicons (Kołcz 2008, Tables 2 and 3, Figure 6).
 
 The collection in the role `lexicon` supplies the lexicon; all others are mail, labelled `spam` and `ham`. Truth is the
 cosine of unique terms (§6.4).
@@ -19,8 +19,7 @@ from roughly.papers.detectors import signatures
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn
 from roughly.papers.protocols.prepared import FEWEST_WORDS, matches, name_of, prepare
 from roughly.papers.protocols.protocol import Protocol
-from roughly.papers.setup import ExperimentCase, ExperimentOutcome, lexicon_of
-from roughly.signing.text_batch import TextBatch
+from roughly.papers.setup import ExperimentCase, ExperimentOutcome, batch_of, lexicon_key, lexicon_of
 from roughly.tools.corpus import Corpus
 from roughly.tools.metrics.query_scores import score_queries
 
@@ -37,14 +36,14 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
     columns, notes, seconds = [TableColumn("Lexicon count")], [], {}
     for role, corpus in mails.items():
         start = time.process_time()
-        behind = f", {role}" if len(mails) > 1 else ""
+        suffix = f", {role}" if len(mails) > 1 else ""
         found, note = _scores(case, corpus, lexicon)
         for row, cells in zip(rows, found, strict=True):
             row += cells
         columns += [
-            TableColumn(f"Recall{behind}", "share"), TableColumn(f"Relative Increase{behind}", "percent"),
-            TableColumn(f"Precision{behind}", "share"), TableColumn(f"Utility{behind}", "number"),
-            TableColumn(f"Legitimate flagged{behind}", "count"),
+            TableColumn(f"Recall{suffix}", "share"), TableColumn(f"Relative Increase{suffix}", "percent"),
+            TableColumn(f"Precision{suffix}", "share"), TableColumn(f"Utility{suffix}", "number"),
+            TableColumn(f"Legitimate flagged{suffix}", "count"),
         ]  # fmt: skip
         notes.append(note)
         seconds[role] = time.process_time() - start
@@ -54,20 +53,23 @@ def run(case: ExperimentCase) -> ExperimentOutcome:
 def _scores(case: ExperimentCase, given: Corpus, lexicon: Lexicon) -> tuple[list[list[Cell]], str]:
     corpus = prepare(given)
     spam = np.array([label == SPAM for label in corpus.labels])
-    corpus.having(SPAM), corpus.having(LEGITIMATE)  # says so if there are none
+    corpus.having(SPAM), corpus.having(LEGITIMATE)  # an error if there are none
     places = np.flatnonzero(spam).tolist()
     count = max(1, round(case.number("queries") * len(places)))
     queries = sorted(random.Random(case.number("seed")).sample(places, count))
-    texts = TextBatch(corpus.texts)
+    texts = batch_of(corpus)
     true = {
         query: set(near.tolist()) for query, near in cosine_neighbours(texts.tokens, queries, case.number("cosine"))
     }
     numbers, chosen = case.number("lexicons"), case.number("filter")
-    method = IMatch(lexicon=lexicon, filter=chosen, norm="imatch", lexicons=max(numbers), min_terms=FEWEST_WORDS)
+    key = lexicon_key(case.number("seed"))
+    method = IMatch(
+        lexicon=lexicon, filter=chosen, norm="imatch", lexicons=max(numbers), min_terms=FEWEST_WORDS, key=key
+    )
     keys = signatures(method, texts)
     rows: list[list[Cell]] = []
     first = None
-    for number in numbers:  # a lexicon's signature does not depend on how many others there are
+    for number in numbers:  # a lexicon's signature does not depend on the number of others
         found = matches(keys[:, : number + 1], queries)
         pairs = zip(found, (true[query] for query in queries), strict=True)
         scores = score_queries(pairs, spam, case.number("cost"))
@@ -78,14 +80,13 @@ def _scores(case: ExperimentCase, given: Corpus, lexicon: Lexicon) -> tuple[list
     note = (
         f"{corpus.name}: {int(spam.sum()):,} spam and {int((~spam).sum()):,} legitimate messages after preparation "
         f"(§6.3); {count:,} queries, {scores.queries:,} of them with a message of cosine ≥ {case.number('cosine')} "
-        f"among the others. Lexicon of {lexicon.documents:,} documents, {chosen}; {signed:,} messages are signed; seed "
-        f"{case.number('seed')}."
+        f"among the others. Lexicon of {lexicon.documents:,} documents, {chosen}; {signed:,} messages are signed."
     )
     return rows, note
 
 
 PROTOCOL = Protocol(
-    "spam", "spam asked for among spam and legitimate mail, by the number of randomised lexicons", run, ("recall",),
+    "spam", "spam queried among spam and legitimate mail, by the number of randomised lexicons", run, ("recall",),
     {
         "seed": 0, "queries": 0.1, "lexicons": [0, 1, 2, 5, 10], "filter": "IDFR-I-20-30", "cost": 100.0,
         "cosine": 0.9,

@@ -14,9 +14,12 @@ from roughly.errors import RoughlyError
 from roughly.service.error_responses import ErrorResponse
 from roughly.service.index_writer import check_storable
 from roughly.service.limits import check_count, is_too_long, text_too_long
+from roughly.service.markup_trial import MarkupTrial
 from roughly.service.ndjson import refused_line, split_lines
 from roughly.service.request_stream import NDJSON, media_type
 from roughly.service.service_config import ServiceConfig
+
+_TOO_DEEP = b"[" * 1_000
 
 
 async def documents_of(request: Request, config: ServiceConfig) -> AsyncIterator[bytes]:
@@ -42,21 +45,38 @@ async def documents_of(request: Request, config: ServiceConfig) -> AsyncIterator
 
 async def _each(listed: list[Any]) -> AsyncIterator[bytes]:
     for item in listed:
-        yield orjson.dumps(item)
+        try:
+            yield orjson.dumps(item)
+        except orjson.JSONEncodeError:  # it is nested more deeply than orjson can write; the model refuses that as well
+            yield _TOO_DEEP
 
 
 class Batch:
     """Documents parsed from lines: the valid ones, and the errors of the others."""
 
     def __init__(self, lines: list[bytes], model: type[BaseModel], config: ServiceConfig, *, stored: bool) -> None:
-        self.valid: list[dict[str, Any]] = []
+        self._documents: dict[int, dict[str, Any]] = {}
         self._errors: dict[int, dict[str, Any]] = {}
         self._count = len(lines)
         for place, line in enumerate(lines):
             try:
-                self.valid.append(_parse(line, model, config, stored))
+                self._documents[place] = _parse(line, model, config, stored)
             except (ErrorResponse, RoughlyError, RequestValidationError) as problem:
                 self._errors[place] = refused_line(problem)
+
+    async def refuse_slow_markup(self, trial: MarkupTrial) -> None:
+        """Move documents whose markup takes too long to the errors."""
+        for place, document in list(self._documents.items()):
+            try:
+                await trial.check([document])
+            except (ErrorResponse, RoughlyError) as problem:
+                self._errors[place] = refused_line(problem)
+                del self._documents[place]
+
+    @property
+    def valid(self) -> list[dict[str, Any]]:
+        """The valid documents, in the order of the lines."""
+        return list(self._documents.values())
 
     @property
     def refused(self) -> int:

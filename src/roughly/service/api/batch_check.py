@@ -23,19 +23,25 @@ async def check_many(
     index: RequiredIndex,
     config: RequiredConfig,
     metrics: RequiredMetrics,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 1,
-    minimum: Annotated[float | None, Query(ge=0, le=1)] = None,
-    measure: Measure | None = None,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Matches returned per document.")] = 1,
+    minimum: Annotated[float | None, Query(ge=0, le=1, description="Lowest value of the measure.")] = None,
+    measure: Annotated[Measure | None, Query(description="What `minimum` is on.")] = None,
+    match_empty: Annotated[bool, Query(description="Whether documents without words match each other.")] = False,
 ) -> StreamedAnswers:
     """A list of documents, or one per line; an answer per line with `known` and `matches`, in order."""
     lines = await documents_of(request, config)
 
-    def work(some: list[bytes]) -> list[dict[str, Any]]:
-        batch = Batch(some, QueryDocument, config, stored=False)
+    async def work(some: list[bytes]) -> list[dict[str, Any]]:
+        batch = await run_in_threadpool(Batch, some, QueryDocument, config, stored=False)
+        await batch.refuse_slow_markup(request.app.state.markup_trial)
+        return await run_in_threadpool(match, batch)
+
+    def match(batch: Batch) -> list[dict[str, Any]]:
         metrics.count("documents_refused", batch.refused)
         try:
             named = [{**document, "doc_id": document["doc_id"] or "?"} for document in batch.valid]
-            found = index.queries(named, limit=limit, minimum=minimum, measure=measure) if named else []
+            asked = {"limit": limit, "minimum": minimum, "measure": measure, "match_empty": match_empty}
+            found = index.queries(named, **asked) if named else []  # type: ignore[arg-type]
         except RoughlyError as problem:
             raise StreamAborted(batch.answers([refused_line(problem)] * len(batch.valid))) from problem
         metrics.count("documents_checked", len(found))
@@ -50,4 +56,4 @@ async def check_many(
             ]
         )
 
-    return StreamedAnswers(lines, lambda some: run_in_threadpool(work, some))
+    return StreamedAnswers(lines, work)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from fastapi import Path as PathParameter
 
 from roughly.index import Index, Stats
 from roughly.index.sweeps.copies import MINIMUM, Copies, copies
 from roughly.index.sweeps.lost import Lost, lost
 from roughly.service.api.dependencies import IndexOrRun, RequiredIndex, check_id
-from roughly.service.collection.collection_types import DEEPEST, MOST, PAGE, cluster_number
+from roughly.service.collection.collection_types import cluster_number
+from roughly.service.collection.page_limits import DEEPEST, MOST, PAGE
 from roughly.service.error_responses import ErrorResponse
 from roughly.service.response_models import ERRORS, IndexCluster, RunCluster, RunStats
 
@@ -20,7 +22,7 @@ router = APIRouter(prefix="/api", tags=["look"], responses=ERRORS)
 @router.get("/clusters/{cluster_id:path}", summary="A cluster by its id")
 def cluster(
     source: IndexOrRun,
-    cluster_id: str,
+    cluster_id: Annotated[str, PathParameter(description="The id of the cluster.")],
     limit: Annotated[int, Query(ge=1, le=MOST, description="Documents of a run's cluster.")] = PAGE,
     offset: Annotated[int, Query(ge=0, le=DEEPEST, description="How many of them to skip.")] = 0,
 ) -> IndexCluster | RunCluster:
@@ -35,7 +37,11 @@ def cluster(
 
 
 @router.get("/lost", summary="Where the page of an address is now")
-def find_lost(index: RequiredIndex, url: str, limit: Annotated[int, Query(ge=1, le=1_000)] = 10) -> Lost:
+def find_lost(
+    index: RequiredIndex,
+    url: Annotated[str, Query(description="The address of the page.")],
+    limit: Annotated[int, Query(ge=1, le=1_000, description="Pages where it may be now.")] = 10,
+) -> Lost:
     """For an index of sweeps: whether the last sweep has the page, and otherwise where it is now."""
     return lost(index, check_id(url), limit=limit)
 
@@ -44,8 +50,8 @@ def find_lost(index: RequiredIndex, url: str, limit: Annotated[int, Query(ge=1, 
 def find_copies(
     index: RequiredIndex,
     id: Annotated[str, Query(description="An id, or a url.")],
-    minimum: Annotated[float, Query(ge=0, le=1)] = MINIMUM,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
+    minimum: Annotated[float, Query(ge=0, le=1, description="Lowest share of one that the other contains.")] = MINIMUM,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Copies returned.")] = 100,
 ) -> Copies:
     """The documents that contain most of it come first."""
     return copies(index, check_id(id), minimum=minimum, limit=limit)

@@ -11,12 +11,13 @@ from roughly.service.collection.collection_types import Collection
 from roughly.service.collection.served_collections import collections_of
 from roughly.service.error_responses import ErrorResponse
 from roughly.service.index_writer import IndexWriter
+from roughly.service.markup_trial import MarkupTrial
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
 from roughly.service.service_metrics import Metrics
 
 
-def _index(request: Request) -> Index:
+async def _index(request: Request) -> Index:
     index: Index | None = request.app.state.served.index
     if index is None:
         raise ErrorResponse(
@@ -26,36 +27,46 @@ def _index(request: Request) -> Index:
     return index
 
 
-def _writer(request: Request) -> IndexWriter:
-    _index(request)
+async def _writer(request: Request) -> IndexWriter:
+    await _index(request)
     writer: IndexWriter = request.app.state.writer
     return writer
 
 
-def _config(request: Request) -> ServiceConfig:
+async def _config(request: Request) -> ServiceConfig:
     config: ServiceConfig = request.app.state.config
     return config
 
 
-def _metrics(request: Request) -> Metrics:
+async def _metrics(request: Request) -> Metrics:
     metrics: Metrics = request.app.state.metrics
     return metrics
 
 
-def _served(request: Request) -> ServedData:
+async def _served(request: Request) -> ServedData:
     served: ServedData = request.app.state.served
     return served
+
+
+async def _markup_trial(request: Request) -> MarkupTrial:
+    trial: MarkupTrial = request.app.state.markup_trial
+    return trial
 
 
 RequiredIndex = Annotated[Index, Depends(_index)]
 RequiredWriter = Annotated[IndexWriter, Depends(_writer)]
 RequiredConfig = Annotated[ServiceConfig, Depends(_config)]
 RequiredMetrics = Annotated[Metrics, Depends(_metrics)]
+RequiredTrial = Annotated[MarkupTrial, Depends(_markup_trial)]
 RequiredData = Annotated[ServedData, Depends(_served)]
 
 
 def _index_or_run(
-    request: Request, served: RequiredData, choice: Annotated[Literal["run", "index"] | None, Query(alias="in")] = None
+    request: Request,
+    served: RequiredData,
+    choice: Annotated[
+        Literal["run", "index"] | None, Query(alias="in", description="Which of the two, if both are served.")
+    ] = None,
 ) -> Collection | Index:
     """The index, unless the run is chosen or is the only one."""
     if served.index is not None and choice != "run":

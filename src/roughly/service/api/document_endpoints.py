@@ -16,6 +16,7 @@ from roughly.service.api.dependencies import (
     RequiredConfig,
     RequiredIndex,
     RequiredMetrics,
+    RequiredTrial,
     RequiredWriter,
     check_id,
 )
@@ -38,17 +39,18 @@ router = APIRouter(prefix="/api", tags=["documents"], responses=ERRORS)
 
 
 @router.post("/documents", summary="Add a document")
-async def add(document: NewDocument, writer: RequiredWriter, config: RequiredConfig) -> Added:
+async def add(document: NewDocument, writer: RequiredWriter, config: RequiredConfig, trial: RequiredTrial) -> Added:
     """It is on disk when this is answered. The same text again changes nothing; another text replaces the old one."""
     check_texts(config, [document.text])
     stored = document.model_dump()
     check_storable([stored])
+    await trial.check([stored])
     return (await asyncio.wrap_future(writer.add([stored])))[0]
 
 
 @router.post("/documents/batch", summary="Add many documents, answered line by line", **BATCH)
 async def add_many(
-    request: Request, writer: RequiredWriter, config: RequiredConfig, metrics: RequiredMetrics
+    request: Request, writer: RequiredWriter, config: RequiredConfig, metrics: RequiredMetrics, trial: RequiredTrial
 ) -> StreamedAnswers:
     """A list of documents, or one per line; an answer per line, in order, each sent when its document is on disk.
 
@@ -58,6 +60,7 @@ async def add_many(
 
     async def work(some: list[bytes]) -> list[dict[str, Any]]:
         batch = await run_in_threadpool(Batch, some, NewDocument, config, stored=True)
+        await batch.refuse_slow_markup(trial)
         metrics.count("documents_refused", batch.refused)
         try:
             added = await asyncio.wrap_future(writer.add(batch.valid)) if batch.valid else []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+import anyio.to_thread
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
@@ -21,10 +22,10 @@ async def live() -> Health:
 
 
 @router.get("/health", responses={503: {"model": Health}}, summary="Whether the service can do its work")
-def ready(served: RequiredData, response: Response) -> Health:
+async def ready(request: Request, served: RequiredData, response: Response) -> Health:
     """503 while the database of the index is unreachable. Without a token nothing else is returned."""
     try:
-        served.check()
+        await anyio.to_thread.run_sync(served.check, limiter=request.app.state.reserved_threads)
     except RoughlyError:
         response.status_code = 503
         response.headers["retry-after"] = str(RETRY_SECONDS)

@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
 
 from roughly.report.visible import label
 from roughly.results import group_results
-from roughly.service.api.dependencies import RequiredConfig, RequiredData, RequiredIndex, RequiredMetrics, check_id
+from roughly.service.api.dependencies import (
+    RequiredConfig,
+    RequiredData,
+    RequiredIndex,
+    RequiredMetrics,
+    RequiredTrial,
+    check_id,
+)
 from roughly.service.collection.served_collections import ServedCollections, collections_of
 from roughly.service.error_responses import ErrorResponse
 from roughly.service.limits import check_count, check_texts
@@ -20,10 +28,14 @@ router = APIRouter(prefix="/api", tags=["ask"], responses=ERRORS)
 
 
 @router.post("/check", summary="Match a document without storing it")
-def check(wanted: CheckRequest, index: RequiredIndex, config: RequiredConfig, metrics: RequiredMetrics) -> CheckResult:
+async def check(
+    wanted: CheckRequest, index: RequiredIndex, config: RequiredConfig, metrics: RequiredMetrics, trial: RequiredTrial
+) -> CheckResult:
     """The documents of the index that it duplicates, the most similar first."""
     check_texts(config, [wanted.text])
-    matches = index.query(wanted.document(), **wanted.options())
+    document = wanted.document()
+    await trial.check([document])
+    matches = await run_in_threadpool(index.query, document, **wanted.options())
     metrics.count("documents_checked")
     return CheckResult(bool(matches), matches)
 
@@ -58,17 +70,20 @@ def _text(collections: ServedCollections, side: CompareSide) -> str:
 
 
 @router.post("/group", response_model=GROUPED, summary="Group ranked results")
-def group(wanted: GroupRequest, served: RequiredData, config: RequiredConfig) -> dict[str, Any]:
+async def group(
+    wanted: GroupRequest, served: RequiredData, config: RequiredConfig, trial: RequiredTrial
+) -> dict[str, Any]:
     """Duplicates are listed under the result that is shown; every result is returned."""
     check_count(config, len(wanted.results), "results")
     check_texts(config, [result.text for result in wanted.results])
     results = [result.model_dump(exclude_none=True) for result in wanted.results]
     for result in wanted.results:
         check_id(result.doc_id or "")
+    await trial.check(results)
     with_texts = [result.text is not None for result in wanted.results]
     if all(with_texts):
         options: dict[str, Any] = {} if wanted.threshold is None else {"threshold": wanted.threshold}
-        return group_results(results, show=wanted.show, **options).to_dict()
+        return (await run_in_threadpool(group_results, results, show=wanted.show, **options)).to_dict()
     if any(with_texts):
         raise ErrorResponse(422, "some results have a text and some have none", "give all texts, or none and the ids")
     if served.index is None:
@@ -77,4 +92,4 @@ def group(wanted: GroupRequest, served: RequiredData, config: RequiredConfig) ->
         )
     if wanted.threshold is not None:
         raise ErrorResponse(422, "the index has a threshold of its own", "leave threshold out, or give the texts")
-    return group_results(results, show=wanted.show, index=served.index).to_dict()
+    return (await run_in_threadpool(group_results, results, show=wanted.show, index=served.index)).to_dict()

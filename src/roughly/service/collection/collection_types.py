@@ -1,17 +1,19 @@
-"""The protocol `Collection` and what it returns, for a run and an index alike. Cluster ids are strings in both."""
+"""The protocol `Collection` and what it returns, for a run and an index alike. Cluster ids are strings in both.
+
+The rows have the columns that a run writes (`model.WRITTEN`), typed here for the service; a test compares the two.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
 from roughly import checks
 from roughly.errors import SettingsError
+from roughly.service.collection.document_query import DocumentQuery
+from roughly.service.collection.page_limits import DEEPEST, MOST, PAGE
 
-PAGE = 50  # rows per page by default
-MOST = 500
-DEEPEST = 1_000_000  # the last row that paging reaches; beyond it, filter
 SORTS = ("size", "smallest", "lowest", "mean", "bytes", "sources", "newest", "id")
 SUSPICIONS = ("any", "large", "loose", "chained", "sparse", "sources")
 
@@ -94,6 +96,7 @@ class ClusterRow:
     first: str | None  # day
     last: str | None
     first_id: str  # its representative document
+    empty: bool = False  # none of its documents has a word
     warnings: tuple[ClusterWarning, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,13 +172,36 @@ class CollectionStatistics:
     resemblance: tuple[Sequence[float], Sequence[int]] = field(default=((), ()))
     kinds: Sequence[tuple[str | None, int]] = ()
     by_source: Sequence[tuple[str | None, int, int, int]] = ()
-    months: Sequence[tuple[str, int, int]] = ()  # month, documents, removed
     suspicious: int = 0  # clusters with a warning
 
 
 def cluster_number(cluster_id: str) -> int | None:
     """The id of a cluster of an index as a number, or None if it cannot be one."""
     return int(cluster_id) if cluster_id.isascii() and cluster_id.isdigit() and len(cluster_id) < 19 else None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentList:
+    """A page of documents; `total` is None if they are not counted, and then `more` says whether others follow."""
+
+    total: int | None
+    more: bool
+    rows: tuple[DocumentRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionFacts:
+    """What every page says about the run or index it shows."""
+
+    kind: str
+    name: str
+    input: str
+    method: str
+    date: str  # a day, or empty
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
 
 
 class Collection(Protocol):
@@ -188,9 +214,35 @@ class Collection(Protocol):
     shingle_size: int
     has_scores: bool  # whether clusters have scores to filter and sort by
     sorts: tuple[str, ...]
+    document_columns: tuple[str, ...]  # of a table of documents, those shown by default first
+    document_sorts: tuple[str, ...]
+
+    def facts(self) -> CollectionFacts:
+        """Its name, input, method and date."""
+        ...
 
     def statistics(self) -> CollectionStatistics:
         """Counts over the whole collection."""
+        ...
+
+    def months(self) -> Sequence[tuple[str, int, int]]:
+        """(month, documents, removed ones) of the documents that have a date."""
+        ...
+
+    def documents(self, query: DocumentQuery) -> DocumentList:
+        """A page of the documents that match a query."""
+        ...
+
+    def all_documents(self, query: DocumentQuery, limit: int) -> Iterator[DocumentRow]:
+        """All documents that match a query, up to a limit."""
+        ...
+
+    def input_columns(self) -> list[str]:
+        """The columns of the input; empty if it has none or cannot be read."""
+        ...
+
+    def input_values(self, ids: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, str | None]]:
+        """The values of columns of the input, by document."""
         ...
 
     def clusters(self, query: ClusterQuery) -> ClusterList:
@@ -203,6 +255,10 @@ class Collection(Protocol):
 
     def document(self, doc_id: str) -> DocumentRow | None:
         """A document by its id."""
+        ...
+
+    def named(self, ids: Sequence[str]) -> list[DocumentRow]:
+        """Those of these documents that there are, in any order."""
         ...
 
     def at_url(self, url: str) -> list[DocumentRow]:

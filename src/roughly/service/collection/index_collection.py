@@ -6,36 +6,43 @@ counts of a small index are current, those of a million documents up to half a m
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, Literal
 
 from roughly.errors import SettingsError
-from roughly.index import Index, cluster_pages, survey
+from roughly.index import Index, cluster_pages, document_list, survey
 from roughly.index.answers import Entry
+from roughly.index.document_list import DocumentFilter
+from roughly.index.storage.document_rows import DocumentRow as StoredDocument
 from roughly.index.survey import Filter, Survey
 from roughly.service.collection.collection_types import (
-    PAGE,
     ClusterDetail,
     ClusterList,
     ClusterQuery,
     ClusterRow,
+    CollectionFacts,
     CollectionStatistics,
+    DocumentList,
     DocumentRow,
     DocumentText,
     Edge,
     Pair,
     cluster_number,
 )
+from roughly.service.collection.document_query import DocumentQuery
+from roughly.service.collection.page_limits import PAGE
 from roughly.service.collection.warnings import WarningRules
 
 SLOW_SECONDS, CACHE_FACTOR = 0.1, 10
 """Counting that takes longer is slow; slow counts are cached so many times as long as they took."""
 CACHE_SECONDS = 600
 """The longest time that counts are cached if nothing seems to have changed."""
+LAST_ADDED_SECONDS = 60
 _NEIGHBOURS = 500  # documents of a cluster that one can step through
 
 
@@ -51,8 +58,8 @@ class _Counts:
             _count(index, sizes),
             sizes,
             by_source=[(source, documents, again, 0) for source, documents, again in cluster_pages.by_source(index)],
-            months=[(month, number, 0) for month, number in cluster_pages.by_month(index)],
         )
+        self.months = [(month, number, 0) for month, number in cluster_pages.by_month(index)]
         large = warning_rules(statistics.counts["documents"]).large
         self.statistics = replace(statistics, suspicious=sum(n for size, n in sizes if size >= large))
         self._made = time.monotonic()
@@ -83,6 +90,8 @@ class IndexCollection:
     kind: Literal["run", "index"] = "index"
     has_scores: bool = False
     sorts: tuple[str, ...] = survey.ORDERS
+    document_columns: tuple[str, ...] = ("doc_id", "title", "date", "source", "tokens", "cluster_id", "url")
+    document_sorts: tuple[str, ...] = ("added", "id", "date")
 
     def __init__(self, index: Index) -> None:
         self.index = index
@@ -92,15 +101,67 @@ class IndexCollection:
         self.judged_on: str = judge.on
         self.threshold: float | None = None if judge.on == "keys" else float(index.settings.threshold)
         self.shingle_size = index.settings.shingle_size
+        self._looked, self._day = -math.inf, ""
         self._counting = threading.Lock()
         self._counts: _Counts | None = None
 
     def close(self) -> None:
         """Nothing to close: the index belongs to the caller."""
 
+    def facts(self) -> CollectionFacts:
+        """The name of the index, what it stores, its method with the threshold."""
+        config = self.index.config
+        method = config.method.name + ("" if self.threshold is None else f", {self.measure} ≥ {self.threshold:g}")
+        return CollectionFacts("index", _short(self.name), f"stores {config.store}", method, self._last_added())
+
+    def _last_added(self) -> str:
+        """The day of the last document, looked up once a minute: every page says it, also if the database is away."""
+        now = time.monotonic()
+        if now - self._looked > LAST_ADDED_SECONDS:
+            self._looked, self._day = now, ""
+            last = document_list.page(self.index, DocumentFilter(order="-added", limit=1))[0]
+            self._day = datetime.fromtimestamp(last[0].added, UTC).date().isoformat() if last else ""
+        return self._day
+
     def statistics(self) -> CollectionStatistics:
         """Counts over the whole collection."""
         return self._current().statistics
+
+    def months(self) -> Sequence[tuple[str, int, int]]:
+        """(month, documents, 0) of the documents that have a date."""
+        return self._current().months
+
+    def documents(self, query: DocumentQuery) -> DocumentList:
+        """A page of the documents that match a query; they are counted only if it has no filter."""
+        rows, more = document_list.page(self.index, self._filter(query))
+        total = None if query.filters else self.statistics().counts["documents"]
+        return DocumentList(total, more, tuple(map(_listed, rows)))
+
+    def all_documents(self, query: DocumentQuery, limit: int) -> Iterator[DocumentRow]:
+        """All documents that match a query, up to a limit."""
+        return map(_listed, document_list.every(self.index, self._filter(query), limit))
+
+    def _filter(self, query: DocumentQuery) -> DocumentFilter:
+        absent = [name for name in ("kept", "kind", "cluster", "decided") if getattr(query, name)]
+        absent += [name for name in ("low", "high", "least", "most") if getattr(query, name) is not None]
+        sort = query.sort or "added"
+        if sort.removeprefix("-") not in self.document_sorts:
+            absent.append(f"sort={sort}")
+        if absent:
+            raise SettingsError(f"an index cannot filter or sort documents by {', '.join(absent)}; leave that out")
+        days = [None if day is None else day.toordinal() for day in (query.since, query.until)]
+        return DocumentFilter(
+            q=query.q, source=query.source, since=days[0], until=days[1], order=sort, offset=query.offset,
+            limit=query.limit,
+        )  # fmt: skip
+
+    def input_columns(self) -> list[str]:
+        """An index stores no other columns."""
+        return []
+
+    def input_values(self, ids: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, str | None]]:
+        """An index stores no other columns."""
+        return {}
 
     def _current(self) -> _Counts:
         with self._counting:
@@ -144,6 +205,10 @@ class IndexCollection:
         """A document by its id."""
         found = self.index.get(doc_id)
         return None if found is None else _document(found)
+
+    def named(self, ids: Sequence[str]) -> list[DocumentRow]:
+        """Those of these documents that there are."""
+        return [found for name in dict.fromkeys(ids) if (found := self.document(name)) is not None]
 
     def at_url(self, url: str) -> list[DocumentRow]:
         """The documents with this address."""
@@ -212,23 +277,37 @@ def _row(row: dict[str, Any], rules: WarningRules) -> ClusterRow:
     days = [None if row[name] is None else date.fromordinal(row[name]).isoformat() for name in ("first", "last")]
     known: dict[str, Any] = {"kept": None, "min_resemblance": None, "mean_resemblance": None, "pairs": None}
     return ClusterRow(
-        str(row["cluster"]), row["size"], None, None, None, row["sources"], None, None, (), row["title"], row["url"],
-        row["source"], days[0], days[1], row["doc_id"], rules.warnings(row | known),
+        cluster_id=str(row["cluster"]), removed_bytes=None, kinds=(), first=days[0], last=days[1],
+        first_id=row["doc_id"], warnings=rules.warnings(row | known), **known,
+        **{name: row[name] for name in ("size", "sources", "title", "url", "source")},
     )  # fmt: skip
 
 
 def _member(
     row: dict[str, Any], first: str, scores: tuple[float | None, float | None, float | None] | None
 ) -> DocumentRow:
-    values = (None, None, None) if scores is None else (scores[0], scores[2], scores[1])  # of this one in the first
+    resemblance, holds, held = scores or (None, None, None)  # of the first one with this one
     return DocumentRow(
-        row["doc_id"], str(row["cluster"]), None, first, *values, None, row["title"], row["url"], row["date"],
-        row["source"], None, row["tokens"], None, bool(row["state"]),
+        cluster_id=str(row["cluster"]), kept=None, kept_id=first, resemblance=resemblance, containment=held,
+        contained_in=holds, revoked=bool(row["state"]),
+        **{name: row[name] for name in ("doc_id", "title", "url", "date", "source", "tokens")},
+    )  # fmt: skip
+
+
+def _short(name: str) -> str:
+    """The name of a database, without its address, user and password."""
+    return name.rstrip("/").rpartition("/")[2] or name
+
+
+def _listed(row: StoredDocument) -> DocumentRow:
+    return DocumentRow(
+        cluster_id=str(row.cluster), kept=None, kept_id=None, revoked=bool(row.state),
+        **{name: getattr(row, name) for name in ("doc_id", "title", "url", "date", "source", "tokens")},
     )  # fmt: skip
 
 
 def _document(entry: Entry) -> DocumentRow:
     return DocumentRow(
-        entry.doc_id, str(entry.cluster_id), None, None, None, None, None, None, entry.title, entry.url, entry.date,
-        entry.source, None, entry.tokens, None, entry.state == "revoked",
+        cluster_id=str(entry.cluster_id), kept=None, kept_id=None, revoked=entry.state == "revoked",
+        **{name: getattr(entry, name) for name in ("doc_id", "title", "url", "date", "source", "tokens")},
     )  # fmt: skip

@@ -8,7 +8,10 @@ them are removed. Each round decides the documents whose partners are all decide
 With `pairs="all"` every verified pair is stored, and the outcome is exact: what this run's candidates give at the other
 threshold. By default a run stores for each removed document the kept ones it resembles most (`evidence`). At a higher
 threshold some removed documents would be kept, and their pairs with others were never compared: the outcome is then an
-estimate.
+estimate. Then all stored pairs lead from a removed document to a kept one, so that one pass over the best score of each
+removed document gives every threshold.
+
+Below the run's own threshold nothing was verified; near misses give an estimate (`near_pairs`).
 """
 
 from __future__ import annotations
@@ -21,9 +24,10 @@ import numpy as np
 
 from roughly.engines.local.run_browser import Graph
 from roughly.errors import SettingsError
+from roughly.service.collection.near_pairs import Range, lowest_estimated, more_removed, near_ranges
 from roughly.service.collection.run_collection import RunCollection
 
-POINTS = 20
+POINTS, POINTS_BELOW = 20, 8
 _CACHED = 200  # outcomes
 
 
@@ -52,18 +56,24 @@ class Replay:
             )
         self.run, self.lowest = run, run.threshold
         self.exact = run.run_json["settings"].get("pairs") == "all"
+        self._has_links = self.exact or run.run_json["settings"].get("cluster") == "components"
         self._counts = run.run_json["counts"]
+        self._best: np.ndarray[Any, np.dtype[np.float64]] | None = None
         self._graph: Graph | None = None
+        self._ranges: list[Range] | None = None
+        self._looked_for: bool | None = None
         self._outcomes: dict[float, ReplayOutcome] = {}
         self._lock = threading.Lock()
 
     def at(self, threshold: float) -> ReplayOutcome:
-        """The outcome at a threshold from the run's own to 1; nothing is known below it."""
-        if not self.lowest <= threshold <= 1:
+        """The outcome at a threshold; below the run's own it is an estimate from near misses, if there are some."""
+        if threshold < self.lowest and self.ranges is None:
             raise SettingsError(
                 f"t must be from {self.lowest:g}, the threshold of the run, to 1, not {threshold:g}; pairs below it "
-                "were not looked for: run dedupe again with a lower one"
+                "were not looked for: draw pairs on the page /judge for an estimate, or run dedupe with a lower one"
             )
+        if not self.floor <= threshold <= 1:
+            raise SettingsError(f"t must be from {self.floor:g} to 1, not {threshold:g}")
         with self._lock:
             if threshold not in self._outcomes:
                 if len(self._outcomes) >= _CACHED:
@@ -71,15 +81,35 @@ class Replay:
                 self._outcomes[threshold] = self._decide(threshold)
             return self._outcomes[threshold]
 
+    @property
+    def ranges(self) -> list[Range] | None:
+        """The near misses; looked for until there are some, since pairs may be drawn for judging meanwhile."""
+        if self._ranges is None and self._looked_for != self.run.run.verdicts.exists():
+            self._looked_for = self.run.run.verdicts.exists()
+            self._ranges = near_ranges(self.run)
+        return self._ranges
+
+    @property
+    def floor(self) -> float:
+        """The lowest threshold that can be tried."""
+        return self.lowest if self.ranges is None else lowest_estimated(self.lowest)
+
     def curve(self) -> list[ReplayOutcome]:
-        """The outcome at some twenty thresholds from the run's own to 1."""
-        steps = np.linspace(self.lowest, 1.0, POINTS + 1)
+        """The outcome at some twenty thresholds from the run's own to 1, and at some below it if these are known."""
+        steps = np.linspace(self.lowest, 1.0, POINTS + 1).tolist()
+        if self.floor < self.lowest:
+            steps = [*np.linspace(self.floor, self.lowest, POINTS_BELOW + 1).tolist()[:-1], *steps]
         return [self.at(round(float(step), 4)) for step in steps]
 
     def _decide(self, threshold: float) -> ReplayOutcome:
         if threshold == self.lowest:
             counts = self._counts
             return ReplayOutcome(threshold, counts["kept"], counts["removed"], counts["removed_bytes"], True)
+        if threshold < self.lowest:
+            more = min(self._counts["kept"], round(more_removed(self.ranges or (), threshold)))
+            return ReplayOutcome(threshold, self._counts["kept"] - more, self._counts["removed"] + more, None, False)
+        if not self._has_links:
+            return self._by_best_scores(threshold)
         if self._graph is None:
             self._graph = self.run.tables.graph(self.run.measure)
         graph = self._graph
@@ -88,6 +118,18 @@ class Replay:
         alone = self._counts["documents"] - graph.documents
         saved = graph.all_bytes - int(graph.bytes[is_kept].sum()) if self.run.tables.has_known else None
         return ReplayOutcome(threshold, alone + kept, graph.documents - kept, saved, self.exact)
+
+    def _by_best_scores(self, threshold: float) -> ReplayOutcome:
+        """Without pairs among removed documents, one is removed if its best score reaches the threshold."""
+        if self._best is None:
+            self._best = self.run.tables.best_scores(self.run.measure)
+            self._saved = np.concatenate(([0.0], np.cumsum(self._best[:, 1])))
+        counts, reach = self._counts, int(np.searchsorted(-self._best[:, 0], -threshold, side="right"))
+        back = len(self._best) - reach
+        saved = (
+            counts["removed_bytes"] - int(self._saved[-1] - self._saved[reach]) if self.run.tables.has_known else None
+        )
+        return ReplayOutcome(threshold, counts["kept"] + back, counts["removed"] - back, saved, False)
 
 
 def decide(graph: Graph, threshold: float) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import Literal
 
 from fastapi import Request
 
-from roughly.errors import InputMissing, SettingsError
+from roughly.errors import InputMissing, RoughlyError, SettingsError
 from roughly.service.collection.collection_types import Collection
 from roughly.service.collection.index_collection import IndexCollection
 from roughly.service.collection.replay import Replay
@@ -56,6 +57,12 @@ class ServedCollections:
             if self._replay is None:
                 self._replay = Replay(self.require_run())
             return self._replay
+
+    def prepare(self) -> None:
+        """Make later pages of a run fast; called in the background."""
+        with suppress(RoughlyError):
+            if (run := self.run) is not None:
+                run.prepare()
 
     def close(self) -> None:
         """Close what was opened; the served data belongs to the caller."""

@@ -4,7 +4,7 @@
 |---|---|---|
 | `large` | 1,000 documents, or 50 and a hundredth of all | often a template, an error page, a notice |
 | `loose` | lowest resemblance 0.15 below the mean, or below the threshold | a member that hardly belongs |
-| `chained` | more than one kept document | held together by links, not by similarity to one document |
+| `chained` | more than one kept document | connected by links, not by similarity to one document |
 | `sparse` | fewer than 0.3 of the possible pairs verified, if all were looked for | a chain or a star, not a clique |
 | `sources` | five sources or more | syndication, or a phrase that everyone uses |
 """
@@ -68,12 +68,12 @@ class WarningRules:
             text = f"Loose: the lowest resemblance is {score(low, 2)}, the mean {score(mean, 2)}."
             found.append(ClusterWarning("loose", text, mean - low))
         elif low is not None and self.threshold is not None and low < self.threshold:
-            text = f"Loose: the lowest resemblance, {score(low, 2)}, lies below the threshold {plain(self.threshold)}."
+            text = f"Loose: the lowest resemblance, {score(low, 2)}, is below the threshold {plain(self.threshold)}."
             found.append(ClusterWarning("loose", text, low))
         if kept is not None and kept > 1:
             text = (
                 f"Chained: {count(kept)} of its documents are kept, because they do not resemble each other enough; "
-                "links through others hold the cluster together."
+                "links through others connect the cluster."
             )
             found.append(ClusterWarning("chained", text, kept / size))
         pairs, possible = row["pairs"], size * (size - 1) / 2

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData, UploadFile
 
@@ -20,11 +21,14 @@ from roughly.errors import InputError, InputMissing, RoughlyError
 from roughly.index import Index
 from roughly.index.sweeps.copies import copies
 from roughly.report.visible import label
+from roughly.service.error_responses import without_address
+from roughly.service.explorer.containing import containing
 from roughly.service.explorer.highlights import highlight_passages
 from roughly.service.explorer.links import require_index, stored_url
 from roughly.service.explorer.rendering import show
 from roughly.service.limits import check_texts
-from roughly.verify.passages import shared_passages
+from roughly.verify.passages import agreeing_pieces, passages_of_readings
+from roughly.verify.tokenised import Reading
 
 router = APIRouter(include_in_schema=False)
 SHORT = 1_500  # characters of a text that may be in an address
@@ -33,7 +37,7 @@ DOCUMENTS = 50  # per file
 _COMPARED = 10  # results that are shown with their passages
 _WINDOW = 200_000  # characters of a text in which passages are searched for
 _ENDINGS = (".txt", ".text", ".md", ".html", ".htm", ".xhtml", ".eml", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-"""Files that may be uploaded: uncompressed ones, so that their size is known."""
+"""Files that may be uploaded, uncompressed: whatever their names, the size of compressed ones is not known."""
 
 
 async def _form(request: Request) -> AsyncIterator[FormData]:
@@ -51,16 +55,18 @@ def ask(request: Request) -> Response:
 
 @router.post("/ask")
 @router.post("/ask.json")
-def post(request: Request, form: Annotated[FormData, Depends(_form)]) -> Response:
+async def post(request: Request, form: Annotated[FormData, Depends(_form)]) -> Response:
     """Query with the text, id, url or file of the form."""
     file = form.get("file")
     if isinstance(file, UploadFile) and file.filename:
-        return _results(request, {"file": label(file.filename, 80)}, _read_file(request, file))
+        documents = await run_in_threadpool(_read_file, request, file)
+        await request.app.state.markup_trial.check(documents)
+        return await run_in_threadpool(_results, request, {"file": label(file.filename, 80)}, documents)
     given = {name: str(form.get(name) or "") for name in ("text", "id", "url")}
     short = len(given["text"]) <= SHORT and len(given["id"]) + len(given["url"]) <= SHORT
     if short and any(given.values()) and not request.scope["path"].endswith(".json"):
         return RedirectResponse("/ask?" + urlencode({name: value for name, value in given.items() if value}), 303)
-    return _results(request, given)
+    return await run_in_threadpool(_results, request, given)
 
 
 def _results(request: Request, given: dict[str, str], documents: list[dict[str, Any]] | None = None) -> Response:
@@ -77,7 +83,7 @@ def _results(request: Request, given: dict[str, str], documents: list[dict[str, 
             values["several"] = _best_matches(index, documents)
     except RoughlyError as problem:
         status = 404 if isinstance(problem, InputMissing) else 422
-        values["trouble"], _, values["remedy"] = str(problem).partition("; ")
+        values["trouble"], _, values["remedy"] = without_address(str(problem)).partition("; ")
     page_only = {"stored_url": stored_url, "endings": _ENDINGS, "complete": values.pop("complete", True)}
     return show(request, "ask.html", values, status, page_only=page_only)
 
@@ -112,19 +118,28 @@ def _similar(index: Index, document: dict[str, Any]) -> dict[str, Any]:
     found += [{"is": "part", "estimated": others.estimated, **copy.to_dict()} for copy in others.found
               if copy.doc_id not in known][:RESULTS]  # fmt: skip
     text = document["text"]
+    complete = others.complete
+    if not complete:
+        known |= {one["doc_id"] for one in found}
+        by_words = containing(index, text, known)
+        complete = by_words is not None
+        found += [{"is": "part", "estimated": False, **copy.to_dict()} for copy in by_words or ()]
     places: list[tuple[int, int]] = []
     for place, one in enumerate(found):
         one["passages"], one["marks"] = [], []
         stored = index.text(one["doc_id"]) if place < _COMPARED else None
         if stored is None or one["resemblance"] == 1:  # all words are the same: there is nothing to highlight
             continue
-        passages = shared_passages(text[:_WINDOW], stored[:_WINDOW], index.settings.shingle_size)
+        size = index.settings.shingle_size
+        left, right = Reading(text[:_WINDOW], "left"), Reading(stored[:_WINDOW], "right")
+        passages = passages_of_readings(left, right, size)
+        pieces = [piece for some in agreeing_pieces(passages, left, right, size) for piece in some]
         one["passages"] = [[p.left_start, p.left_end, p.right_start, p.right_end, p.words] for p in passages[:100]]
-        one["marks"] = highlight_passages(stored, [(p.right_start, p.right_end) for p in passages])
-        places += [(p.left_start, p.left_end) for p in passages]
+        one["marks"] = highlight_passages(stored, [(p.right_start, p.right_end) for p in pieces])
+        places += [(p.left_start, p.left_end) for p in pieces]
     wanted = {"doc_id": own, "title": document.get("title"), "characters": len(text)}
     wanted["marks"] = highlight_passages(text, places) if places else []
-    return {"asked": wanted, "found": found, "complete": others.complete}
+    return {"asked": wanted, "found": found, "complete": complete}
 
 
 def _best_matches(index: Index, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -140,16 +155,20 @@ def _best_matches(index: Index, documents: list[dict[str, Any]]) -> list[dict[st
 def _read_file(request: Request, file: UploadFile) -> list[dict[str, Any]]:
     """The documents of an uploaded file."""
     from roughly.sources import ReadOptions, open_parts
+    from roughly.sources.streams import compression_of
 
     name = PurePosixPath((file.filename or "").replace("\\", "/")).name
     ending = PurePosixPath(name.lower()).suffix
     if ending not in _ENDINGS:
         raise InputError(f"a file whose name ends in {label(ending or name, 20)} is not read here; "
                          f"upload one that ends in {', '.join(_ENDINGS)}, or paste the text")  # fmt: skip
+    content = file.file.read()
+    if compression := compression_of(content[:4]):
+        raise InputError(f"{label(name, 60)} is compressed with {compression}; upload it uncompressed")
     documents: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="roughly-ask-") as folder:
         path = Path(folder) / f"file{ending}"
-        path.write_bytes(file.file.read())
+        path.write_bytes(content)
         spool = Path(folder) / "spool"
         spool.mkdir()
         for part in open_parts([str(path)], ReadOptions(markup=require_index(request).settings.markup), spool):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -13,9 +14,11 @@ from roughly.report.visible import label
 from roughly.service.collection.collection_types import Collection, DocumentRow, DocumentText
 from roughly.service.collection.served_collections import collection_of
 from roughly.service.explorer.cluster_similarity import MOST, ClusterSimilarity, measure
+from roughly.service.explorer.decided_marks import decisions_by_id, may_decide
 from roughly.service.explorer.drawings import Node, draw_cluster
 from roughly.service.explorer.links import to
 from roughly.service.explorer.paging import page_number, pages
+from roughly.service.explorer.readable_text import readable
 from roughly.service.explorer.rendering import show
 
 router = APIRouter(include_in_schema=False)
@@ -38,6 +41,7 @@ def cluster_page(request: Request, cluster_id: str, twin: bool) -> Response:
     found = collection.cluster(cluster_id, first_number - 1, PER_PAGE)
     if found is None:
         raise InputMissing(f"the {collection.kind} has no cluster {label(cluster_id)}; the list shows all clusters")
+    row = replace(found.row, empty=found.row.empty or all(member.tokens == 0 for member in found.members))
     ids = [member.doc_id for member in found.members]
     texts = collection.texts(ids)
     similarity = measure(ids[:MOST], texts, found.edges, collection.shingle_size)
@@ -46,7 +50,7 @@ def cluster_page(request: Request, cluster_id: str, twin: bool) -> Response:
     reach, pairs = similarity.reach(collection.threshold)
     values = {
         "in": collection.kind,
-        "cluster": found.row.to_dict(),
+        "cluster": row.to_dict(),
         "warnings": [one.to_dict() for one in warnings],
         "page": page,
         "pages": pages(found.row.size, PER_PAGE),
@@ -62,13 +66,16 @@ def cluster_page(request: Request, cluster_id: str, twin: bool) -> Response:
     first = found.row.first_id
     first_text = texts.get(first) or collection.texts([first])[first]
     page_only = {
-        "row": found.row,
+        "row": row,
         "documents": [
             (number, one, (texts[one.doc_id].text or "")[:EXCERPT])
             for number, one in enumerate(found.members, first_number)
         ],
-        "picture": _picture(request, collection, found.members, similarity, first_number),
+        "picture": None if row.empty else _picture(request, collection, found.members, similarity, first_number),
         "first": DocumentText(None if first_text.text is None else first_text.text[:SHOWN], first_text.why),
+        "first_blocks": readable((first_text.text or "")[:SHOWN]),
+        "decided": decisions_by_id(request),
+        "may_decide": may_decide(request),
         "more_of_first": first_text.text is not None and len(first_text.text) > SHOWN,
     }
     return show(request, "cluster.html", values, page_only=page_only, twin=twin)

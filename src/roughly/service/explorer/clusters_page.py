@@ -8,7 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from roughly.errors import SettingsError
-from roughly.service.collection.collection_types import DEEPEST, SORTS, ClusterQuery
+from roughly.service.collection.collection_types import SORTS, ClusterQuery
+from roughly.service.collection.page_limits import DEEPEST
 from roughly.service.collection.served_collections import collection_of
 from roughly.service.explorer.cluster_page import cluster_page
 from roughly.service.explorer.paging import page_number, pages

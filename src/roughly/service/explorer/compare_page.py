@@ -12,6 +12,7 @@ from roughly.report.visible import label
 from roughly.service.collection.collection_types import Collection, DocumentRow, Edge
 from roughly.service.collection.served_collections import collection_of
 from roughly.service.explorer.candidacy import candidacy
+from roughly.service.explorer.decided_marks import decisions_by_id, may_decide
 from roughly.service.explorer.links import to
 from roughly.service.explorer.paging import whole_number
 from roughly.service.explorer.rendering import show
@@ -74,7 +75,7 @@ def compare(request: Request) -> Response:
 
     page_only: dict[str, Any] = {
         "marked": sides, "candidacy": why, "before_href": step(before), "after_href": step(after), "one": one,
-        "other": other,
+        "other": other, "decided": decisions_by_id(request), "may_decide": may_decide(request),
     }  # fmt: skip
     return show(request, "compare.html", values, page_only=page_only)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,18 +19,45 @@ from roughly.report.wording import count, counted, score
 Floats = npt.NDArray[np.float64]
 _STEPS = 120
 _RADIUS = 13.0
+OUTLIERS, OUTLIER_SHARE, OUTLIER_MONTHS = 3, 0.01, 60
+"""Documents, or the share of all, that are outliers if no other date is within these months."""
 
 
-def draw_months(rows: Sequence[tuple[str, int, int]], with_removed: bool) -> Plot:
-    """Documents by month, the removed ones in another colour; by year if there are more than ten years."""
-    if len(rows) > 120:
+@dataclass(frozen=True, slots=True)
+class MonthPlot:
+    """Documents over time, and those whose dates are too far away to be drawn with the others."""
+
+    plot: Plot
+    first: str  # the first and the last month drawn
+    last: str
+    before: int  # documents with dates before that, and after it
+    after: int
+
+
+def draw_months(
+    rows: Sequence[tuple[str, int, int]], with_removed: bool, link: Callable[[str], str] | None = None
+) -> MonthPlot:
+    """Documents by month, the removed ones in another colour; by year if there are more than ten years.
+
+    A few documents with dates more than five years away from all others would stretch the plot: they are only counted.
+    """
+    drawn, before, after = _without_outliers(rows)
+    first, last = drawn[0][0], drawn[-1][0]
+    if len(drawn) > 120 or _month(last) - _month(first) > 120:
         years: dict[str, list[int]] = {}
-        for month, documents, removed in rows:
+        for month, documents, removed in drawn:
             years.setdefault(month[:4], [0, 0])
             years[month[:4]][0] += documents
             years[month[:4]][1] += removed
-        rows = [(year, *values) for year, values in years.items()]  # type: ignore[misc]
-    rows = _fill_gaps(rows)
+        drawn = [(year, *values) for year, values in years.items()]  # type: ignore[misc]
+    filled = _fill_gaps(drawn)
+    plot = _plot_months(filled, with_removed, link)
+    return MonthPlot(plot, first.lstrip("0"), last.lstrip("0"), before, after)
+
+
+def _plot_months(
+    rows: Sequence[tuple[str, int, int]], with_removed: bool, link: Callable[[str], str] | None
+) -> Plot:  # fmt: skip
     highest = max(documents for _, documents, _ in rows)
     description = "; ".join(_month_text(*row, with_removed) for row in rows[-24:])
 
@@ -41,33 +68,52 @@ def draw_months(rows: Sequence[tuple[str, int, int]], with_removed: bool) -> Plo
         parts = [frame.axis_y(y, "documents")]
         for at, (when, documents, removed) in enumerate(rows):
             x = frame.left + at * room
-            for number, class_ in ((documents, "bar kept"), (removed, "bar")):
-                if number:
-                    top = y(number)
-                    parts.append(
-                        element(
-                            "rect",
-                            element("title", _month_text(when, documents, removed, with_removed)),
-                            x=x + 0.5,
-                            y=top,
-                            width=max(0.8, room - 1),
-                            height=frame.y_end - top,
-                            class_=class_,
-                        )
-                    )
+            told = _month_text(when, documents, removed, with_removed)
+            shapes = [
+                element("rect", element("title", told), x=x + 0.5, y=y(number), width=max(0.8, room - 1),
+                        height=frame.y_end - y(number), class_=class_)
+                for number, class_ in ((documents, "bar kept"), (removed, "bar")) if number
+            ]  # fmt: skip
+            parts += [element("a", *shapes, href=link(when), aria_label=told)] if link and shapes else shapes
             if at % every == 0 and x + 30 < frame.x_end:
-                parts.append(text(x + room / 2, frame.y_end + 18, when, "tick middle"))
+                parts.append(text(x + room / 2, frame.y_end + 18, when.lstrip("0"), "tick middle"))
         parts.append(line(frame.left, frame.y_end, frame.x_end, frame.y_end, "axis"))
         title = "Documents by date" + (", and how many of them are removed" if with_removed else "")
-        return frame.document(name, title, description, *parts)
+        return frame.document(name, title, description, *parts, role="group" if link else "img")
 
     columns = ("when", "documents", "removed") if with_removed else ("when", "documents")
-    listed = tuple((name, count(n), count(removed))[: len(columns)] for name, n, removed in rows)
+    listed = tuple((name.lstrip("0"), count(n), count(removed))[: len(columns)] for name, n, removed in rows)
     return Plot(draw(WIDE, "time-wide"), draw(NARROW, "time-narrow"), columns, listed)
 
 
 def _month_text(when: str, documents: int, removed: int, with_removed: bool) -> str:
-    return f"{when}: {counted(documents, 'document')}" + (f", {count(removed)} removed" if with_removed else "")
+    told = f"{when.lstrip('0')}: {counted(documents, 'document')}"
+    return told + (f", {count(removed)} removed" if with_removed else "")
+
+
+def _month(name: str) -> int:
+    """A month, or the first month of a year, as a number."""
+    return int(name[:4]) * 12 + int(name[5:7] or 1) - 1
+
+
+def _without_outliers(rows: Sequence[tuple[str, int, int]]) -> tuple[list[tuple[str, int, int]], int, int]:
+    """(the rows to draw, documents before them, documents after them)."""
+    drawn, before, after = list(rows), 0, 0
+    allowed = max(OUTLIERS, OUTLIER_SHARE * sum(documents for _, documents, _ in rows))
+    for ends in ("before", "after"):
+        if ends == "after":
+            drawn.reverse()
+        documents = cut = found = 0
+        for at in range(len(drawn) - 1):
+            documents += drawn[at][1]
+            if documents > allowed:
+                break
+            if abs(_month(drawn[at + 1][0]) - _month(drawn[at][0])) > OUTLIER_MONTHS:
+                cut, found = at + 1, documents
+        drawn = drawn[cut:]
+        before, after = (found, 0) if ends == "before" else (before, found)
+    drawn.reverse()
+    return drawn, before, after
 
 
 def _fill_gaps(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
@@ -76,8 +122,7 @@ def _fill_gaps(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int
     if all(len(name) == 4 for name in known):
         names = [f"{year:04}" for year in range(int(min(known)), int(max(known)) + 1)]
     else:
-        first, last = (int(name[:4]) * 12 + int(name[5:7]) - 1 for name in (min(known), max(known)))
-        names = [f"{n // 12:04}-{n % 12 + 1:02}" for n in range(first, last + 1)]
+        names = [f"{n // 12:04}-{n % 12 + 1:02}" for n in range(_month(min(known)), _month(max(known)) + 1)]
     return [known.get(name, (name, 0, 0)) for name in names[-1200:]]
 
 

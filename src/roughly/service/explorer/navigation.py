@@ -8,6 +8,8 @@ from typing import Literal
 from fastapi import Request
 
 from roughly.errors import RoughlyError
+from roughly.service.collection.collection_types import CollectionFacts
+from roughly.service.collection.served_collections import collections_of
 from roughly.service.served_data import ServedData
 
 Shown = Literal["run", "index"]
@@ -30,10 +32,11 @@ class Navigation:
     search: bool  # there is an index to search in
     both: bool  # a run and an index are served
     shown: Shown | None  # which of the two this page shows; None if it can show only one
+    facts: CollectionFacts | None  # about the run or index that this page shows
 
 
-_RUN = (("/threshold", "Threshold"), ("/judge", "Judge"))
-_EITHER = (("/", "Overview"), ("/clusters", "Clusters"))
+_RUN = (("/threshold", "Threshold"), ("/judge", "Judge"), ("/decisions", "Decisions"))
+_EITHER = (("/", "Overview"), ("/clusters", "Clusters"), ("/documents", "Documents"))
 _INDEX = (("/search", "Search"), ("/ask", "Ask"), ("/copies", "Copies"))
 _SWEPT = (("/lost", "Lost"), ("/changes", "Changes"))
 _SWITCHABLE = ("/", "/clusters", "/documents", "/compare")
@@ -50,7 +53,18 @@ def navigation(request: Request) -> Navigation:
     entries = tuple(NavigationEntry(address, name, _is_at(path, address)) for address, name in pages)
     both = served.run is not None and served.index is not None
     switched = both and any(_is_at(path, address) for address in _SWITCHABLE)
-    return Navigation(entries, served.index is not None, both, shown_by(request) if switched else None)
+    return Navigation(
+        entries, served.index is not None, both, shown_by(request) if switched else None, _facts(request, path)
+    )
+
+
+def _facts(request: Request, path: str) -> CollectionFacts | None:
+    """What the page is about; None if that cannot be read, which the page itself says."""
+    about_index = any(_is_at(path, address) for address, _ in (*_INDEX, *_SWEPT))
+    try:
+        return collections_of(request).choose("index" if about_index else shown_by(request)).facts()
+    except (RoughlyError, OSError):
+        return None
 
 
 def shown_by(request: Request) -> Shown:

@@ -9,16 +9,19 @@ from fastapi.responses import Response
 
 from roughly.report.data import RunData
 from roughly.report.headline import build_overview
-from roughly.report.plots import plot_cluster_sizes, plot_resemblances
+from roughly.report.plots import Bar, plot_cluster_sizes, plot_resemblances
 from roughly.report.wording import NBSP, count, counted, share, size
 from roughly.service.collection.collection_types import Collection, CollectionStatistics
 from roughly.service.collection.run_collection import RunCollection
 from roughly.service.collection.served_collections import collection_of
-from roughly.service.explorer.drawings import draw_months
-from roughly.service.explorer.rendering import show
+from roughly.service.explorer.drawings import MonthPlot, draw_months
+from roughly.service.explorer.links import to
+from roughly.service.explorer.rendering import fragment, show
 
 router = APIRouter(include_in_schema=False)
 SOURCES = 20
+LATER = 200_000
+"""In a larger collection, documents over time are loaded after the page."""
 
 
 @router.get("/")
@@ -27,6 +30,8 @@ def overview(request: Request) -> Response:
     """A run or an index as a whole."""
     collection = collection_of(request)
     statistics = collection.statistics()
+    is_large = statistics.counts["documents"] > LATER and not request.query_params.get("time")
+    later = is_large and not request.scope["path"].endswith(".json")
     values = {
         "in": collection.kind,
         "name": collection.name,
@@ -37,22 +42,50 @@ def overview(request: Request) -> Response:
         "resemblance": {"edges": list(statistics.resemblance[0]), "documents": list(statistics.resemblance[1])},
         "kinds": [list(row) for row in statistics.kinds],
         "sources": [list(row) for row in statistics.by_source],
-        "months": [list(row) for row in statistics.months],
+        "months": None if later else [list(row) for row in collection.months()],
         "suspicious": statistics.suspicious,
     }
-    return show(request, "overview.html", values, page_only=_page_only(collection, statistics))
+    return show(
+        request,
+        "overview.html",
+        values,
+        page_only=_page_only(request, collection, statistics)
+        | {"later": later, "time": None if later else _time(request, collection)},
+    )
 
 
-def _page_only(collection: Collection, statistics: CollectionStatistics) -> dict[str, Any]:
+@router.get("/overview/time")
+def over_time(request: Request) -> Response:
+    """The plot of documents over time alone: reading the dates of millions of documents takes a moment."""
+    collection = collection_of(request)
+    return fragment(request, "over_time.html", {"time": _time(request, collection), "in": collection.kind})
+
+
+def _time(request: Request, collection: Collection) -> MonthPlot | None:
+    months = collection.months()
+
+    def link(when: str) -> str:
+        return to(request, "/documents", since=when, until=when)
+
+    return draw_months(months, collection.kind == "run", link) if len(months) > 1 else None
+
+
+def _page_only(request: Request, collection: Collection, statistics: CollectionStatistics) -> dict[str, Any]:
     from roughly.report.collection_section import kinds as kind_rows
     from roughly.report.collection_section import sources as source_rows
 
     sizes, (edges, numbers) = statistics.cluster_sizes, statistics.resemblance
     threshold = collection.threshold if collection.measure == "resemblance" else None
+
+    def of_size(bar: Bar) -> str:
+        return to(request, "/clusters", least=int(bar.start), most=int(bar.end) - 1)
+
+    def of_score(bar: Bar) -> str:
+        return to(request, "/documents", low=round(bar.start, 4), high=round(bar.end, 4), sort="resemblance")
+
     page_only: dict[str, Any] = {
-        "sizes": plot_cluster_sizes(sizes) if sizes else None,
-        "similarity": plot_resemblances(edges, numbers, threshold) if edges else None,
-        "time": draw_months(statistics.months, collection.kind == "run") if len(statistics.months) > 1 else None,
+        "sizes": plot_cluster_sizes(sizes, of_size) if sizes else None,
+        "similarity": plot_resemblances(edges, numbers, threshold, of_score) if edges else None,
         "kind_rows": [],
         "source_rows": [],
         "overview": None,
@@ -60,11 +93,27 @@ def _page_only(collection: Collection, statistics: CollectionStatistics) -> dict
     if isinstance(collection, RunCollection):
         data = RunData(run=collection.run_json, kinds=statistics.kinds, by_source=statistics.by_source)
         overview = build_overview(collection.run_json)
+        page_only["links"] = _links(request, statistics)
         return page_only | {"kind_rows": kind_rows(data), "source_rows": source_rows(data), "overview": overview}
     page_only["headline"], page_only["figures"] = _index_headline(statistics.counts)
     most = max((row[1] for row in statistics.by_source), default=1)
     page_only["index_sources"] = [(row[0], row[1], row[2], row[1] / most) for row in statistics.by_source[:SOURCES]]
     return page_only
+
+
+def _links(request: Request, statistics: CollectionStatistics) -> dict[str, Any]:
+    """Where the rows of the tables and the figures lead, in the order in which they are shown."""
+    kinds = [kind for kind, n in sorted(statistics.kinds, key=lambda row: (-row[1], row[0] or "")) if n]
+    sources = [row[0] for row in sorted(statistics.by_source, key=lambda row: (-row[2], -row[1], row[0] or ""))]
+    return {
+        "kinds": [None if kind is None else to(request, "/documents", kind=kind) for kind in kinds],
+        "sources": [None if name is None else to(request, "/documents", source=name) for name in sources[:SOURCES]]
+        + [None],
+        "figures": {
+            "documents in": to(request, "/documents"), "kept": to(request, "/documents", kept="yes"),
+            "removed": to(request, "/documents", kept="no"), "clusters": to(request, "/clusters"),
+        },
+    }  # fmt: skip
 
 
 def _index_headline(counts: dict[str, int]) -> tuple[str, list[tuple[str, str, str, str]]]:

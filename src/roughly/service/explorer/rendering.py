@@ -11,11 +11,14 @@ Every template has these names, beside the values of its page:
 | `navigation(request)` | the pages that can be shown, see `navigation.py` |
 | `csrf_field(request)` | the hidden field that every form with `method="post"` needs |
 | filters `label`, `excerpt`, `flow`, `reveal` | foreign text made fit to be shown (`report/visible.py`) |
+| filter `broken` | the same for text that has passed `flow`: paragraphs begin on a new line |
+| filter `coded` | a message of ours: what is in backticks as code |
 | filters `count`, `counted`, `share`, `size`, `duration`, `score`, `plain` | figures in words (`report/wording.py`) |
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +35,8 @@ from roughly.service.explorer.navigation import navigation
 from roughly.service.security import FIELD
 
 STATIC = Path(__file__).parent / "static"
+_PARAGRAPH = re.compile(" ?¶ ?")
+_CODE = re.compile(r"`([^`\n]+)`")
 _PATH_CHARACTERS = "/%:@!$&'()*+,;=~"
 
 
@@ -44,7 +49,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {name: getattr(visible, name) for name in ("label", "excerpt", "flow", "reveal")}
+    made.filters |= {name: getattr(visible, name) for name in ("label", "reveal")}
+    made.filters |= {"excerpt": excerpt, "flow": flow, "broken": broken, "coded": coded}
     numbers = ("count", "counted", "share", "size", "duration", "score", "plain")
     made.filters |= {name: getattr(wording, name) for name in numbers}
     made.globals |= {
@@ -56,6 +62,27 @@ def _environment() -> Environment:
     }
     made.globals["m"] = made.get_template("macros.html").module
     return made
+
+
+def excerpt(text: str, limit: int) -> str:
+    """The beginning of a text on one line."""
+    return visible.excerpt(text, limit).replace(" ¶ ", " ")
+
+
+def flow(text: str) -> Markup:
+    """A text with a line break between its paragraphs, all other white space as one space."""
+    return broken(visible.flow(text))
+
+
+def broken(text: str) -> Markup:
+    """Text that has passed `visible.flow`, with line breaks instead of its signs for paragraphs."""
+    return Markup("<br>").join(_PARAGRAPH.split(text))
+
+
+def coded(message: str) -> Markup:
+    """A message of ours, with code where it has backticks."""
+    pieces = _CODE.split(visible.flow(message).replace(" ¶ ", " "))
+    return Markup("").join(Markup("<code>{}</code>").format(one) if at % 2 else one for at, one in enumerate(pieces))
 
 
 def csrf_field(request: Request) -> Markup:

@@ -13,13 +13,16 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from roughly.errors import SettingsError
+from roughly.errors import InputError, SettingsError
 from roughly.index import Index
+from roughly.index.document_list import named_like
 from roughly.index.search.hits import Hits
 from roughly.index.search.search_words import Query
+from roughly.index.storage.document_rows import DocumentRow
 from roughly.results import group_results
 from roughly.results.group import SHOW
 from roughly.service.collection.served_collections import collections_of
+from roughly.service.error_responses import without_address
 from roughly.service.explorer.highlights import found_words
 from roughly.service.explorer.links import require_index, stored_url
 from roughly.service.explorer.paging import page_number, pages
@@ -28,6 +31,7 @@ from roughly.service.explorer.rendering import show
 router = APIRouter(include_in_schema=False)
 PER_PAGE = 20
 GROUPED = 500
+NAMED = 5  # documents found by their ids
 _DEEPEST = 500  # pages
 _WORDS = {"rank": "the best", "newest": "the newest", "oldest": "the oldest", "longest": "the longest"}
 
@@ -56,7 +60,7 @@ def search(request: Request) -> Response:
                 listed = enumerate(hits.hits, hits.offset + 1)
                 groups = [{"shown": {"rank": n, **hit.to_dict()}, "duplicates": []} for n, hit in listed]
         except SettingsError as problem:
-            error = "; ".join(problem.problems)
+            error = without_address("; ".join(problem.problems))
     seconds = time.perf_counter() - start
     _excerpts(request, groups, Query.parse(q))
     values = {
@@ -70,6 +74,7 @@ def search(request: Request) -> Response:
         "pages": min(_DEEPEST, pages(total_groups if grouped else hits.total, PER_PAGE)),
         "scores": scores,
         "groups": groups,
+        "named": [_named(row) for row in named_like(index, q.strip(), NAMED)] if page == 1 else [],
         "trouble": error,
     }
     page_only = {
@@ -81,12 +86,25 @@ def search(request: Request) -> Response:
     return show(request, "search.html", values, page_only=page_only)
 
 
+def _named(row: DocumentRow) -> dict[str, Any]:
+    """A document whose id begins with the words that are searched for."""
+    return {name: getattr(row, name) for name in ("doc_id", "title", "url", "date", "source", "tokens")}
+
+
 def _grouped(index: Index, q: str, rule: str) -> tuple[Hits, list[dict[str, Any]], str]:
     hits = index.search(q, limit=GROUPED)
-    if not hits.hits:
+    there = hits.hits
+    while there:
+        try:
+            found = group_results([{"doc_id": hit.doc_id} for hit in there], index=index, show=rule)
+            break
+        except InputError:  # a hit may have been deleted since the search
+            before, there = there, tuple(hit for hit in there if index.get(hit.doc_id) is not None)
+            if len(there) == len(before):
+                raise
+    else:
         return hits, [], "none"
-    clusters = {hit.doc_id: hit.cluster_id for hit in hits.hits}
-    found = group_results([{"doc_id": hit.doc_id} for hit in hits.hits], index=index, show=rule)
+    clusters = {hit.doc_id: hit.cluster_id for hit in there}
     groups = found.to_dict()["groups"]
     for group in groups:
         for one in (group["shown"], *group["duplicates"]):

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from roughly.report.window import cut_pair
 from roughly.verify.diff import Stretch, stretches
-from roughly.verify.passages import Passage, passages_of_readings
+from roughly.verify.passages import Passage, agreeing_pieces, passages_of_readings
 from roughly.verify.tokenised import Reading
 
 WINDOW = 24_000
@@ -69,9 +69,11 @@ def mark_pair(
     if left_more or right_more:
         found = _without_loose_end(found)
     if view == "passages":
+        pieces = enumerate(agreeing_pieces(passages, one, other, shingle_size), 1)
+        numbered = [(number, piece) for number, some in pieces for piece in some]
         sides = (
-            _passages(one.text, [(p.left_start, p.left_end, n) for n, p in enumerate(passages, 1)]),
-            _passages(other.text, [(p.right_start, p.right_end, n) for n, p in enumerate(passages, 1)]),
+            _passages(one.text, [(p.left_start, p.left_end, n) for n, p in numbered]),
+            _passages(other.text, [(p.right_start, p.right_end, n) for n, p in numbered]),
         )
     else:
         moved = _moved(passages, found)
@@ -171,8 +173,9 @@ def _split(text: str, start: int, end: int, elsewhere: Moved) -> list[TextMark]:
 
 
 def _passages(text: str, ranges: list[tuple[int, int, int]]) -> list[TextMark]:
-    """A text with its shared passages; if two overlap, the first has the words."""
-    marks = []
+    """A text with its shared passages; if two overlap, the first has the words. The first piece has the number."""
+    marks: list[TextMark] = []
+    numbered: set[int] = set()
     at = 0
     for start, end, number in sorted(ranges):
         start = max(start, at)
@@ -180,7 +183,8 @@ def _passages(text: str, ranges: list[tuple[int, int, int]]) -> list[TextMark]:
             continue
         if start > at:
             marks.append(TextMark("plain", text[at:start]))
-        marks.append(TextMark("passage", text[start:end], number))
+        marks.append(TextMark("passage", text[start:end], None if number in numbered else number))
+        numbered.add(number)
         at = end
     if at < len(text):
         marks.append(TextMark("plain", text[at:]))

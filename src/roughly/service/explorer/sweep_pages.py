@@ -17,6 +17,7 @@ from roughly.index.sweeps.copies import copies as find_copies
 from roughly.index.sweeps.lost import lost as find_lost
 from roughly.index.sweeps.sweep import Sweep, page_id, sweeps_of
 from roughly.report.change_plot import KINDS, NAMES, plot_changes
+from roughly.service.error_responses import without_address
 from roughly.service.explorer.links import require_index, stored_url
 from roughly.service.explorer.rendering import show
 
@@ -41,7 +42,7 @@ def lost(request: Request) -> Response:
             values["lost"] = find_lost(index, url).to_dict()
         except InputMissing as problem:
             status = 404
-            values["trouble"], _, values["remedy"] = str(problem).partition("; ")
+            values["trouble"], _, values["remedy"] = without_address(str(problem)).partition("; ")
     values["sweeps"] = [sweep.to_dict() for sweep in sweeps]
     return show(request, "lost.html", values, status, page_only={"stored_url": stored_url, "page_id": page_id})
 
@@ -60,7 +61,7 @@ def copies(request: Request) -> Response:
             values["copies"] = find_copies(index, name, minimum=minimum, limit=COPIES).to_dict()
         except InputMissing as problem:
             status = 404
-            values["trouble"], _, values["remedy"] = str(problem).partition("; ")
+            values["trouble"], _, values["remedy"] = without_address(str(problem)).partition("; ")
     return show(request, "copies.html", values, status, page_only={"stored_url": stored_url, "most": COPIES})
 
 

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from roughly.errors import InputMissing, SettingsError
+from roughly.job.settings_file import settings_text
 from roughly.report.data import PairSample
 from roughly.report.marks import mark_differences
 from roughly.report.write import read_report
@@ -41,6 +42,7 @@ def threshold(request: Request) -> Response:
         "in": "run",
         "measure": run.measure,
         "threshold": replay.lowest,
+        "floor": replay.floor,
         "t": threshold,
         "outcome": outcome.to_dict(),
         "own": own.to_dict(),
@@ -56,6 +58,20 @@ def threshold(request: Request) -> Response:
     return show(request, "threshold.html", values, page_only=page_only)
 
 
+@router.get("/threshold/settings.toml")
+def settings(request: Request) -> Response:
+    """The settings of the run with another threshold, for `roughly dedupe --settings`."""
+    collections = collections_of(request)
+    run, replay = collections.require_run(), collections.replay()
+    threshold = replay.at(_parse_threshold(request, replay.lowest)).threshold
+    given = run.run_json["settings"]
+    values = {**given, **given.get("options", {}), "threshold": threshold}
+    plain = {name: value for name, value in values.items() if name != "options" and value is not None}
+    text = settings_text(plain, f"The settings of the run {run.name}, with the threshold {threshold:g}.")
+    headers = {"Content-Disposition": 'attachment; filename="settings.toml"'}
+    return Response(text, headers=headers, media_type="application/toml")
+
+
 @router.get("/threshold/examples")
 def examples(request: Request) -> Response:
     """The pairs around a threshold, for the page that shows its figures."""
@@ -68,9 +84,9 @@ def examples(request: Request) -> Response:
 
 def _pairs(run: RunCollection, lowest: float, threshold: float) -> dict[str, list[PairSample]]:
     return {
-        "apart": _examples(run, lowest, threshold, falling=True),
-        "still": _examples(run, threshold, math.inf, falling=False),
-        "below": _near_misses(run) if threshold == lowest else [],
+        "apart": _examples(run, lowest, threshold, falling=True) if threshold > lowest else [],
+        "still": _examples(run, max(threshold, lowest), math.inf, falling=False),
+        "below": _near_misses(run) if threshold <= lowest else [],
     }
 
 

@@ -3,9 +3,9 @@
 | module | what |
 |---|---|
 | `qrels` | relevance judgments that disagree on duplicates (I-Match 2002, §4.6) |
-| `labels` | training labels that disagree among duplicates |
-| `leaks` | test documents that stand in the training set, whole or in part |
+| `label_conflicts` | training labels that disagree among duplicates |
+| `leaks` | test documents that are in the training set, whole or in part |
 | `findings` | what was found, as CSV, JSON and a summary |
 
-Duplicates are found by the exact join (`lab.truth`), so none at or above the threshold is missed.
+Duplicates are found by the exact join (`tools.truth`), so none at or above the threshold is missed.
 """

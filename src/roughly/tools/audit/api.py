@@ -1,4 +1,4 @@
-"""`roughly.audit_qrels`, `audit_labels` and `audit_leaks`: documents read, joined exactly, and looked at."""
+"""`roughly.audit_qrels`, `audit_labels` and `audit_leaks`: read documents, join them exactly, and report conflicts."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.declarations import gather
-from roughly.errors import InputError
+from roughly.errors import InputError, SettingsError
 from roughly.job.document_texts import texts_of
 from roughly.job.session import check_memory
 from roughly.meter import Listener, Meter
+from roughly.option_types import AuditRequestOptions
+from roughly.python_words import for_python
 from roughly.settings import Resources
 from roughly.sources import open_parts
 from roughly.sources.part import Part
@@ -24,43 +26,76 @@ from roughly.tools.audit import label_conflicts as label_audit
 from roughly.tools.audit import leaks as leak_audit
 from roughly.tools.audit import qrels as qrel_audit
 from roughly.tools.audit.findings import Audit
+from roughly.tools.audit.grouped_pairs import grouped_pairs
 from roughly.tools.audit.request import LEAK_THRESHOLD, AuditRequest
 from roughly.tools.labels import unknown_ids
 from roughly.tools.truth.find import FoundPairs, find_pairs
 from roughly.tools.truth.request import TruthRequest
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+ONE_OF = "give either the documents, which are compared exactly, or a run whose groups are used (--documents or --run)"
 COLUMNED = ("parquet", "jsonl", "csv", "table")
 
 
-def audit_qrels(qrels: str | os.PathLike[str], documents: Paths, **options: Any) -> Audit:
+@for_python
+def audit_qrels(
+    qrels: str | os.PathLike[str],
+    documents: Paths | None = None,
+    *,
+    run: str | os.PathLike[str] | None = None,
+    **options: Unpack[AuditRequestOptions],
+) -> Audit:
     """Relevance judgments that disagree on documents whose resemblance reaches the threshold.
 
-    `options` are those of `AuditRequest`: `threshold`, `shingle_size`, the columns and the format, `threads`, ….
+    `options` are those of `AuditRequest`: `threshold`, `shingle_size`, the columns and the format, `threads`, …. With
+    `run` in the place of `documents`, the output of `roughly.dedupe` with any method or a file of pairs or clusters,
+    documents that it puts together are duplicates.
     """
-    return run_audit_qrels(Path(qrels), documents, gather(AuditRequest, options))
+    if (documents is None) == (run is None):
+        raise SettingsError(ONE_OF)
+    if run is not None:
+        return run_audit_groups(Path(qrels), Path(run), gather(AuditRequest, options))
+    return run_audit_qrels(Path(qrels), documents or (), gather(AuditRequest, options))
 
 
 def run_audit_qrels(qrels: Path, documents: Paths, request: AuditRequest, listener: Listener | None = None) -> Audit:
     """The same with the request as an object."""
-    held = qrel_audit.read_qrels(qrels)
+    judgments = qrel_audit.read_qrels(qrels)
     wanted = _truth("resemblance", request)
     with tempfile.TemporaryDirectory(prefix="roughly-audit-") as folder:
         parts = open_parts(_listed(documents), request.reading, Path(folder))
         found, pairs = _joined(parts, wanted, request.resources, Path(folder), listener)
-    findings = qrel_audit.disagreements(held, pairs)
-    strange = unknown_ids(pc.unique(pa.array(held.documents)), found.ids).to_pylist()
-    if len(strange) == len(set(held.documents)):
-        raise InputError(f"{qrels} judges none of the documents given; their ids do not go together")
+    findings, counts, strange = _judged(qrels, judgments, found.ids, pairs)
+    counts["documents"] = found.counted.documents  # those without words too
+    return Audit("qrels", findings, counts, _parameters(wanted), strange, found.rejects)
+
+
+def run_audit_groups(qrels: Path, run: Path, request: AuditRequest) -> Audit:
+    """Judgments that disagree on documents that a run puts together, whatever its method."""
+    judgments = qrel_audit.read_qrels(qrels)
+    ids, pairs = grouped_pairs(run, pa.array(judgments.documents, pa.string()), request.pairs_limit)
+    findings, counts, strange = _judged(qrels, judgments, ids, pairs)
+    return Audit("qrels", findings, counts, {"run": str(run)}, strange)
+
+
+def _judged(
+    qrels: Path, judgments: qrel_audit.Qrels, ids: pa.Array, pairs: pa.Table
+) -> tuple[pa.Table, dict[str, Any], list[str]]:
+    """The findings, their counts, and the documents that are judged and not there."""
+    findings = qrel_audit.disagreements(judgments, pairs)
+    strange = unknown_ids(pc.unique(pa.array(judgments.documents)), ids).to_pylist()
+    if len(strange) == len(set(judgments.documents)):
+        raise InputError(f"{qrels} judges none of the documents given; their ids do not match")
     counts = {
-        "documents": found.counted.documents, "duplicate_pairs": len(pairs), "judgments": len(held.topics),
-        "topics": len(set(held.topics)), **_kinds(findings, ("differs", "grade", "unjudged")),
+        "documents": len(ids), "duplicate_pairs": len(pairs), "judgments": len(judgments.topics),
+        "topics": len(set(judgments.topics)), **_kinds(findings, ("differs", "grade", "unjudged")),
         "topics_touched": len(pc.unique(findings["topic"])),
     }  # fmt: skip
-    return Audit("qrels", findings, counts, _told(wanted), strange, found.rejects)
+    return findings, counts, strange
 
 
-def audit_labels(documents: Paths, label: str, **options: Any) -> Audit:
+@for_python
+def audit_labels(documents: Paths, label: str, **options: Unpack[AuditRequestOptions]) -> Audit:
     """Documents whose resemblance reaches the threshold and whose labels, in the column `label`, differ.
 
     `options` are those of `AuditRequest`.
@@ -80,7 +115,7 @@ def run_audit_labels(documents: Paths, label: str, request: AuditRequest, listen
                 raise InputError(f"{part.name} is {part.format}, which has no columns; labels need {known}")
         found, pairs = _joined(parts, wanted, request.resources, Path(folder), listener)
     if found.titles.null_count == len(found.titles):
-        raise InputError(f"no document has anything in the column {label!r}; name the column that holds the label")
+        raise InputError(f"no document has a value in the column {label!r}; name the column of the label")
     findings = label_audit.disagreements(found.ids, found.titles, pairs)
     touched = pc.unique(pa.chunked_array([*findings["left_id"].chunks, *findings["right_id"].chunks], pa.string()))
     counts = {
@@ -88,14 +123,16 @@ def run_audit_labels(documents: Paths, label: str, request: AuditRequest, listen
         "labels": len(pc.unique(found.titles.drop_null())), "duplicate_pairs": len(pairs),
         "documents_touched": len(touched), "labels_that_meet": label_audit.kinds_of(findings),
     }  # fmt: skip
-    return Audit("labels", findings, counts, _told(wanted) | {"label": label}, [], found.rejects)
+    return Audit("labels", findings, counts, _parameters(wanted) | {"label": label}, [], found.rejects)
 
 
-def audit_leaks(train: Paths, test: Paths, **options: Any) -> Audit:
-    """Test documents that a training document holds, or that hold one, by a containment that reaches the threshold.
+@for_python
+def audit_leaks(train: Paths, test: Paths, **options: Unpack[AuditRequestOptions]) -> Audit:
+    """Test documents that a training document contains, or that contain one, with a containment that reaches the
+    threshold.
 
     `options` are those of `AuditRequest`; the threshold is 0.5 if not given. The shared passages of the first
-    `passages` findings are looked up.
+    `passages` findings are included.
     """
     return run_audit_leaks(train, test, gather(AuditRequest, {"threshold": LEAK_THRESHOLD, **options}))
 
@@ -123,7 +160,7 @@ def run_audit_leaks(train: Paths, test: Paths, request: AuditRequest, listener: 
         **_kinds(findings, ("whole", "part")), "test_documents_whole": len(pc.unique(whole["test_id"])),
         "test_documents_touched": len(pc.unique(findings["test_id"])),
     }  # fmt: skip
-    return Audit("leaks", findings, counts, _told(wanted), [], found.rejects)
+    return Audit("leaks", findings, counts, _parameters(wanted), [], found.rejects)
 
 
 def _texts(
@@ -170,7 +207,7 @@ def _truth(measure: str, request: AuditRequest) -> TruthRequest:
     )
 
 
-def _told(wanted: TruthRequest) -> dict[str, Any]:
+def _parameters(wanted: TruthRequest) -> dict[str, Any]:
     return {"measure": wanted.measure, "threshold": wanted.threshold, "shingle_size": wanted.shingle_size}
 
 

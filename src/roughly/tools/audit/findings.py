@@ -1,4 +1,4 @@
-"""What an audit found, in a form that goes to a screen, a spreadsheet or a program."""
+"""The findings of an audit, for a screen, a spreadsheet or a program."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FILES = ("findings.csv", "findings.json")
 
 @dataclass(frozen=True)
 class Audit:
-    """Findings, one a row, sorted; and counts."""
+    """Findings, one per row, sorted; and counts."""
 
     name: str
     findings: pa.Table
     counts: dict[str, Any]
-    asked: dict[str, Any]
+    request: dict[str, Any]
     unknown: list[str] = field(default_factory=list)  # named, but not among the documents
     rejects: list[Reject] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class Audit:
     def summary(self) -> dict[str, Any]:
         """Everything but the findings, as plain values."""
         return {
-            "audit": self.name, "asked": self.asked, "findings": len(self), **self.counts,
+            "audit": self.name, "asked": self.request, "findings": len(self), **self.counts,
             "unknown": self.unknown, "rejected": len(self.rejects),
         }  # fmt: skip
 
@@ -43,10 +43,10 @@ class Audit:
         return self.summary() | {"found": self.findings.to_pylist()}
 
     def write(self, folder: Path, overwrite: bool = False) -> None:
-        """findings.csv and findings.json."""
+        """Write findings.csv and findings.json."""
         there = [name for name in FILES if (folder / name).exists()]
         if there and not overwrite:
-            raise OutputExists(f"{folder / there[0]} is there already; name another folder, or give --overwrite")
+            raise OutputExists(f"{folder / there[0]} exists; name another folder, or add --overwrite")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / FILES[0]).write_text(self.csv(), encoding="utf-8")
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)

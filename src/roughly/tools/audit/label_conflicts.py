@@ -1,21 +1,14 @@
-"""Duplicates that carry different labels: one of each two is wrong, or the classes cannot be told apart."""
+"""Duplicates with different labels: one of the two is wrong, or the classes cannot be distinguished."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-FINDINGS = pa.schema(
-    [
-        pa.field("left_id", pa.string(), nullable=False),
-        pa.field("left_label", pa.string(), nullable=False),
-        pa.field("right_id", pa.string(), nullable=False),
-        pa.field("right_label", pa.string(), nullable=False),
-        pa.field("resemblance", pa.float64(), nullable=False),
-        pa.field("containment", pa.float64(), nullable=False),
-        pa.field("contained_in", pa.float64(), nullable=False),
-    ]
-)
+from roughly.model import EXACT_SCORES, Column, Table
+
+_NAMES = ("left_id", "left_label", "right_id", "right_label")
+FINDINGS = Table((*(Column(name, pa.string(), nullable=False) for name in _NAMES), *EXACT_SCORES)).schema
 
 
 def disagreements(ids: pa.Array, labels: pa.Array, pairs: pa.Table) -> pa.Table:
@@ -32,7 +25,7 @@ def disagreements(ids: pa.Array, labels: pa.Array, pairs: pa.Table) -> pa.Table:
 
 
 def kinds_of(findings: pa.Table) -> dict[str, int]:
-    """How often each two labels meet, the commonest first."""
+    """How often each two labels conflict, the most frequent first."""
     if not len(findings):
         return {}
     both = [

@@ -1,9 +1,9 @@
-"""Test documents that stand in the training set.
+"""Test documents that are in the training set.
 
 | kind | |
 |---|---|
-| whole | the share of the test document that the training document holds reaches the threshold |
-| part | only the share of the *training* document that is in the test document does: a part of the latter is known |
+| whole | the fraction of the test document that the training document contains reaches the threshold |
+| part | only the fraction of the *training* document that is in the test document does: part of the latter is known |
 
 Each comes with the passages that the two share.
 """
@@ -15,6 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from roughly.model import EXACT_SCORES
 from roughly.verify.passages import shared_passages
 
 PASSAGE = pa.struct(
@@ -29,21 +30,19 @@ FINDINGS = pa.schema(
         pa.field("test_id", pa.string(), nullable=False),
         pa.field("train_id", pa.string(), nullable=False),
         pa.field("kind", pa.string(), nullable=False),
-        pa.field("resemblance", pa.float64(), nullable=False),
-        pa.field("containment", pa.float64(), nullable=False),  # share of the test document that is in the training one
-        pa.field("contained_in", pa.float64(), nullable=False),  # share of the training document in the test one
+        *(column.field for column in EXACT_SCORES),  # left is the test document, right the one of the training set
         pa.field("passages", pa.list_(PASSAGE)),  # null: not looked up
     ]
 )
 EXCERPT = 200
 TEST, TRAIN = "test:", "train:"
-"""What ids are called while both sides are in one collection; the first sorts before the second."""
+"""Prefixes of ids while both sides are in one collection; the first sorts before the second."""
 
 
 def leaks(pairs: pa.Table, threshold: float) -> pa.Table:
     """The findings without passages, sorted, from pairs across the two sides."""
-    held = pairs["containment"].to_numpy() >= threshold
-    kind = np.where(held, "whole", "part").astype(str)
+    whole = pairs["containment"].to_numpy() >= threshold
+    kind = np.where(whole, "whole", "part").astype(str)
     columns = [
         pa.array([name.removeprefix(TEST) for name in pairs["left_id"].to_pylist()], pa.string()),
         pa.array([name.removeprefix(TRAIN) for name in pairs["right_id"].to_pylist()], pa.string()),

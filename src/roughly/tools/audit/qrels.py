@@ -1,7 +1,6 @@
 """Relevance judgments that disagree on duplicates (I-Match 2002, §4.6).
 
-A qrels file of TREC has a line for every judgment: topic, iteration, document, relevance. Of two duplicates, for one
-topic,
+A TREC qrels file has one line per judgment: topic, iteration, document, relevance. For two duplicates and one topic:
 
 | kind | |
 |---|---|
@@ -24,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.errors import InputError, InputMissing
+from roughly.model import EXACT_SCORES
 
 Ints = npt.NDArray[np.int64]
 FINDINGS = pa.schema(
@@ -34,9 +34,7 @@ FINDINGS = pa.schema(
         pa.field("left_relevance", pa.int64()),  # null: not judged
         pa.field("right_id", pa.string(), nullable=False),
         pa.field("right_relevance", pa.int64()),
-        pa.field("resemblance", pa.float64(), nullable=False),
-        pa.field("containment", pa.float64(), nullable=False),
-        pa.field("contained_in", pa.float64(), nullable=False),
+        *(column.field.with_nullable(True) for column in EXACT_SCORES),  # null: grouped by a run, not measured
     ]
 )
 
@@ -51,10 +49,10 @@ class Qrels:
 
 
 def read_qrels(path: Path) -> Qrels:
-    """A qrels file; a line that is none is refused, with its number."""
+    """A qrels file; an invalid line is refused, with its number."""
     if not path.is_file():
         raise InputMissing(
-            f"{path} is not there; name a file of relevance judgments (topic iteration document relevance)"
+            f"{path} does not exist; name a file of relevance judgments (topic iteration document relevance)"
         )
     topics, documents, relevance = [], [], []
     seen: dict[tuple[str, str], int] = {}
@@ -70,7 +68,7 @@ def read_qrels(path: Path) -> Qrels:
             try:
                 value = int(parts[3])
             except ValueError:
-                raise InputError(f"{path}, line {number}: relevance {parts[3]!r} is no whole number") from None
+                raise InputError(f"{path}, line {number}: relevance {parts[3]!r} is not a whole number") from None
             if seen.setdefault((parts[0], parts[2]), value) != value:
                 raise InputError(
                     f"{path}, line {number}: {parts[2]} was judged {seen[parts[0], parts[2]]} for topic {parts[0]} "
@@ -80,17 +78,17 @@ def read_qrels(path: Path) -> Qrels:
             documents.append(parts[2])
             relevance.append(value)
     if not topics:
-        raise InputMissing(f"{path} holds no judgment; its lines should read: topic iteration document relevance")
+        raise InputMissing(f"{path} has no judgment; its lines should read: topic iteration document relevance")
     return Qrels(topics, documents, np.array(relevance, np.int64))
 
 
 def disagreements(qrels: Qrels, pairs: pa.Table) -> pa.Table:
-    """The findings, sorted by topic and ids, from pairs of duplicates (columns of `lab.truth`)."""
-    held = _Judgments(qrels)
-    left, right = (held.numbers(pairs[name]) for name in ("left_id", "right_id"))
-    rows = np.unique(np.concatenate([held.rows(side) for side in (left, right)]))  # a pair and a topic each
-    pair, topic = np.divmod(rows, held.width)
-    (a, a_judged), (b, b_judged) = (held.relevance(side[pair], topic) for side in (left, right))
+    """The findings, sorted by topic and ids, from pairs of duplicates (columns of `tools.truth`)."""
+    judged = _Judgments(qrels)
+    left, right = (judged.numbers(pairs[name]) for name in ("left_id", "right_id"))
+    rows = np.unique(np.concatenate([judged.rows(side) for side in (left, right)]))  # one pair and topic per row
+    pair, topic = np.divmod(rows, judged.width)
+    (a, a_judged), (b, b_judged) = (judged.relevance(side[pair], topic) for side in (left, right))
     a_relevant, b_relevant = a_judged & (a > 0), b_judged & (b > 0)
     both = a_judged & b_judged
     kind = np.select(
@@ -106,7 +104,7 @@ def disagreements(qrels: Qrels, pairs: pa.Table) -> pa.Table:
     chosen = pairs.take(pa.array(pair[use]))
     table = pa.Table.from_arrays(
         [
-            held.topics.take(pa.array(topic[use])), pa.array(kind[use].astype(str), pa.string()),
+            judged.topics.take(pa.array(topic[use])), pa.array(kind[use].astype(str), pa.string()),
             chosen["left_id"].combine_chunks(), pa.array(a[use], mask=~a_judged[use]),
             chosen["right_id"].combine_chunks(), pa.array(b[use], mask=~b_judged[use]),
             *(chosen[name].combine_chunks() for name in ("resemblance", "containment", "contained_in")),
@@ -117,7 +115,7 @@ def disagreements(qrels: Qrels, pairs: pa.Table) -> pa.Table:
 
 
 class _Judgments:
-    """Judgments in the order of document and topic, each a number document · width + topic."""
+    """Judgments sorted by document and topic, each as the number document · width + topic."""
 
     def __init__(self, qrels: Qrels) -> None:
         self.topics, self._names = (pc.unique(pa.array(names)) for names in (qrels.topics, qrels.documents))
@@ -130,7 +128,7 @@ class _Judgments:
         self._values = qrels.relevance[first]
 
     def numbers(self, ids: pa.ChunkedArray) -> Ints:
-        """The number of each document among those judged; −1 where it was judged for no topic."""
+        """The number of each document among those judged; −1 if it was judged for no topic."""
         places = pc.fill_null(pc.index_in(ids.combine_chunks(), self._names), -1)
         found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
         return found

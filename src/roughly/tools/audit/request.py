@@ -1,4 +1,4 @@
-"""How documents are joined for an audit, and what is read."""
+"""The request of an audit: the join and the reading."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LEAK_THRESHOLD = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class AuditRequest:
-    """From which score on two documents count as duplicates."""
+    """When two documents count as duplicates."""
 
     threshold: float = option(0.9, "Similarity of duplicates.")
     shingle_size: int = option(5, "Words per shingle.")
-    main_text: bool = option(False, "Take only the main text of HTML: no navigation, header or footer.")
+    main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
     pairs_limit: int = option(PAIRS_LIMIT, "Refuse to find more pairs than this.")
-    passages: int = option(PASSAGES, "Number of findings whose passages are looked up.")
+    passages: int = option(PASSAGES, "Number of findings to list with passages.")
     reading: ReadOptions = group(ReadOptions)
     resources: Resources = group(Resources)
 

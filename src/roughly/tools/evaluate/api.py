@@ -1,9 +1,8 @@
 """`roughly.evaluate`: what a run found, measured against labels.
 
-Found is what a run put into one cluster, or the pairs that it lists. True is what the labels say. What labels do not
-list is
-*different* by default (they are complete), or left out of account (`unlisted="ignore"`), which is the default where
-labels also say which pairs are different: then only the pairs that were judged count.
+*Found* are the pairs within a run's clusters, or the pairs that it lists; *true* are those of the labels. Pairs that
+labels do not list are *different* by default (labels are complete), or ignored (`unlisted="ignore"`), which is the
+default if labels also say which pairs are different: then only the judged pairs count.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import json
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,8 @@ import pyarrow.compute as pc
 
 from roughly.declarations import gather
 from roughly.errors import InputError, InputMissing
+from roughly.option_types import EvaluateRequestOptions
+from roughly.python_words import for_python
 from roughly.tools.evaluate.request import EvaluateRequest
 from roughly.tools.labels import LabelClusters, LabelPairs, read_labels, read_table, refuse_unknown, unknown_ids
 from roughly.tools.metrics.cluster_scores import score_clusters
@@ -40,12 +41,12 @@ class EvaluatedRun:
     kept: npt.NDArray[np.bool_] | None = None
     witness: Ints | None = None
     pairs: Ints | None = None
-    ignored: int | None = None  # documents that the method had nothing to go by: without a word, or without a key
+    ignored: int | None = None  # documents that the method could not process: without a word, or without a key
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The figures, and what they were taken of."""
+    """The figures, and the numbers of documents."""
 
     figures: EvaluationFigures
     run: str
@@ -63,7 +64,10 @@ class Evaluation:
         }  # fmt: skip
 
 
-def evaluate(run: str | os.PathLike[str], labels: str | os.PathLike[str], **options: Any) -> Evaluation:
+@for_python
+def evaluate(
+    run: str | os.PathLike[str], labels: str | os.PathLike[str], **options: Unpack[EvaluateRequestOptions]
+) -> Evaluation:
     """Measure a run (its output folder, or a file of pairs or clusters) against labels (CSV or Parquet).
 
     `options` are those of `EvaluateRequest`: `by`, `unlisted`, `label_columns`, `same_column`, `ignore_unknown`, ….
@@ -85,7 +89,7 @@ def measure_run(run: Path, labels: Path, request: EvaluateRequest) -> Evaluation
         refuse_unknown(labels, strange, found.name)
     known = pc.is_in(given.ids, found.ids)
     if not pc.any(known).as_py():
-        raise InputError(f"{labels} names no document of {found.name}; the ids of the two do not go together")
+        raise InputError(f"{labels} names no document of {found.name}; their ids do not match")
     if isinstance(given, LabelPairs):
         judged = given.same is not None and not given.same.all()
         unlisted = request.unlisted or ("ignore" if judged else "different")
@@ -100,11 +104,11 @@ def measure_run(run: Path, labels: Path, request: EvaluateRequest) -> Evaluation
 
 
 def read_run(path: Path, by: str, labels: LabelPairs | LabelClusters) -> EvaluatedRun:
-    """What a run found. Of a file of pairs alone, the documents are those that it and the labels name."""
+    """What a run found. With only a file of pairs, the documents are those that it and the labels name."""
     if path.is_dir():
         documents = path / "documents.parquet"
         if not documents.is_file():
-            raise InputMissing(f"{path} holds no run: it has no documents.parquet; name the output of roughly dedupe")
+            raise InputMissing(f"{path} is not a run: it has no documents.parquet; name the output of roughly dedupe")
         table = read_table(documents)
         ids = table["doc_id"].combine_chunks()
         return EvaluatedRun(
@@ -122,7 +126,7 @@ def read_run(path: Path, by: str, labels: LabelPairs | LabelClusters) -> Evaluat
 
 
 def _ignored(path: Path) -> int | None:
-    """Documents without a word or without a key, as a run counts them; None where it does not say."""
+    """Documents without a word or without a key, as a run counts them; None if it does not say."""
     if not path.is_file():
         return None
     counts = json.loads(path.read_text(encoding="utf-8")).get("counts", {})
@@ -223,7 +227,7 @@ def _numbers(column: Any) -> Ints:
 
 
 def _place_of(names: pa.Array, ids: pa.Array) -> Ints:
-    """The number of each named document; −1 where there is none."""
+    """The number of each named document; −1 if there is none."""
     places = pc.fill_null(pc.index_in(names, ids), -1)
     found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
     return found

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from roughly.console.common_options import Printing
+from roughly.console.terminal_output import print_json
 from roughly.declarations import REQUIRED, argument, group, option
 from roughly.tools.evaluate.request import EvaluateRequest
 
@@ -34,19 +32,18 @@ def evaluate(options: EvaluateOptions) -> None:
 
     found = measure_run(options.run, options.labels, options.request)
     if options.printing.as_json:
-        json.dump(found.to_dict(), sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(found.to_dict())
     else:
-        _tell(found, options.request.level)
+        _print_figures(found, options.request.level)
     if found.unknown:
         print(f"left out: {len(found.unknown):,} documents that the labels name and the run lacks", file=sys.stderr)
-        raise typer.Exit(3)
+        raise SystemExit(3)
 
 
-def _tell(found: Evaluation, level: float) -> None:
+def _print_figures(found: Evaluation, level: float) -> None:
     figures = found.figures
     values = figures.to_dict()
-    counted = "counts as different" if found.unlisted == "different" else "is left out of account"
+    counted = "counts as different" if found.unlisted == "different" else "is ignored"
     print(f"documents   {figures.documents:,}; {found.labelled:,} of them labelled; what labels do not list {counted}")
     print(f"{'':<12}{'precision':>26}{'recall':>26}{'F1':>26}   (intervals: {level:.0%})")
     for title, part, keys in (
@@ -59,7 +56,7 @@ def _tell(found: Evaluation, level: float) -> None:
             print(f"{title:<12}" + "".join(f"{cell:>26}" for cell in cells))
     pairs, documents = figures.pairs, figures.of_documents
     print(f"pairs       {pairs.found:,} found, {pairs.true:,} true, {pairs.both:,} both")
-    print(f"documents   {documents.found:,} grouped, {documents.true:,} have a duplicate, {documents.right:,} with one")
+    print(f"documents   {documents.found:,} grouped, {documents.true:,} have a duplicate, {documents.both:,} with one")
     if figures.ignored:
         print(f"ignored     {figures.ignored:,} documents have no word or no key")
     if figures.clusters is not None:
@@ -70,13 +67,13 @@ def _tell(found: Evaluation, level: float) -> None:
             f"clusters a true set {_figure(own.clusters_per_set)}"
         )
     for one in (one for one in figures.bins if one.true):
-        summary = f"{one.found:,} of {one.true:,} found, recall {_figure(one.recall)}"
-        print(f"resemblance {one.low:.1f}–{one.high:.1f}: {summary}")
+        recall = f"{one.found:,} of {one.true:,} found, recall {_figure(one.recall)}"
+        print(f"resemblance {one.low:.1f}–{one.high:.1f}: {recall}")
     if figures.removal is not None:
-        gone = figures.removal
+        removal = figures.removal
         print(
-            f"removed     {gone.right:,} rightly, {gone.wrong:,} wrongly; utility {gone.utility:,.0f} "
-            f"at a cost of {gone.cost:g}"
+            f"removed     {removal.right:,} rightly, {removal.wrong:,} wrongly; utility {removal.utility:,.0f} "
+            f"at a cost of {removal.cost:g}"
         )
 
 

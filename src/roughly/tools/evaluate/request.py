@@ -1,4 +1,4 @@
-"""How a run is measured."""
+"""The request of `evaluate`."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def split_names(text: str) -> tuple[str, ...]:
 class EvaluateRequest:
     """What counts as found and as true, and how intervals are drawn."""
 
-    by: str = option("clusters", "What was found: clusters, or the pairs listed.")
-    unlisted: str | None = option(None, "What labels do not list: different or ignore.")
+    by: str = option("clusters", "What counts as found: clusters, or the listed pairs.")
+    unlisted: str | None = option(None, "Pairs that labels do not list: different or ignore.")
     label_columns: Sequence[str] = option(
-        (), "The two columns that matter, as in id_a,id_b or id,cluster.", read=split_names, shown=""
+        (), "The two columns to use, as in id_a,id_b or id,cluster.", read=split_names, shown=""
     )
     same_column: str | None = option(None, "Column of pairs that says same or different.")
     resemblance_column: str | None = option(None, "Column of pairs for recall by resemblance.")
     ignore_unknown: bool = option(False, "Leave out labels of documents that the run does not have.")
-    cost: float = option(COST, "Cost of a document removed wrongly.")
+    cost: float = option(COST, "Cost of a wrongly removed document.")
     draws: int = option(DRAWS, "Draws of the bootstrap.")
     level: float = option(LEVEL, "Level of the confidence intervals.")
     seed: int = option(0, "Seed of the bootstrap.")

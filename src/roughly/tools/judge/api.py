@@ -1,7 +1,7 @@
-"""A run made ready to be judged: pairs drawn from what it found and what it nearly found, and their texts again.
+"""Prepares a run for judging: draws pairs from its duplicates and near misses, and reads their texts again.
 
-A run's folder does not hold the texts of documents that went, nor near misses. Both come from the input that run.json
-names, which is read once when pairs are drawn; after that only the rows of the pairs drawn are read.
+A run's folder does not have the texts of removed documents, nor near misses. Both come from the input that run.json
+names, which is read once when pairs are drawn; after that only the rows of the drawn pairs are read.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError, InputMissing
@@ -46,7 +47,7 @@ class JudgedRun:
     fingerprint: str
     settings: dict[str, Any]
     inputs: list[str]
-    told: dict[str, Any] = field(default_factory=dict, repr=False)  # all of run.json
+    run_json: dict[str, Any] = field(default_factory=dict, repr=False)  # all of run.json
 
     @classmethod
     def open(cls, folder: Path) -> JudgedRun:
@@ -55,24 +56,29 @@ class JudgedRun:
             run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
             return cls(folder, run["fingerprint"], run["settings"], run["inputs"], run)
         except (FileNotFoundError, NotADirectoryError):
-            raise InputMissing(f"{folder} holds no run; name the folder that `roughly dedupe` wrote") from None
+            raise InputMissing(f"{folder} is not a run; name the folder that `roughly dedupe` wrote") from None
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise InputError(f"{folder / 'run.json'} cannot be read ({problem}); run dedupe again") from problem
 
     @property
     def measure(self) -> str:
-        """What the threshold is on."""
+        """The measure of the threshold."""
         return self.settings["measure"] if self.settings["measure"] in MEASURES else MEASURES[0]
 
     @property
+    def unit(self) -> str:
+        """What shingles are made of."""
+        return str(self.settings.get("shingle_unit", "word"))
+
+    @property
     def verdicts(self) -> Path:
-        """Where verdicts are kept: beside the folder, since `--overwrite` replaces all that is in it."""
+        """The file of verdicts: beside the folder, since `--overwrite` replaces everything in it."""
         folder = self.folder.resolve()
         return folder.with_name(f"{folder.name}.verdicts.jsonl")
 
 
 def open_verdicts(run: JudgedRun, path: Path) -> VerdictFile:
-    """Verdicts that were begun; refused where they are of another run."""
+    """The existing verdicts; refused if they are of another run."""
     found = VerdictFile.open(path)
     if found.drawn.run != run.fingerprint:
         raise InputError(
@@ -95,20 +101,20 @@ def draw_pairs(
     """Draw pairs around the run's threshold and begin a file of verdicts."""
     resources, meter = resources or Resources(), Meter(listener)
     threshold, main_text = float(run.settings["threshold"]), bool(run.settings["main_text"])
-    source = Input(run.folder, run.told, inputs, reading)
+    source = Input(run.folder, run.run_json, inputs, reading)
     drawing = Drawing(threshold, request.pairs, request.seed)
     for candidate in _found(run):
         drawing.add(candidate)
-    wanted = {name for one in drawing.held() for name in (one.left_id, one.right_id)}
-    stay, share = _staying(run, request.seed) if not request.found_only else ([], 1.0)
+    wanted = {name for one in drawing.possible() for name in (one.left_id, one.right_id)}
+    kept_ids, share = _kept_sample(run, request.seed) if not request.found_only else ([], 1.0)
     with closing(source):
         parts, names = source.parts, source.names
-        places, tokens = _read(parts, run, wanted, set(stay), main_text, resources, meter)
-        stay = [name for name in stay if name in places]
-        if stay:
+        places, tokens = _read(parts, run, wanted, set(kept_ids), main_text, resources, meter)
+        kept_ids = [name for name in kept_ids if name in places]
+        if kept_ids:
             with meter.stage("near"):
                 for candidate in near_misses(
-                    stay, _gathered([tokens[name] for name in stay]), measure=run.measure, threshold=threshold,
+                    kept_ids, _gathered([tokens[name] for name in kept_ids]), measure=run.measure, threshold=threshold,
                     shingle_size=int(run.settings["shingle_size"]), resources=resources,
                 ):  # fmt: skip
                     drawing.add(candidate)
@@ -119,27 +125,27 @@ def draw_pairs(
         if missing is not None:
             raise InputError(
                 f"the document {missing!r} of the run is not in {', '.join(names)}; give the input with --input, and "
-                "--id-column where dedupe was given one"
+                "--id-column if dedupe was given one"
             )
         wanted_places = [places[name] for _, one in drawn for name in (one.left_id, one.right_id)]
         texts = texts_of(parts, wanted_places, main_text, resources.threads)
-    size = int(run.settings["shingle_size"])
+    size, unit = int(run.settings["shingle_size"]), run.unit
     listed = []
     for number, one in drawn:
         left, right = places[one.left_id], places[one.right_id]
-        score = getattr(score_texts(texts[left], texts[right], size), run.measure)
+        score = getattr(score_texts(texts[left], texts[right], size, unit), run.measure)
         listed.append(
             DrawnPair(
                 one.left_id, one.right_id, float(score), number, left, right, _digest(texts[left]),
                 _digest(texts[right]),
             )
         )  # fmt: skip
-    summary = {name: value for name, value in asdict(source.options).items() if value is not None}
+    options = {name: value for name, value in asdict(source.options).items() if value is not None}
     return VerdictFile.create(
         path,
         Drawn(
             run=run.fingerprint, measure=run.measure, threshold=threshold, shingle_size=size, main_text=main_text,
-            seed=request.seed, inputs=names, reading=summary, strata=strata, pairs=listed,
+            seed=request.seed, inputs=names, reading=options, strata=strata, pairs=listed,
         ),
     )  # fmt: skip
 
@@ -147,7 +153,7 @@ def draw_pairs(
 def pair_texts(
     verdicts: VerdictFile, wanted: Sequence[int], inputs: Sequence[str] | None = None, threads: int = 1
 ) -> dict[int, tuple[str, str]]:
-    """The texts of some of the pairs drawn; refused where the input is gone or has changed."""
+    """The texts of some of the drawn pairs; refused if the input is missing or has changed."""
     drawn = verdicts.drawn
     names = [str(name) for name in inputs or drawn.inputs]
     with tempfile.TemporaryDirectory(prefix="roughly-judge-") as spool:
@@ -176,13 +182,14 @@ def texts_of_pairs(
 
 def _changed(names: Sequence[str]) -> str:
     return (
-        f"{', '.join(names)} has changed since the pairs were drawn, so their texts are not what was judged; put the "
-        "input back, or begin anew with another file (--verdicts)"
+        f"{', '.join(names)} has changed since the pairs were drawn, so their texts are not those judged; restore the "
+        "input, or begin anew with another file (--verdicts)"
     )
 
 
 def _found(run: JudgedRun) -> Iterator[Candidate]:
-    """Every document that went, with the one that stays in its place."""
+    """Every removed document that has words, with its witness."""
+    empty = _without_words(run)
     columns = ["left_id", "right_id", run.measure, "witness"]
     try:
         file = pq.ParquetFile(run.folder / "pairs.parquet")
@@ -191,11 +198,26 @@ def _found(run: JudgedRun) -> Iterator[Candidate]:
     with file:
         for batch in file.iter_batches(columns=columns):
             rows = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
-            yield from (Candidate(left, right, score, True) for left, right, score, witness in rows if witness)
+            yield from (
+                Candidate(left, right, score, True)
+                for left, right, score, witness in rows
+                if witness and left not in empty
+            )
 
 
-def _staying(run: JudgedRun, seed: int) -> tuple[list[str], float]:
-    """The ids of documents that stay, at most `MOST`, and what share of them that is."""
+def _without_words(run: JudgedRun) -> set[str]:
+    """Documents without words: they duplicate each other, and there is nothing to judge."""
+    path = run.folder / "known.parquet"
+    if not path.exists():  # a run of an earlier version
+        return set()
+    with pq.ParquetFile(path) as file:
+        batches = file.iter_batches(columns=["doc_id", "tokens"])
+        chosen = (batch.filter(pc.equal(batch.column("tokens"), 0)) for batch in batches)
+        return {name for batch in chosen for name in batch.column("doc_id").to_pylist()}
+
+
+def _kept_sample(run: JudgedRun, seed: int) -> tuple[list[str], float]:
+    """The ids of kept documents, at most `MOST`, and their share of all kept ones."""
     count = 0
 
     def names() -> Iterator[tuple[int, str]]:
@@ -211,10 +233,10 @@ def _staying(run: JudgedRun, seed: int) -> tuple[list[str], float]:
 
 
 def _read(
-    parts: Sequence[Part], run: JudgedRun, wanted: set[str], stay: set[str], main_text: bool, resources: Resources,
+    parts: Sequence[Part], run: JudgedRun, wanted: set[str], kept_ids: set[str], main_text: bool, resources: Resources,
     meter: Meter,
 ) -> tuple[dict[str, Place], dict[str, Any]]:  # fmt: skip
-    """Where each document that may be shown stands, and the tokens of those that stay."""
+    """The position of each document that may be shown, and the tokens of the kept ones."""
 
     def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.RecordBatch, int]:
         number, part, chunk = item
@@ -233,19 +255,19 @@ def _read(
                 ids = [_numbered(name, renamed) for name in ids]
             rows = batch.column("row").to_pylist()
             for name, row in zip(ids, rows, strict=True):
-                if name in wanted or name in stay:
+                if name in wanted or name in kept_ids:
                     places[name] = number, row
-            at = [n for n, name in enumerate(ids) if name in stay]
+            at = [n for n, name in enumerate(ids) if name in kept_ids]
             if at:
                 some = batch.take(pa.array(at, pa.int64()))
-                found = TextBatch(some.column("text"), some.column("markup"), main_text).tokens
+                found = TextBatch(some.column("text"), some.column("markup"), main_text).units(run.unit)
                 for n, place in enumerate(at):
                     tokens[ids[place]] = found.hashes[found.offsets[n] : found.offsets[n + 1]]
     return places, tokens
 
 
 def _numbered(name: str, seen: Counter[str]) -> str:
-    """The id that dedupe gives a document whose id is taken: a, a#2, a#3."""
+    """The id that dedupe gives a document whose id is in use: a, a#2, a#3."""
     seen[name] += 1
     return name if seen[name] == 1 else f"{name}#{seen[name]}"
 

@@ -1,12 +1,11 @@
-"""`roughly judge RUN`: pairs around the threshold, one by one, and what people say of them.
+"""`roughly judge RUN`: shows pairs around the threshold one by one, and records verdicts.
 
-On a terminal one key is one verdict; from a pipe, one line is. Document text comes from strangers: everything in it
-that would act unseen is shown as a sign for it.
+On a terminal one key is one verdict; from a pipe, one line is. Document text comes from strangers: its control
+characters are shown as visible signs.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roughly.console.common_options import Printing
+from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.judge.request import DrawRequest
@@ -44,19 +44,19 @@ class JudgeOptions:
     name: str = option("judge", "Who judges.", "--judge")
     draw: DrawRequest = group(DrawRequest)
     disputed: bool = option(False, "Only pairs that other judges disagree on.")
-    scores: bool = option(False, "Show scores, which may sway a judge.")
+    scores: bool = option(False, "Show scores, which may influence a judge.")
     verdicts: Path | None = option(None, "File of verdicts; beside the run if not given.")
-    report: bool = option(False, "Say what the verdicts so far come to, and ask none.")
-    precision: float = option(0.95, "In the report: a precision to find the threshold for.")
+    report: bool = option(False, "Print the results of the verdicts so far, and show no pairs.")
+    precision: float = option(0.95, "Precision for which the report finds the threshold.")
     csv: Path | None = option(None, "Write the decided pairs, as labels for `roughly tune`.")
     printing: Printing = group(Printing, "overwrite", "as_json")
-    inputs: list[str] | None = option(None, "Where the documents lie, if not where dedupe found them.", "--input")
+    inputs: list[str] | None = option(None, "The run's input, if it has moved.", "--input")
     reading: ReadOptions = group(ReadOptions, *_OFFERED)
     resources: Resources = group(Resources, "threads")
 
 
 def judge(options: JudgeOptions) -> None:
-    """Judge pairs around the threshold of a run, and learn its precision and a better threshold."""
+    """Judge pairs around the threshold of a run; estimate its precision and a better threshold."""
     from roughly import checks
     from roughly.job.rereading import options_of
     from roughly.tools.judge.api import JudgedRun, draw_pairs, open_verdicts
@@ -71,7 +71,7 @@ def judge(options: JudgeOptions) -> None:
         from roughly.console.progress import Progress
 
         given = {name: getattr(options.reading, name) for name in _OFFERED}
-        reading = replace(options_of(opened.told), **{name: value for name, value in given.items() if value})
+        reading = replace(options_of(opened.run_json), **{name: value for name, value in given.items() if value})
         with Progress() as progress:
             found = draw_pairs(
                 opened,
@@ -82,9 +82,9 @@ def judge(options: JudgeOptions) -> None:
                 resources=options.resources,
                 listener=progress,
             )
-        print(f"{len(found.drawn.pairs)} pairs drawn; verdicts go to {path}", file=sys.stderr)
+        print(f"{len(found.drawn.pairs)} pairs drawn; verdicts are stored in {path}", file=sys.stderr)
     if not (options.report or options.printing.as_json or options.csv is not None):
-        _ask(found, options.name, options.disputed, options.scores, options.inputs, options.resources.threads)
+        _judge_pairs(found, options.name, options.disputed, options.scores, options.inputs, options.resources.threads)
         return
     if options.csv is not None:
         print(
@@ -92,13 +92,14 @@ def judge(options: JudgeOptions) -> None:
             file=sys.stderr,
         )
     if options.printing.as_json:
-        json.dump(make_report(found, options.precision).to_dict(), sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(make_report(found, options.precision).to_dict())
     elif options.report:
         print("\n".join(_report_lines(make_report(found, options.precision))))
 
 
-def _ask(found: VerdictFile, name: str, disputed: bool, scores: bool, inputs: list[str] | None, threads: int) -> None:
+def _judge_pairs(
+    found: VerdictFile, name: str, disputed: bool, scores: bool, inputs: list[str] | None, threads: int
+) -> None:
     from rich.console import Console
 
     from roughly.tools.judge.api import pair_texts
@@ -110,14 +111,14 @@ def _ask(found: VerdictFile, name: str, disputed: bool, scores: bool, inputs: li
     with _keys() as keys:
         _listen(console, session, texts, scores, keys)
     left = len(session.asked) - session.done
-    summary = f"{left} left; the same command goes on" if left else "all done"
-    print(f"{session.done} of {len(session.asked)} pairs judged by {name}: {summary}")
+    status = f"{left} left; the same command continues" if left else "all done"
+    print(f"{session.done} of {len(session.asked)} pairs judged by {name}: {status}")
 
 
 def _listen(
     console: Console, session: JudgeSession, texts: dict[int, tuple[str, str]], scores: bool, keys: Iterator[str]
 ) -> None:
-    """Show pair after pair and do what the keys say."""
+    """Show pair after pair and act on the keys."""
     shown = None
     while (pair := session.next()) is not None:
         if pair != shown:
@@ -149,7 +150,7 @@ def _keys() -> Iterator[Iterator[str]]:
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     try:
-        tty.setcbreak(terminal, termios.TCSADRAIN)  # keys typed ahead are kept
+        tty.setcbreak(terminal, termios.TCSADRAIN)  # keys typed before are kept
         yield iter(lambda: os.read(terminal, 1).decode("latin-1").lower().replace("\x04", ""), "")
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
@@ -215,7 +216,7 @@ def _report_lines(report: JudgeReport) -> list[str]:
             f"{stratum.different:>9}{side}"
         )
     if report.precision is None:
-        lines.append("precision   nothing of what was found is judged yet")
+        lines.append("precision   no pair that was found is judged yet")
     else:
         found, about = report.precision, report.precision.interval
         lines.append(

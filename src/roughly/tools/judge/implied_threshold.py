@@ -4,14 +4,14 @@ A logistic curve is fitted to score and verdict,
 
     P(same | s) = 1 / (1 + exp(−(a + b·z))),   z = (s − mean) / deviation,
 
-with a weak normal prior on a and b (deviation `PRIOR`), so that it has an answer where the scores part the verdicts
-without exception. *Even* is the score at which a pair is as likely the same as not: −a/b. For a precision, the least
-threshold is sought at which the pairs at or above it have it: each pair drawn weighs as many pairs as it stands for,
-and counts as the same with the probability that the curve gives it.
+with a weak normal prior on a and b (deviation `PRIOR`), so that it has an answer even if the scores separate the
+verdicts without exception. *Even* is the score at which a pair is as likely the same as not: −a/b. For a precision, it
+is the lowest threshold at which the pairs at or above it reach the precision: each drawn pair has the weight of the
+pairs that it represents, and counts as the same with the probability of the curve.
 
-Why not isotonic regression: it asks for less, but a hundred verdicts make it a stair whose steps are single pairs; the
-score at which it crosses a half jumps from one to the next between draws. Two numbers are what so few verdicts can
-carry. Verdicts that do not rise with the score (b ≤ 0) imply no threshold, and that is said.
+Why not isotonic regression: it assumes less, but with a hundred verdicts its steps are single pairs; the score at which
+it crosses one half jumps from one pair to the next between draws. So few verdicts support two parameters. Verdicts that
+do not rise with the score (b ≤ 0) imply no threshold, and the result says so.
 
 Intervals are by bootstrap: verdicts drawn again within each stratum, `DRAWS` times with the seed; the middle 95 %.
 """
@@ -32,7 +32,7 @@ PRIOR = 10.0
 DRAWS = 1000
 _STEPS = 60
 _USABLE = 0.5
-"""An interval is told where at least this share of the draws has a threshold at all."""
+"""An interval is given if at least this share of the draws has a threshold."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,12 @@ class _Judged:
 
 
 def implied_threshold(verdicts: VerdictFile, precision: float | None = None) -> Implied:
-    """Where a pair is as likely the same as not; with a precision, the least threshold that has it."""
+    """The score at which a pair is as likely the same as not; with a precision, the lowest threshold that reaches
+    it."""
     judged = _judged(verdicts)
-    summary = _refusal(judged)
-    if summary:
-        return Implied(None, reason=summary)
+    reason = _refusal(judged)
+    if reason:
+        return Implied(None, reason=reason)
     rows = np.arange(len(judged.score))[None, :]
     value = _thresholds(judged, rows, precision)[0]
     if np.isnan(value):
@@ -97,15 +98,15 @@ def _refusal(judged: _Judged) -> str:
     if judged.same.min() == judged.same.max():
         low, high = judged.score.min(), judged.score.max()
         if judged.same[0]:
-            return f"every pair is judged the same: the threshold lies below {low:.3f}, the lowest score judged"
-        return f"every pair is judged different: the threshold lies above {high:.3f}, the highest score judged"
+            return f"every pair is judged the same: the threshold is below {low:.3f}, the lowest score judged"
+        return f"every pair is judged different: the threshold is above {high:.3f}, the highest score judged"
     if judged.score.min() == judged.score.max():
         return "all pairs judged have one score"
     return ""
 
 
 def _thresholds(judged: _Judged, rows: npt.NDArray[np.int64], precision: float | None) -> Floats:
-    """The threshold of each draw; NaN where it has none."""
+    """The threshold of each draw; NaN if it has none."""
     score, same = judged.score[rows], judged.same[rows]
     middle, spread = judged.score.mean(), max(float(judged.score.std()), 1e-9)
     a, b = fit_logistic((score - middle) / spread, same)
@@ -119,8 +120,8 @@ def _thresholds(judged: _Judged, rows: npt.NDArray[np.int64], precision: float |
     likely = 1 / (1 + np.exp(-(a[:, None] + b[:, None] * (score - middle) / spread)))
     order = np.argsort(-score, axis=1, kind="stable")
     weight, likely, score = (np.take_along_axis(values, order, 1) for values in (weight, likely, score))
-    held = np.cumsum(weight * likely, axis=1) / np.cumsum(weight, axis=1)
-    reached = held >= precision
+    precision_above = np.cumsum(weight * likely, axis=1) / np.cumsum(weight, axis=1)
+    reached = precision_above >= precision
     last = reached.shape[1] - 1 - np.argmax(reached[:, ::-1], axis=1)
     found = np.take_along_axis(score, last[:, None], 1)[:, 0]
     return np.where(one_sided | ~reached.any(axis=1), np.nan, found)
@@ -137,7 +138,7 @@ def fit_logistic(z: Floats, same: Floats) -> tuple[Floats, Floats]:
         aa, ab, bb = w.sum(axis=1) + PRIOR**-2, (w * z).sum(axis=1), (w * z * z).sum(axis=1) + PRIOR**-2
         under = aa * bb - ab * ab
         da, db = (bb * slope_a - ab * slope_b) / under, (aa * slope_b - ab * slope_a) / under
-        shrink = np.minimum(1.0, 4.0 / np.maximum(np.maximum(np.abs(da), np.abs(db)), 1e-12))  # no leap too far
+        shrink = np.minimum(1.0, 4.0 / np.maximum(np.maximum(np.abs(da), np.abs(db)), 1e-12))  # limit the step
         a, b = a + shrink * da, b + shrink * db
         if max(np.abs(da).max(), np.abs(db).max()) < 1e-10:
             break

@@ -1,9 +1,10 @@
-"""What the verdicts say, together; and the pairs as a table."""
+"""The results of all verdicts; and the pairs as a table."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ TARGET = 0.95
 
 @dataclass(frozen=True)
 class StratumCount:
-    """What was said in one stratum."""
+    """The verdicts of one stratum."""
 
     name: str
     found: bool
@@ -32,7 +33,7 @@ class StratumCount:
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """Everything that the verdicts say."""
+    """All results of the verdicts."""
 
     measure: str
     threshold: float
@@ -81,7 +82,7 @@ def make_report(verdicts: VerdictFile, target: float = TARGET) -> JudgeReport:
 
 
 def write_csv(verdicts: VerdictFile, path: Path, overwrite: bool = False) -> int:
-    """Write the pairs that are decided, in the form that `roughly tune --labels` takes; returns how many."""
+    """Write the pairs that are decided, in the form that `roughly tune --labels` reads; returns their number."""
     if path.exists() and not overwrite:
         raise OutputExists(f"{path} exists; add --overwrite to replace it, or choose another name")
     rows, text = csv_of(verdicts)
@@ -93,16 +94,20 @@ def write_csv(verdicts: VerdictFile, path: Path, overwrite: bool = False) -> int
 
 
 def csv_of(verdicts: VerdictFile) -> tuple[int, str]:
-    """(how many pairs are decided, those as a table)."""
+    """(number of decided pairs, these as a table)."""
     rows = [(pair, same) for pair, same in consensus(verdicts).items() if same is not None]
     target = io.StringIO()
     table = csv.writer(target, lineterminator="\n")
-    table.writerow(["left_id", "right_id", "same", "score", "stratum", *verdicts.judges])
+    table.writerow(["left_id", "right_id", "same", "weight", "score", "stratum", *verdicts.judges])
+    decided = Counter(verdicts.drawn.pairs[pair].stratum for pair, _ in rows)
     for pair, same in rows:
         one = verdicts.drawn.pairs[pair]
-        summary = [verdicts.said[judge].get(pair, "") for judge in verdicts.judges]
-        name = verdicts.drawn.strata[one.stratum].name
-        table.writerow([one.left_id, one.right_id, str(same).lower(), repr(one.score), name, *summary])
+        said_by_judge = [verdicts.said[judge].get(pair, "") for judge in verdicts.judges]
+        stratum = verdicts.drawn.strata[one.stratum]
+        weight = f"{stratum.pairs / decided[one.stratum]:.6g}"  # pairs of the run that this one stands for
+        table.writerow(
+            [one.left_id, one.right_id, str(same).lower(), weight, repr(one.score), stratum.name, *said_by_judge]
+        )
     return len(rows), target.getvalue()
 
 

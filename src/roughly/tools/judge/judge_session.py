@@ -1,4 +1,4 @@
-"""One judge at work: which pair is next, and what is said of it."""
+"""One judge's session: the next pair, and the verdict on it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roughly.tools.judge.verdict_file import VerdictFile, check_judge
 
 @dataclass
 class JudgeSession:
-    """The pairs that a judge is asked about: all, or with `disputed` only those that others disagree on.
+    """The pairs shown to a judge: all, or with `disputed` only those that others disagree on.
 
     Judges do not see each other's verdicts. An arbiter decides where they differ, as in Conrad 2003, §7.2.
     """
@@ -34,7 +34,7 @@ class JudgeSession:
         return sum(n in self._own for n in self.asked)
 
     def next(self) -> int | None:
-        """The pair to be judged now; None where all are done."""
+        """The pair to be judged now; None if all are done."""
         return next((n for n in self.asked if n not in self._own), None)
 
     def say(self, verdict: str) -> None:
@@ -44,7 +44,7 @@ class JudgeSession:
             self.verdicts.record(self.judge, pair, verdict)
 
     def undo(self) -> bool:
-        """Take the last verdict back; false where there is none."""
+        """Undo the last verdict; false if there is none."""
         last = next((n for n in reversed(self._own) if n in self.asked), None)
         if last is None:
             return False

@@ -1,9 +1,9 @@
 """Pairs just below the threshold: near misses, which a run does not list.
 
-Two documents that both stay do not reach the threshold with each other. Among them, those that reach a lower one are
-sought with the method `minhash` (for containment, its way of looking shingles up) at that lower threshold, with a
-recall of 0.99, and measured exactly. Where more documents stay than `MOST`, a sample of them by the hash of their ids
-is taken: of the share s of documents come s² of the pairs, so each stands for 1/s² of them.
+Two kept documents do not reach the threshold with each other. Pairs of them that reach a lower one are found with the
+method `minhash` (for containment, with shingle probes) at that lower threshold, with a recall of 0.99, and measured
+exactly. If more than `MOST` documents are kept, a sample by the hash of their ids is used: a share s of documents has
+s² of the pairs, so each represents 1/s² pairs.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def near_misses(
     shingle_size: int,
     resources: Resources,
 ) -> list[Candidate]:
-    """Pairs of these documents whose score is below the threshold by at most `SPAN`. `left` is the one that would go:
-    the shorter."""
+    """Pairs of these documents whose score is below the threshold by at most `SPAN`. `left` is the one that would be
+    removed: the shorter."""
     settings = Settings(
         method="minhash", measure=measure, threshold=max(LOWEST, round(threshold - SPAN, 6)), recall=0.99,
         shingle_size=shingle_size,

@@ -1,4 +1,4 @@
-"""Which pairs are drawn to be judged."""
+"""The request of `judge`: which pairs are drawn."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PAIRS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class DrawRequest:
-    """How many pairs are drawn, from where."""
+    """How many pairs are drawn, and which."""
 
-    pairs: int = option(PAIRS, "Pairs to draw, when the first judge begins.")
+    pairs: int = option(PAIRS, "Number of pairs to draw, when the first judge begins.")
     seed: int = option(0, "Seed of the draw.")
     found_only: bool = option(False, "Draw no pairs below the threshold.")
 

@@ -1,11 +1,11 @@
 """Agreement of judges, and precision with an interval.
 
-Cohen's kappa, with p the share of pairs that two judges agree on and e what chance would give from how often each says
-*same*:
+Cohen's kappa, with p the share of pairs that two judges agree on and e the agreement expected by chance, from how often
+each says *same*:
 
     κ = (p − e) / (1 − e)
 
-Precision is that of what the run found: of the documents that went, the share whose kept document is truly the same.
+Precision is the share of removed documents whose witness is truly the same.
 With N_h pairs in stratum h, W_h = N_h / Σ N, n_h of them judged and p_h the share judged the same:
 
     P = Σ W_h · p_h        n* = 1 / Σ (W_h² / n_h)
@@ -33,7 +33,7 @@ Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two judges agree, on pairs that both judged."""
+    """Agreement of two judges, on pairs that both judged."""
 
     first: str
     second: str
@@ -43,10 +43,10 @@ class Agreement:
 
     @property
     def share(self) -> float | None:
-        """Of the pairs, those they agree on."""
+        """The number of pairs they agree on."""
         return (self.same + self.different) / self.pairs if self.pairs else None
 
-    kappa: float | None = None  # None where chance alone would make them agree, or nothing is there
+    kappa: float | None = None  # None if chance alone would make them agree, or without pairs
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Precision:
     interval: Interval
     judged: int
     effective: float  # pairs, by Kish
-    covered: float  # share of what was found that stands in strata with a verdict
+    covered: float  # share of the found pairs in strata with a verdict
 
 
 def consensus(verdicts: VerdictFile) -> dict[int, bool | None]:
-    """Of each pair with a verdict, whether most judges say same; None where as many say different. Skips are none."""
+    """For each pair with a verdict, whether most judges say same; None for a tie. Skips do not count."""
     found: dict[int, bool | None] = {}
     for pair in range(len(verdicts.drawn.pairs)):
         said = Counter(own[pair] for own in verdicts.said.values() if pair in own)
@@ -71,13 +71,13 @@ def consensus(verdicts: VerdictFile) -> dict[int, bool | None]:
 
 
 def agreements(verdicts: VerdictFile) -> list[Agreement]:
-    """Of every two judges. Arbiters are left out: they saw only what the others disagree on."""
+    """Agreement of every two judges. Arbiters are left out: they saw only what the others disagree on."""
     judges = [judge for judge in verdicts.judges if not _arbiter(verdicts, judge)]
     return [_agreement(verdicts, *two) for two in combinations(judges, 2)]
 
 
 def _arbiter(verdicts: VerdictFile, judge: str) -> bool:
-    """Whether someone judged nothing but pairs that others disagree on."""
+    """Whether someone judged only pairs that others disagree on."""
     others = [own for name, own in verdicts.said.items() if name != judge]
     return all({"same", "different"} <= {own.get(pair) for own in others} for pair in verdicts.said[judge])
 
@@ -97,7 +97,7 @@ def _agreement(verdicts: VerdictFile, first: str, second: str) -> Agreement:
 
 
 def kappa_of(pairs: int, same: int, different: int, first_same: int) -> float | None:
-    """Cohen's kappa from how many pairs both say the same of, both say different, and the first says same of."""
+    """Cohen's kappa from the numbers of pairs: both say same, both say different, and the first says same."""
     if not pairs:
         return None
     second_same = pairs - different - (first_same - same)
@@ -108,7 +108,7 @@ def kappa_of(pairs: int, same: int, different: int, first_same: int) -> float | 
 
 
 def precision_of(verdicts: VerdictFile) -> Precision | None:
-    """Of what the run found; None where nothing of it was judged."""
+    """The precision of the run; None if nothing of it was judged."""
     decided = {pair: same for pair, same in consensus(verdicts).items() if same is not None}
     rows = []  # (pairs in the stratum, judged, same)
     strata = verdicts.drawn.strata

@@ -1,13 +1,13 @@
 """Pairs drawn around the threshold, by score.
 
 A *stratum* is a range of scores. Around the threshold t strata are `STEP` wide, down to t − `SPAN` and up to
-t + `SPAN`; what is above is one, and pairs of score 1 are one, since nearly all of them are judged alike. Half
-of the draw is divided equally among strata, so the few pairs near the threshold are seen as often as the many far from
-it: they tell where the threshold should be. The other half goes to strata of pairs that were found, by the root of
-their sizes: they tell the precision. How many pairs each stratum stands for is kept, and puts every estimate right.
+t + `SPAN`; higher scores are one stratum, and pairs of score 1 another, since nearly all of them are judged alike. Half
+of the draw is divided equally among strata, so the few pairs near the threshold are shown as often as the many far from
+it: they show where the threshold should be. The other half is divided among strata of found pairs, by the root of their
+sizes: they show the precision. The number of pairs that each stratum represents is stored, and weighs every estimate.
 
-Within a stratum pairs are drawn by the hash of their ids with the seed. They are shown in another order by chance: who
-saw scores fall from pair to pair would judge the trend.
+Within a stratum pairs are drawn by the hash of their ids with the seed. They are shown in random order: a judge who saw
+scores fall from pair to pair would follow the trend.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _Key = tuple[bool, float, float, str]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A pair that may be drawn: `left` went because of `right`, or both stay (`found` is false)."""
+    """A pair that may be drawn: `left` was removed because of `right`, or both are kept (`found` is false)."""
 
     left_id: str
     right_id: str
-    score: float | None  # None where the run did not measure it
+    score: float | None  # None if the run did not measure it
     found: bool
 
 
@@ -43,7 +43,7 @@ class Stratum:
     low: float
     high: float
     found: bool  # whether its pairs are at or above the threshold
-    pairs: float  # how many it stands for; estimated where `found` is false
+    pairs: float  # the number of pairs that it represents; estimated if `found` is false
     drawn: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,49 +52,49 @@ class Stratum:
 
 
 class Drawing:
-    """Pairs are added one by one, and only those that could be drawn are held."""
+    """Pairs are added one by one, and only those that could be drawn are stored."""
 
     def __init__(self, threshold: float, pairs: int, seed: int) -> None:
         self._threshold, self._pairs, self._seed = threshold, pairs, seed
-        self._held: dict[_Key, list[tuple[int, str, str, Candidate]]] = {}
+        self._by_range: dict[_Key, list[tuple[int, str, str, Candidate]]] = {}
         self._count: Counter[_Key] = Counter()
 
     def add(self, candidate: Candidate) -> None:
-        """A pair that may be drawn."""
+        """Add a pair that may be drawn."""
         key = _range(candidate, self._threshold)
-        held = self._held.setdefault(key, [])
-        held.append((_place(candidate, self._seed, "judge"), candidate.left_id, candidate.right_id, candidate))
+        waiting = self._by_range.setdefault(key, [])
+        waiting.append((_place(candidate, self._seed, "judge"), candidate.left_id, candidate.right_id, candidate))
         self._count[key] += 1
-        if len(held) > 4 * self._pairs + 64:
-            self._prune(held)
+        if len(waiting) > 4 * self._pairs + 64:
+            self._prune(waiting)
 
-    def held(self) -> list[Candidate]:
+    def possible(self) -> list[Candidate]:
         """The pairs that could still be drawn."""
-        for held in self._held.values():
-            self._prune(held)
-        return [one[3] for held in self._held.values() for one in held]
+        for waiting in self._by_range.values():
+            self._prune(waiting)
+        return [one[3] for waiting in self._by_range.values() for one in waiting]
 
     def finish(self, near_weight: float = 1.0) -> tuple[list[Stratum], list[tuple[int, Candidate]]]:
         """The strata, and (stratum, pair) of each pair drawn in the order they are shown.
 
-        `near_weight` is how many pairs each pair below the threshold stands for, where these were found in a sample.
+        `near_weight` is the number of pairs that each pair below the threshold represents, if these come from a sample.
         """
-        keys = sorted(self._held)
+        keys = sorted(self._by_range)
         shares = _divided([self._count[key] for key in keys], [key[0] for key in keys], self._pairs)
         strata: list[Stratum] = []
         drawn: list[tuple[int, Candidate]] = []
         for number, (key, share) in enumerate(zip(keys, shares, strict=True)):
             found, low, high, name = key
-            self._prune(self._held[key])
+            self._prune(self._by_range[key])
             weight = 1.0 if found else near_weight
             strata.append(Stratum(name, low, high, found, self._count[key] * weight, share))
-            drawn += [(number, one[3]) for one in self._held[key][:share]]
+            drawn += [(number, one[3]) for one in self._by_range[key][:share]]
         drawn.sort(key=lambda one: (_place(one[1], self._seed, "show"), one[1].left_id, one[1].right_id))
         return strata, drawn
 
-    def _prune(self, held: list[tuple[int, str, str, Candidate]]) -> None:
-        held.sort(key=lambda one: one[:3])
-        del held[self._pairs :]
+    def _prune(self, waiting: list[tuple[int, str, str, Candidate]]) -> None:
+        waiting.sort(key=lambda one: one[:3])
+        del waiting[self._pairs :]
 
 
 def _range(candidate: Candidate, threshold: float) -> _Key:
@@ -119,7 +119,7 @@ def _range(candidate: Candidate, threshold: float) -> _Key:
 
 
 def _divided(sizes: Sequence[int], found: Sequence[bool], pairs: int) -> list[int]:
-    """Half in equal shares, the rest among strata of pairs found by the root of their sizes; all as sizes allow."""
+    """Half in equal shares, the rest among strata of found pairs by the root of their sizes; limited by the sizes."""
     shares = [0] * len(sizes)
     _pour(shares, sizes, [1.0] * len(sizes), (pairs + 1) // 2)
     _pour(shares, sizes, [float(size) ** 0.5 * own for size, own in zip(sizes, found, strict=True)], pairs)
@@ -128,7 +128,7 @@ def _divided(sizes: Sequence[int], found: Sequence[bool], pairs: int) -> list[in
 
 
 def _pour(shares: list[int], sizes: Sequence[int], weights: Sequence[float], total: int) -> None:
-    """Raise shares until they sum to the total, each time that of the stratum with the most weight for what it has."""
+    """Raise shares until they sum to the total, each time that of the stratum with the highest weight per share."""
     total = min(total, sum(sizes))
     while sum(shares) < total:
         able = [n for n, size in enumerate(sizes) if shares[n] < size and weights[n] > 0]

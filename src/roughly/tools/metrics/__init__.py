@@ -1,14 +1,14 @@
-"""How well duplicates were found, measured against what is true. Arrays in, numbers out; no Python object a pair.
+"""How well duplicates were found, compared with the truth. Arrays in, numbers out; no Python object per pair.
 
 | module | what |
 |---|---|
-| `overlap` | of each document, how many partners were found, are true, and both: what the others are made of |
-| `pairs` | precision, recall and F1 of pairs and of documents; recall by resemblance |
-| `clusters` | adjusted Rand, B-cubed, purity, clusters a true set |
-| `queries` | recall, precision and utility of queries (Kołcz 2008, §6.4) |
+| `overlap` | per document, the numbers of partners found, true, and both: the basis of the others |
+| `pair_accuracy` | precision, recall and F1 of pairs and of documents; recall by resemblance |
+| `cluster_scores` | adjusted Rand, B-cubed, purity, clusters per true set |
+| `query_scores` | recall, precision and utility of queries (Kołcz 2008, §6.4) |
 | `families` | originals and their copies found again (I-Match 2002, §4.3) |
 | `intervals` | confidence intervals by bootstrap over true sets |
-| `figures` | all of them together, as `roughly evaluate` prints them |
+| `measure` | all of them together, as `roughly evaluate` prints them |
 
-A share of nothing is None, never 0 or 1.
+A ratio with denominator 0 is None, never 0 or 1.
 """

@@ -1,4 +1,4 @@
-"""How two groupings of the same documents agree.
+"""Agreement of two groupings of the same documents.
 
 With n_ij documents in true set i and found group j, a_i in the set, b_j in the group, n in all and C(x) = x·(x − 1)/2:
 
@@ -8,9 +8,9 @@ With n_ij documents in true set i and found group j, a_i in the set, b_j in the 
 | B-cubed precision | mean over documents of n_ij / b_j | Bagga and Baldwin 1998 |
 | B-cubed recall | mean over documents of n_ij / a_i | |
 | purity | Σ_j max_i n_ij / Σ_j b_j over groups of two or more | |
-| clusters a true set | mean, over true sets of two or more, of the groups they are in | I-Match 2002, Table IV |
+| clusters per true set | mean, over true sets of two or more, of the groups they are in | I-Match 2002, Table IV |
 
-Purity is taken over groups of two or more, since a group of one is pure whatever was found.
+Purity is computed over groups of two or more, since a group of one is pure whatever was found.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from roughly.tools.metrics.pair_accuracy import harmonic
 
 @dataclass(frozen=True)
 class ClusterScores:
-    """What `score_clusters` found; None where there is nothing to take a share of."""
+    """The result of `score_clusters`; None where a denominator is 0."""
 
     adjusted_rand: float | None
     bcubed_precision: float | None
@@ -35,11 +35,11 @@ class ClusterScores:
     clusters_per_set: float | None
     sets: int  # true sets of two or more
     clusters: int  # found groups of two or more
-    whole: int  # true sets that one found group holds wholly, and nothing else
+    whole: int  # true sets that equal one found group
 
 
 def score_clusters(found: Ints, true: Ints) -> ClusterScores:
-    """All of them, from the group and the true set of each document."""
+    """All scores, from the group and the true set of each document."""
     group, true_set = numbered(found), numbered(true)
     if not len(group):
         return ClusterScores(None, None, None, None, None, None, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""What became of an original and its copies (I-Match 2002, §4.3, Tables III and IV)."""
+"""How an original and its copies were grouped (I-Match 2002, §4.3, Tables III and IV)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from roughly.tools.metrics.overlap import Ints
 
 @dataclass(frozen=True)
 class FamilyScore:
-    """What became of an original and its copies."""
+    """How an original and its copies were grouped."""
 
-    found: float  # share of them in a group with another of them
-    clusters: int  # groups that they stand in, single ones included
+    found: float  # fraction of them in a group with another of them
+    clusters: int  # groups that they are in, single ones included
     false: int  # documents of other origin in those groups
 
 
 def score_family(group: Ints, family: Sequence[int]) -> FamilyScore:
-    """The ratio of Table III, the number of Table IV, and what was wrongly found with them."""
+    """The ratio of Table III, the number of Table IV, and the documents wrongly grouped with them."""
     own = group[list(family)]
     names, counts = np.unique(own, return_counts=True)
     together = counts[counts > 1].sum()

@@ -4,8 +4,8 @@ Documents of one true set are found or missed together, so drawing single pairs 
 too narrow. Whole true sets are drawn with replacement instead, as many as there are (a document without a duplicate
 is a set of one), a statistic is computed of each draw, and the interval is the range of the middle `level` of them.
 
-A statistic is a function of sums over documents. Sets with the same sums cannot be told apart, and nearly all sets are
-alike (single documents that nothing was found for); so sets are drawn by kind, from a multinomial distribution, and a
+A statistic is a function of sums over documents. Sets with the same sums are equivalent, and nearly all sets are alike
+(single documents that nothing was found for); so sets are drawn by kind, from a multinomial distribution, and a
 thousand draws of a million sets take less than a second.
 """
 
@@ -23,7 +23,7 @@ from roughly.tools.metrics.overlap import Ints
 
 Floats = npt.NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
-"""From sums (draws, columns) to a value for each draw; NaN where it is not defined."""
+"""From sums (draws, columns) to a value per draw; NaN where it is not defined."""
 
 _CELLS = 4_000_000
 

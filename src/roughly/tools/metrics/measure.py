@@ -12,15 +12,7 @@ from roughly.tools.metrics.cluster_scores import ClusterScores, score_clusters
 from roughly.tools.metrics.defaults import DRAWS, LEVEL
 from roughly.tools.metrics.intervals import Interval, Statistic, bootstrap, f1_of, ratio
 from roughly.tools.metrics.overlap import Flags, Ints, Overlap, components_of, pair_numbers
-from roughly.tools.metrics.pair_accuracy import (
-    EDGES,
-    Bin,
-    DocumentShares,
-    Shares,
-    recall_by_bin,
-    score_documents,
-    score_pairs,
-)
+from roughly.tools.metrics.pair_accuracy import EDGES, Bin, Shares, recall_by_bin, score_documents, score_pairs
 from roughly.tools.metrics.utility import Removal
 
 Floats = npt.NDArray[np.float64]
@@ -28,24 +20,25 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class EvaluationFigures:
-    """What was measured. `intervals` are by the name of the figure, as in `to_dict`."""
+    """All figures. `intervals` are by the name of the figure, as in `to_dict`."""
 
     documents: int
     pairs: Shares
-    of_documents: DocumentShares
+    of_documents: Shares
     clusters: ClusterScores | None
     bins: list[Bin] = field(default_factory=list)
     removal: Removal | None = None
-    ignored: int | None = None  # documents that the method took no part with
+    ignored: int | None = None  # documents that the method could not process
     ignored_true: int | None = None  # of those, documents that have a true duplicate
     intervals: dict[str, Interval | None] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
+        own = self.of_documents
         values: dict[str, Any] = {
             "documents": self.documents,
-            "pairs": {**asdict(self.pairs), **_shares(self.pairs)},
-            "by_document": {**asdict(self.of_documents), **_shares(self.of_documents)},
+            "pairs": {**asdict(self.pairs), **self.pairs.to_dict()},
+            "by_document": {"found": own.found, "right": own.both, "true": own.true, **own.to_dict()},
             "clusters": None if self.clusters is None else asdict(self.clusters),
             "bins": [{**asdict(one), "recall": one.recall} for one in self.bins],
             "removal": None if self.removal is None else {**asdict(self.removal), "utility": self.removal.utility},
@@ -122,7 +115,3 @@ def intervals_of(
         }  # fmt: skip
     values = np.column_stack(columns).astype(np.float64)
     return bootstrap(values, overlap.sets, statistics, draws=draws, level=level, seed=seed)
-
-
-def _shares(counted: Shares | DocumentShares) -> dict[str, float | None]:
-    return {"precision": counted.precision, "recall": counted.recall, "f1": counted.f1}

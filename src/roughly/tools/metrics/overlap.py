@@ -1,4 +1,4 @@
-"""Of each document, how many partners were found, how many are true, and how many are both.
+"""Per document, the numbers of partners found, true, and both.
 
 Two groupings of n documents have up to n²/2 pairs in common. They are never formed: with n_ij documents in true set i
 and found group j, a_i in the set and b_j in the group, a document of that cell has
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from roughly.cluster.connected import connected_components
 from roughly.errors import InputError
 
 Ints = npt.NDArray[np.int64]
@@ -38,16 +39,16 @@ class Overlap:
     def of_groups(cls, found: Ints, true: Ints) -> Overlap:
         """From two groupings: the group and the true set of each document, by any numbers."""
         if len(found) != len(true):
-            raise InputError(f"{len(found):,} documents in groups and {len(true):,} in true sets do not go together")
+            raise InputError(f"{len(found):,} documents in groups and {len(true):,} in true sets do not match")
         group, true_set = numbered(found), numbered(true)
         cells = true_set * (int(group.max(initial=-1)) + 1) + group
         return cls(_others(group), _others(true_set), _others(numbered(cells)), true_set)
 
     @classmethod
     def of_pairs(cls, documents: int, found: Ints, true: Ints, sets: Ints | None = None) -> Overlap:
-        """From two lists of pairs (n, 2) of document numbers; a pair that stands there twice counts once.
+        """From two lists of pairs (n, 2) of document numbers; a pair that is listed twice counts once.
 
-        Without `sets`, the connected components of the true pairs are taken for them.
+        Without `sets`, the connected components of the true pairs are used.
         """
         one, other = pair_numbers(found, documents), pair_numbers(true, documents)
         both = np.intersect1d(one, other, assume_unique=True)
@@ -56,7 +57,7 @@ class Overlap:
 
     @classmethod
     def of_groups_and_pairs(cls, groups: Ints, true: Ints) -> Overlap:
-        """Found as a grouping, true as a list of pairs: only the true ones are looked at one by one."""
+        """From found groups and a list of true pairs: only the true pairs are listed one by one."""
         numbers, documents = pair_numbers(true, len(groups)), len(groups)
         left, right = np.divmod(numbers, max(documents, 1))
         both = numbers[groups[left] == groups[right]]
@@ -66,22 +67,22 @@ class Overlap:
 
     @classmethod
     def of_pairs_and_groups(cls, found: Ints, true: Ints) -> Overlap:
-        """Found as a list of pairs, true as a grouping."""
+        """From a list of found pairs and true groups."""
         turned = cls.of_groups_and_pairs(true, found)
         return cls(turned.true, turned.found, turned.both, numbered(true))
 
 
 def numbered(names: npt.NDArray[np.generic]) -> Ints:
-    """Groups numbered 0, 1, … whatever they were called."""
+    """Groups renumbered 0, 1, …."""
     numbers: Ints = np.unique(names, return_inverse=True)[1].astype(np.int64)
     return numbers
 
 
 def pair_numbers(pairs: Ints, documents: int) -> Ints:
-    """A number for each pair of different documents, the same whichever stands first; sorted, each once."""
+    """A number for each pair of different documents, whatever their order; sorted, each once."""
     pairs = np.asarray(pairs, np.int64).reshape(-1, 2)
     if len(pairs) and (pairs.min() < 0 or pairs.max() >= documents):
-        raise InputError(f"pairs must hold numbers of documents, 0 to {documents - 1}")
+        raise InputError(f"pairs must contain numbers of documents, 0 to {documents - 1}")
     low, high = pairs.min(axis=1), pairs.max(axis=1)
     found: Ints = np.unique((low * documents + high)[low < high])
     return found
@@ -89,13 +90,8 @@ def pair_numbers(pairs: Ints, documents: int) -> Ints:
 
 def components_of(documents: int, pairs: Ints) -> Ints:
     """The connected component of each document, numbered from 0."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     pairs = np.asarray(pairs, np.int64).reshape(-1, 2)
-    graph = coo_matrix((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(documents, documents))
-    found: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
-    return found
+    return connected_components(documents, pairs[:, 0], pairs[:, 1])
 
 
 def _others(groups: Ints) -> Ints:

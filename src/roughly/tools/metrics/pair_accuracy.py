@@ -2,7 +2,7 @@
 
     precision = |found ∩ true| / |found|        recall = |found ∩ true| / |true|        F1 = 2·P·R / (P + R)
 
-Of *pairs*, these are shares of pairs. A set of 1,000 copies has half a million pairs, so large sets decide. Of
+For *pairs*, these are fractions of pairs. A set of 1,000 copies has half a million pairs, so large sets dominate. For
 *documents*, a document with a true duplicate counts as found when it was grouped with one of them, and a document that
 was grouped counts as right when one of its partners is a true one: every document has one vote (the ratio of I-Match
 2002, Table III).
@@ -24,11 +24,11 @@ EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class Shares:
-    """Counts, and what follows from them."""
+    """Counts of pairs or of documents, and the ratios computed from them. Weighted counts need not be whole."""
 
-    both: int
-    found: int
-    true: int
+    both: float
+    found: float
+    true: float
 
     @property
     def precision(self) -> float | None:
@@ -42,32 +42,12 @@ class Shares:
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of the two: 2·both / (found + true) where all three count the same things."""
+        """The harmonic mean of the two: 2·both / (found + true) if all three count the same things."""
         return harmonic(self.precision, self.recall)
 
-
-@dataclass(frozen=True)
-class DocumentShares:
-    """Documents with a true duplicate, documents grouped, and how many of each are right."""
-
-    found: int  # grouped with another
-    right: int  # of those, with a true duplicate among their partners
-    true: int  # have a true duplicate
-
-    @property
-    def precision(self) -> float | None:
-        """The share of the documents grouped that stand with a true duplicate."""
-        return self.right / self.found if self.found else None
-
-    @property
-    def recall(self) -> float | None:
-        """The share of the documents with a true duplicate that stand with one."""
-        return self.right / self.true if self.true else None
-
-    @property
-    def f1(self) -> float | None:
-        """The harmonic mean of the two."""
-        return harmonic(self.precision, self.recall)
+    def to_dict(self) -> dict[str, float | None]:
+        """The ratios as plain values."""
+        return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
 
 
 def score_pairs(overlap: Overlap) -> Shares:
@@ -75,9 +55,9 @@ def score_pairs(overlap: Overlap) -> Shares:
     return Shares(int(overlap.both.sum()) // 2, int(overlap.found.sum()) // 2, int(overlap.true.sum()) // 2)
 
 
-def score_documents(overlap: Overlap) -> DocumentShares:
-    """Documents grouped, and documents that have a true duplicate."""
-    return DocumentShares(int((overlap.found > 0).sum()), int((overlap.both > 0).sum()), int((overlap.true > 0).sum()))
+def score_documents(overlap: Overlap) -> Shares:
+    """Documents grouped, documents that have a true duplicate, and documents grouped with a true one."""
+    return Shares(int((overlap.both > 0).sum()), int((overlap.found > 0).sum()), int((overlap.true > 0).sum()))
 
 
 @dataclass(frozen=True)
@@ -96,7 +76,7 @@ class Bin:
 
 
 def recall_by_bin(resemblance: Floats, found: Flags, edges: Sequence[float] = EDGES) -> list[Bin]:
-    """Of true pairs, how many were found, by resemblance. Pairs below the first edge are left out."""
+    """The numbers of true pairs that were found, by resemblance. Pairs below the first edge are left out."""
     place = bin_of(resemblance, edges)
     inside = place >= 0
     true = np.bincount(place[inside], minlength=len(edges) - 1)
@@ -113,7 +93,7 @@ def bin_of(values: Floats, edges: Sequence[float] = EDGES) -> Ints:
 
 
 def harmonic(precision: float | None, recall: float | None) -> float | None:
-    """2·P·R / (P + R); 0 where both are."""
+    """2·P·R / (P + R); 0 if both are 0."""
     if precision is None or recall is None:
         return None
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -1,9 +1,9 @@
-"""How well queries were answered (Kołcz 2008, §6.4, eq. 3–5).
+"""Scores of queries (Kołcz 2008, §6.4, eq. 3–5).
 
     recall(i) = |found(i) ∩ true(i)| / |true(i)|        precision(i) = |found(i) ∩ true(i)| / |found(i)|
     utility(i) = |spam(i)| − cost · |legit(i)|
 
-the first two among spam, averaged over the queries that have anything to divide by; spam(i) and legit(i) are the spam
+the first two among spam, averaged over the queries with a denominator above 0; spam(i) and legit(i) are the spam
 and the legitimate messages found. Eq. 3 divides all that is found by what is true, which may exceed one; here only true
 ones count.
 """
@@ -21,7 +21,7 @@ from roughly.tools.metrics.overlap import Flags, Ints
 
 @dataclass(frozen=True)
 class QueryScores:
-    """Averages over queries; None where no query has anything to average."""
+    """Averages over queries; None if no query counts."""
 
     queries: int  # that have a true duplicate
     recall: float | None
@@ -48,7 +48,7 @@ def score_matches(found: Ints, true: Ints, queries: int, spam: Flags, cost: floa
 
 
 def score_queries(results: Iterable[tuple[set[int], set[int]]], spam: Flags, cost: float = COST) -> QueryScores:
-    """The same from (found, true) sets of document numbers, one pair a query."""
+    """The same from (found, true) sets of document numbers, one pair per query."""
     listed = list(results)
     found, true = (
         np.array([(i, d) for i, pair in enumerate(listed) for d in pair[side]], np.int64).reshape(-1, 2)

@@ -1,9 +1,9 @@
-"""What removing documents was worth: Kołcz's utility (2008, eq. 5) for a collection that was cleaned.
+"""The utility of removing documents: Kołcz 2008, eq. 5, for a collection.
 
     utility = |removed rightly| − cost · |removed wrongly|
 
-A document is removed rightly when the document kept in its place is truly the same. What is lost for good costs more
-than what is kept twice, a hundred times as much by default.
+A document is removed rightly if its witness is truly the same. A lost document costs more than a duplicate that is
+kept, a hundred times as much by default.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Removal:
 def score_removal(
     kept: Flags, witness: Ints, *, sets: Ints | None = None, pairs: Ints | None = None, cost: float = COST
 ) -> Removal:
-    """From who stays in whose place, and either the true sets or the true pairs."""
-    gone = np.flatnonzero(~kept)
+    """From the witnesses, and either the true sets or the true pairs."""
+    removed = np.flatnonzero(~kept)
     if sets is not None:
-        right = sets[gone] == sets[witness[gone]]
+        right = sets[removed] == sets[witness[removed]]
     else:
         documents = len(kept)
-        low, high = np.minimum(gone, witness[gone]), np.maximum(gone, witness[gone])
+        low, high = np.minimum(removed, witness[removed]), np.maximum(removed, witness[removed])
         true = pair_numbers(np.empty((0, 2), np.int64) if pairs is None else pairs, documents)
         right = np.isin(low * documents + high, true)
     return Removal(int(right.sum()), int((~right).sum()), cost)

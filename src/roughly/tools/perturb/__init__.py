@@ -1,12 +1,12 @@
-"""Copies made on purpose, with labels: from small slips to pages that only look alike. Seeded: the same arguments give
-the
-same copies, whatever the order of the input.
+"""Copies made on purpose, with labels: from small slips to pages that only look alike.
+
+The same arguments and seed give the same copies, whatever the order of the input.
 
 | module | what |
 |---|---|
-| `kinds` | every kind of copy by name |
-| `edits`, `units`, `words`, `noise`, `spam` | how each is made |
-| `recipe`, `passage` | what an edit says, and a text that does it |
+| `copy_kinds` | every kind of copy by name |
+| `edits`, `unit_edits`, `word_edits`, `spam_edits`, `noise` | how each is made |
+| `recipe`, `cut_text` | the instructions of an edit, and a text that applies them |
 | `make` | copies of a corpus |
-| `terms` | the words that are put in |
+| `inserted_terms` | the words that are inserted |
 """

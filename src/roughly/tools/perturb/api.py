@@ -3,8 +3,8 @@
 | file | what |
 |---|---|
 | `documents.parquet` or `.jsonl` | the originals, unless left out, and the copies: id, text, source, kind, parameters |
-| `pairs.csv` | each copy with its source: whether they are the same, and how much they share, exactly |
-| `run.json` | what was asked, and counts |
+| `pairs.csv` | each copy with its source: whether they are the same, and their exact scores |
+| `run.json` | the request, and counts |
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import orjson
@@ -25,6 +25,8 @@ import pyarrow.parquet as pq
 
 from roughly.declarations import gather
 from roughly.job.output_folder import OutputFolder
+from roughly.option_types import PerturbedFolderOptions
+from roughly.python_words import for_python
 from roughly.tools.corpus import Corpus, read_corpus
 from roughly.tools.perturb.make import LabelledCopy
 from roughly.tools.perturb.make import perturb as copies_of
@@ -48,7 +50,7 @@ class Perturbed:
     """What was written."""
 
     folder: Path
-    asked: PerturbRequest
+    request: PerturbRequest
     originals: int = 0
     copies: int = 0
     kinds: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -56,17 +58,18 @@ class Perturbed:
     def summary(self) -> dict[str, Any]:
         """As plain values."""
         return {
-            "asked": {**asdict(self.asked), "kinds": list(self.asked.kinds)}, "originals": self.originals,
+            "asked": {**asdict(self.request), "kinds": list(self.request.kinds)}, "originals": self.originals,
             "copies": self.copies, "kinds": self.kinds,
         }  # fmt: skip
 
 
+@for_python
 def perturb(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     output: str | os.PathLike[str],
     overwrite: bool = False,
-    **options: Any,
+    **options: Unpack[PerturbedFolderOptions],
 ) -> Perturbed:
     """Write edited copies of documents with their labels to a folder.
 
@@ -125,7 +128,7 @@ def _copies(corpus: Corpus, some: list[LabelledCopy]) -> pa.Table:
     rows: dict[str, list[str]] = {name: [] for name in COLUMNS.names}
     for copy in some:
         source = corpus.ids[copy.source]
-        values = (copy.doc_id, copy.text, source, source if copy.same else copy.doc_id, copy.kind, copy.told)
+        values = (copy.doc_id, copy.text, source, source if copy.same else copy.doc_id, copy.kind, copy.parameters_json)
         for name, value in zip(rows, values, strict=True):
             rows[name].append(value)
     return pa.table(rows, schema=COLUMNS)
@@ -181,7 +184,7 @@ class _Labels:
             sums[1] += scores[0]
 
     def means(self) -> dict[str, dict[str, float]]:
-        """How many of each kind, and their mean resemblance to the source."""
+        """The number of copies of each kind, and their mean resemblance to the source."""
         return {kind: {"copies": int(n), "resemblance": total / n} for kind, (n, total) in self._sums.items()}
 
 

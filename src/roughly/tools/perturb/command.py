@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.console.common_options import Printing
+from roughly.console.terminal_output import print_json
 from roughly.declarations import REQUIRED, argument, group, option
 from roughly.tools.perturb.request import PerturbedFolder
 
@@ -17,19 +16,18 @@ class PerturbOptions:
     """Options of the command `perturb`."""
 
     inputs: list[str] = argument(help="Files, folders or globs of documents.")
-    output: Path = option(REQUIRED, "Folder to write; must not hold a run.", "-o", "--output")
+    output: Path = option(REQUIRED, "Folder to write; must not contain a run.", "-o", "--output")
     wanted: PerturbedFolder = group(PerturbedFolder)
     printing: Printing = group(Printing)
 
 
 def perturb(options: PerturbOptions) -> None:
-    """Make edited copies of documents, each labelled with its source and how much they share."""
+    """Make edited copies of documents, each labelled with its source and their scores."""
     from roughly.tools.perturb.api import write_copies
 
     done = write_copies(options.inputs, options.wanted, options.output, options.printing.overwrite)
     if options.printing.as_json:
-        json.dump({"output": str(options.output)} | done.summary(), sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json({"output": str(options.output)} | done.summary())
     elif not options.printing.quiet:
         print(f"{'kind':<12} {'copies':>8}  mean resemblance")
         for name, figures in done.kinds.items():

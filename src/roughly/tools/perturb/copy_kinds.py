@@ -20,7 +20,7 @@ class CopyKind:
     name: str
     same: bool
     what: str
-    alpha: str  # what alpha / 10 is here
+    alpha: str  # the meaning of alpha / 10
     make: Callable[[Spot], str]
 
 
@@ -59,27 +59,31 @@ KINDS = {
         CopyKind("copy", True, "the same text", "nothing", _by(edits.copy)),
         CopyKind("rewrapped", True, "the same words, other line breaks", "nothing", _by(edits.rewrapped)),
         CopyKind(
-            "words", True, "words removed, flipped, added (I-Match 2002, §4.3)", "the chance of a word to stay", _words
+            "words",
+            True,
+            "words removed, flipped, added (I-Match 2002, §4.3)",
+            "the probability that a word is kept",
+            _words,
         ),
         CopyKind("substituted", True, "single words replaced by other real words", _AIM, _by(edits.substituted)),
         CopyKind(
             "sentences",
             True,
             "sentences removed, flipped, added",
-            "the chance of a sentence to stay",
+            "the probability that a sentence is kept",
             _units(lambda spot: spot.passage.sentences, False),
         ),
         CopyKind(
             "paragraphs",
             True,
             "paragraphs removed, flipped, added",
-            "the chance of a paragraph to stay",
+            "the probability that a paragraph is kept",
             _units(lambda spot: spot.passage.paragraphs, True),
         ),
         CopyKind("reordered", True, "cut at sentence ends and shuffled", _AIM, _by(edits.swapped)),
-        CopyKind("truncated", True, "the beginning only", "the share that stays", _by(edits.truncated)),
-        CopyKind("deleted", True, "stretches of sentences left out", "the share that stays", _by(edits.deleted)),
-        CopyKind("inserted", True, "text of another document put inside", _AIM, _by(edits.inserted)),
+        CopyKind("truncated", True, "the beginning only", "the fraction that is kept", _by(edits.truncated)),
+        CopyKind("deleted", True, "runs of sentences left out", "the fraction that is kept", _by(edits.deleted)),
+        CopyKind("inserted", True, "text of another document inserted", _AIM, _by(edits.inserted)),
         CopyKind("appended", True, "text of another document at the end", _AIM, _by(edits.appended)),
         CopyKind("boilerplate", True, "inside the frame of a site: navigation, notices", _AIM, _by(edits.framed)),
         CopyKind("characters", True, "words mistyped", _AIM, _by(edits.typed)),

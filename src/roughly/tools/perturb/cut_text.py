@@ -1,8 +1,8 @@
 """A text cut at its tokens, and copies of it made from recipes.
 
-Tokens are canonical ones, so this holds for any script. A token carries what follows it up to the next one (a space, a
-comma), and the first also what stands before it; pieces can therefore be put together in any order. Where a piece ends
-with a token, a space is put behind it, so that no two tokens ever grow into one.
+Tokens are canonical ones, so this works for any script. A token includes what follows it up to the next one (a space, a
+comma), and the first also what comes before it; pieces can therefore be joined in any order. If a piece ends with a
+token, a space is added, so that no two tokens merge into one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SPACE = re.compile(r"\s+")
 
 
 class CutText:
-    """A text and where its tokens stand."""
+    """A text and the positions of its tokens."""
 
     def __init__(self, text: str) -> None:
         reading = Reading(text)
@@ -47,18 +47,18 @@ class CutText:
         return found
 
     def cut(self, first: int, last: int) -> str:
-        """Tokens first … last − 1 with what follows each, and a space where nothing does."""
+        """Tokens first … last − 1 with what follows each, and a space if nothing does."""
         if first >= last:
             return ""
         text = self.text[0 if first == 0 else self.starts[first] : self.starts[last]]
         return text + " " if self.ends[last - 1] == len(self.text) and last == len(self) else text
 
     def spelled(self, places: list[int]) -> list[str]:
-        """The tokens at these places as they are written."""
+        """The tokens at these positions as they are written."""
         return [self.text[self.starts[at] : self.ends[at]] for at in places]
 
     def made(self, recipe: Recipe, others: dict[object, CutText]) -> str:
-        """The copy that a recipe says; `others` holds the texts that its foreign pieces are from."""
+        """The copy made by a recipe; `others` are the texts of its foreign pieces."""
         if isinstance(recipe, Respaced):
             return self._respaced()
         if isinstance(recipe, Spliced):
@@ -86,7 +86,7 @@ class CutText:
         return "".join([*parts, self.text[done:]])
 
     def _respaced(self) -> str:
-        """A line break for each run of space between tokens, or two spaces where it was one already."""
+        """A line break for each run of space between tokens, or two spaces if it was a line break already."""
         parts = [self.text[: self.starts[0]] if len(self) else self.text]
         for at in range(len(self)):
             between = self.text[self.ends[at] : self.starts[at + 1]]

@@ -1,10 +1,10 @@
 """The ways in which real copies differ from what they were copied from, each a small function from a text to a recipe.
 
 Most aim at a resemblance by the arithmetic of 5-token shingles: appending a share f leaves J = 1 / (1 + f), changing a
-word spoils five shingles. What they hit is counted exactly by those who label copies.
+word spoils five shingles. The actual resemblance is measured exactly when copies are labelled.
 
 `template` and `form` are not duplicates although they look it: pages of one site that share a frame around different
-bodies, and one form filled in differently, in which nine words of ten agree but J stays below 0.8.
+bodies, and one form filled in differently, in which nine words of ten agree but J is below 0.8.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ FRAME_TOKENS = 600
 
 
 def extra(ground: Ground) -> int:
-    """How many foreign tokens bring the resemblance down to the aim: n · (1/J − 1)."""
+    """The number of foreign tokens that lower the resemblance to the aim: n · (1/J − 1)."""
     return max(1, round(len(ground) * (1 / ground.aim - 1)))
 
 
 def changed_words(ground: Ground) -> int:
-    """How many single words, changed, bring the resemblance down to the aim: n · (1 − (2J / (1 + J))^(1/5))."""
+    """The number of single changed words that lower the resemblance to the aim: n · (1 − (2J / (1 + J))^(1/5))."""
     surviving = 2 * ground.aim / (1 + ground.aim)
     return max(1, round(len(ground) * (1 - math.pow(surviving, 1 / SHINGLE_SIZE))))
 
@@ -57,7 +57,7 @@ def truncated(ground: Ground) -> Recipe:
 
 
 def deleted(ground: Ground) -> Recipe:
-    """One to five stretches of whole sentences or lines left out."""
+    """One to five runs of whole sentences or lines left out."""
     size, chance = len(ground), ground.chance
     begins = [*ground.sentences(), size]
     stretches = chance.randint(1, 5)
@@ -68,7 +68,7 @@ def deleted(ground: Ground) -> Recipe:
         if done < begin < end:
             pieces.append(Own(done, begin))
             done = end
-    if not pieces:  # one sentence all through
+    if not pieces:  # a text of one sentence
         return truncated(ground)
     return Spliced([*pieces, Own(done, size)])
 

@@ -1,6 +1,6 @@
-"""The words that are put into copies (I-Match 2002, §4.3: "from the term list").
+"""The words that are inserted into copies (I-Match 2002, §4.3: "from the term list").
 
-The paper does not tell which list that is, and it matters more than anything else: `added` says whether words come from
+The paper does not say which list that is, and it matters more than anything else: `added` says whether words come from
 the collection's distinct terms (`terms`), nearly all of them rare, from its running text (`text`), nearly all of them
 common, or from the document itself (`document`), where they change no set of terms at all.
 """
@@ -15,11 +15,11 @@ from roughly.tools.corpus import Corpus
 from roughly.tools.perturb.request import ADDED
 
 _SAMPLE = 200
-"""Documents whose words stand for the running text of a collection."""
+"""Number of documents whose words represent the running text of a collection."""
 
 
 def term_list(corpus: Corpus, added: str, seed: int) -> list[str]:
-    """The words to draw from; none where the document itself is the list."""
+    """The words to draw from; none if the document itself is the list."""
     checks.refuse(checks.one_of("added", added, ADDED))
     if added == "document":
         return []

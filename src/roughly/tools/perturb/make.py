@@ -1,7 +1,7 @@
 """Copies of a corpus.
 
-Every copy has a random stream of its own, named by seed, kind, source and number; so a copy does not depend on which
-others are made, nor on the order of the input.
+Every copy has its own random stream, seeded by seed, kind, source and number; so a copy does not depend on which others
+are made, nor on the order of the input.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class LabelledCopy:
     parameters: dict[str, float | int | str] = field(default_factory=dict)
 
     @property
-    def told(self) -> str:
+    def parameters_json(self) -> str:
         """The parameters as JSON."""
         return json.dumps(self.parameters, sort_keys=True)
 
@@ -43,7 +43,7 @@ class Maker:
     """A corpus to copy from."""
 
     def __init__(self, corpus: Corpus, wanted: PerturbRequest) -> None:
-        self.corpus, self.asked = corpus, wanted
+        self.corpus, self.request = corpus, wanted
         self._list = term_list(corpus, wanted.added, wanted.seed) if "words" in wanted.kinds else []
         self._read = lru_cache(maxsize=256)(lambda place: CutText(corpus.texts[place].as_py()))
 
@@ -52,7 +52,7 @@ class Maker:
         return self._read(place)
 
     def terms(self, place: int) -> list[str]:
-        """The words that may be put into copies of a document."""
+        """The words that may be inserted into copies of a document."""
         return self._list or words(self.corpus.texts[place].as_py())
 
     def chosen(self) -> list[int]:
@@ -60,13 +60,13 @@ class Maker:
         able = [place for place in range(len(self.corpus)) if len(self.passage(place))]
         if not able:
             raise InputError(f"{self.corpus.name} has no document with a word in it; there is nothing to copy")
-        if not self.asked.documents or self.asked.documents >= len(able):
+        if not self.request.documents or self.request.documents >= len(able):
             return able
-        return sorted(random.Random(self.asked.seed).sample(able, self.asked.documents))
+        return sorted(random.Random(self.request.seed).sample(able, self.request.documents))
 
     def copy(self, place: int, kind: str, number: int) -> LabelledCopy:
         """One copy of a document."""
-        wanted = self.asked
+        wanted = self.request
         name = f"{self.corpus.ids[place]}+{kind}{number}"
         spot = Spot(self, place, f"{wanted.seed} {kind} {self.corpus.ids[place]} {number}")
         text = KINDS[kind].make(spot)
@@ -88,6 +88,6 @@ def perturb(corpus: Corpus, wanted: PerturbRequest) -> Iterator[LabelledCopy]:
                 copy = maker.copy(place, kind, number)
                 if copy.doc_id in taken:
                     raise InputError(
-                        f"{corpus.name} has a document {copy.doc_id!r}, as a copy would be called; rename it"
+                        f"{corpus.name} has a document {copy.doc_id!r}, which is the id of a copy; rename it"
                     )
                 yield copy

@@ -1,4 +1,4 @@
-"""Single words as scanners and hurried people write them."""
+"""Single words with errors of scanners and typists."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def mistyped(word: str, chance: Random) -> str:
 
 
 def random_string(chance: Random, least: int = 6, most: int = 12) -> str:
-    """Letters and digits that mean nothing, as spam puts behind its subject."""
+    """Random letters and digits, as spam adds to its subject."""
     return "".join(chance.choice(_LETTERS + "0123456789") for _ in range(chance.randint(least, most)))

@@ -1,9 +1,9 @@
-"""What an edit says is to be done with a text, without saying how texts are held.
+"""The instructions of an edit, independent of how texts are stored.
 
-An edit looks at a text through its tokens: how many there are, and which begin a sentence or a paragraph. What it
-gives back is a *recipe*: pieces to be put together, or words to be put in place of others. Whoever holds the text
-makes the copy: `passage.py` in plain strings, for any script; the benchmarks in bytes with a hash for every token,
-fifty megabytes a second. So the edits have one home.
+An edit sees the tokens of a text: their number, and which begin a sentence or a paragraph. It returns a *recipe*:
+pieces to be joined, or words to be replaced. The owner of the text makes the copy: `cut_text.py` with plain strings,
+for any script; the benchmarks with bytes and a hash per token, fifty megabytes per second. So the edits are written
+once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Own:
 
 @dataclass(slots=True)
 class Foreign:
-    """Tokens of another text: `where` is for the one who holds it."""
+    """Tokens of another text: `where` is understood by its owner."""
 
     where: Any
     first: int
@@ -33,7 +33,7 @@ class Foreign:
 
 @dataclass(slots=True)
 class New:
-    """Words that stand in no text."""
+    """Words that are in no text."""
 
     words: str
 
@@ -50,7 +50,7 @@ class Spliced:
 
 @dataclass(slots=True)
 class Substituted:
-    """The tokens at some places, in order, replaced by single tokens of other texts."""
+    """The tokens at some positions, in order, replaced by single tokens of other texts."""
 
     places: list[int]
     donors: list[Foreign]
@@ -58,7 +58,7 @@ class Substituted:
 
 @dataclass(slots=True)
 class Rewritten:
-    """The tokens at some places, in order, replaced by other words; a space in one makes two tokens of it."""
+    """The tokens at some positions, in order, replaced by other words; a space in one makes two tokens of it."""
 
     places: list[int]
     words: list[str]
@@ -73,13 +73,13 @@ Recipe = Spliced | Substituted | Rewritten | Respaced
 
 
 class Ground(Protocol):
-    """What an edit sees of a text and of the texts around it."""
+    """What an edit sees of a text and of the other texts."""
 
     chance: Random
     aim: float  # the resemblance to aim at, above 0
 
     def __len__(self) -> int:
-        """How many tokens the text has: one or more."""
+        """The number of tokens of the text: one or more."""
         ...
 
     def sentences(self) -> list[int]:
@@ -87,17 +87,17 @@ class Ground(Protocol):
         ...
 
     def spelled(self, places: list[int]) -> list[str]:
-        """The tokens at these places as they are written."""
+        """The tokens at these positions as they are written."""
         ...
 
     def foreign(self, tokens: int) -> Foreign:
-        """A run of so many tokens, or fewer, from somewhere else."""
+        """A run of this number of tokens, or fewer, from another text."""
         ...
 
     def donors(self, count: int) -> list[Foreign]:
-        """Single tokens from somewhere else."""
+        """Single tokens from other texts."""
         ...
 
     def frame(self, tokens: int) -> tuple[Foreign, Foreign]:
-        """Head and foot, together so many tokens, of a site drawn by chance; the frame of a site never changes."""
+        """Header and footer of a random site, together of this number of tokens; the frame of a site never changes."""
         ...

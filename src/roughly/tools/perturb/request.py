@@ -1,4 +1,4 @@
-"""Which copies are made."""
+"""The request of `perturb`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ def _names(text: str) -> Any:
 class PerturbRequest:
     """What copies to make. `kinds` are names, or `all`."""
 
-    kinds: Any = option(("words",), "Kinds of copies with commas, or all.", "--kind", read=_names, shown="words")
-    alpha: float = option(9.0, "How much is left as it is, out of ten.")
-    every: int = option(10, "words: words between two that may change.")
-    added: str = option("terms", f"words: words put in are from {', '.join(ADDED[:-1])} or {ADDED[-1]}.")
+    kinds: Any = option(
+        ("words",), "Kinds of copies, separated by commas, or all.", "--kind", read=_names, shown="words"
+    )
+    alpha: float = option(9.0, "How much is left unchanged, out of ten.")
+    every: int = option(10, "words: one word in this number may change.")
+    added: str = option("terms", f"words: inserted words are from {', '.join(ADDED[:-1])} or {ADDED[-1]}.")
     versions: int = option(3, "split: versions of a campaign.")
-    copies: int = option(1, "Copies of each document and kind.")
-    documents: int = option(0, "Number of documents to copy, drawn by chance (0 = all).")
-    seed: int = option(0, "Seed of all that is drawn.")
+    copies: int = option(1, "Copies per document and kind.")
+    documents: int = option(0, "Number of documents to copy, drawn at random (0 = all).")
+    seed: int = option(0, "Random seed.")
 
     def __post_init__(self) -> None:
         from roughly.tools.perturb.copy_kinds import KINDS
@@ -52,13 +54,13 @@ class PerturbRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class PerturbedFolder:
-    """What is written beside the copies, and how."""
+    """The output: originals, labels and format."""
 
     request: PerturbRequest = group(PerturbRequest)
-    originals: bool = option(True, "Whether the originals are written too.", "--originals/--no-originals")
+    originals: bool = option(True, "Write the originals too.", "--originals/--no-originals")
     shingle_size: int = option(5, "Words per shingle, for the labels.")
     format: str = option("parquet", f"{' or '.join(FORMATS)}.")
-    text_column: str | None = option(None, "Column that holds the text.")
+    text_column: str | None = option(None, "Column of the text.")
 
     def __post_init__(self) -> None:
         checks.refuse([*checks.one_of("format", self.format, FORMATS), *checks.shingle_size(self.shingle_size)])

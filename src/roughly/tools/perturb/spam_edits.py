@@ -1,8 +1,8 @@
-"""What spammers do to one message to make many of it (Kołcz 2008, §5).
+"""How spammers make many versions of one message (Kołcz 2008, §5).
 
-`insertion`: random characters in front, a neutral passage of other text inside, paragraphs in another order, and what
-is neither letter nor digit replaced at random. `version`: *list splitting*: one campaign is written in a few versions,
-and each version is sent many times as it is.
+`insertion`: random characters in front, a neutral passage of other text inside, paragraphs in another order, and other
+characters than letters and digits replaced at random. `version`: *list splitting*: one campaign is written in a few
+versions, and each version is sent many times as it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from roughly.tools.perturb.recipe import Ground, New, Own, Piece, Recipe, Splice
 
 _MARKS = ("!", "*", "~", "-", "...", "|", "_", "+", "=", "#")
 _GAPS = 0.3
-"""Of the gaps between words, the share that is filled at random."""
+"""The fraction of gaps between words that are filled at random."""
 
 
 def insertion(ground: Ground, paragraphs: list[int]) -> Recipe:
@@ -30,7 +30,7 @@ def insertion(ground: Ground, paragraphs: list[int]) -> Recipe:
 
 
 def garnished(text: str, chance: Random) -> str:
-    """The same tokens with marks put between some of them."""
+    """The same tokens with marks inserted between some of them."""
     passage = CutText(text)
     parts = [text[: passage.starts[0]]]
     for at in range(len(passage)):

@@ -1,4 +1,4 @@
-"""What an edit sees: one document, and the collection around it."""
+"""What an edit sees: one document, and the rest of the collection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from roughly.tools.perturb.cut_text import CutText
 from roughly.tools.perturb.recipe import Foreign, Recipe
 
 SITES = 500
-"""Frames: one is shared by all copies that were put into it."""
+"""Number of site frames; copies with the same frame share it."""
 _LEAST_AIM = 0.05
 _TRIES = 50
 
@@ -19,25 +19,25 @@ class CopySource(Protocol):
     """A corpus to copy from."""
 
     corpus: Corpus
-    asked: Any  # the request: seed, alpha, every, versions
+    request: Any  # the request: seed, alpha, every, versions
 
     def passage(self, place: int) -> CutText:
         """A document, cut at its tokens."""
         ...
 
     def terms(self, place: int) -> list[str]:
-        """The words that may be put into copies of a document."""
+        """The words that may be inserted into copies of a document."""
         ...
 
 
 class Spot:
-    """What an edit sees: one document and the collection around it (`recipe.Ground`)."""
+    """What an edit sees: one document and the rest of the collection (`recipe.Ground`)."""
 
     def __init__(self, maker: CopySource, place: int, stream: str) -> None:
         self._maker, self._place, self._stream = maker, place, stream
         self.chance = random.Random(stream)
         self.passage: CutText = maker.passage(place)
-        self.alpha, self.every, self.versions = maker.asked.alpha, maker.asked.every, maker.asked.versions
+        self.alpha, self.every, self.versions = maker.request.alpha, maker.request.every, maker.request.versions
         self.aim = max(_LEAST_AIM, self.alpha / 10)
         self.version = 0
 
@@ -46,20 +46,20 @@ class Spot:
 
     @property
     def terms(self) -> list[str]:
-        """The words that may be put in."""
+        """The words that may be inserted."""
         return self._maker.terms(self._place)
 
     def again(self, stream: str) -> Spot:
         """The same document with a random stream that all its copies share."""
         own = self._maker.corpus.ids[self._place]
-        return Spot(self._maker, self._place, f"{self._maker.asked.seed} {own} {stream}")
+        return Spot(self._maker, self._place, f"{self._maker.request.seed} {own} {stream}")
 
     def sentences(self) -> list[int]:
         """The tokens that begin a sentence or a line."""
         return self.passage.sentences
 
     def spelled(self, places: list[int]) -> list[str]:
-        """The tokens at these places as they are written."""
+        """The tokens at these positions as they are written."""
         return self.passage.spelled(places)
 
     def foreign(self, tokens: int) -> Foreign:
@@ -82,20 +82,20 @@ class Spot:
         return [self.foreign(1) for _ in range(count)]
 
     def frame(self, tokens: int) -> tuple[Foreign, Foreign]:
-        """Head and foot of a site drawn by chance."""
+        """Header and footer of a random site."""
         site = self.chance.randrange(SITES)
-        fixed = Spot(self._maker, self._place, f"{self._maker.asked.seed} site {site}")
+        fixed = Spot(self._maker, self._place, f"{self._maker.request.seed} site {site}")
         other = fixed._other(but_self=False)
         size = len(self._maker.passage(other))
         head = min(size, max(1, tokens * 2 // 3))
         return Foreign(other, 0, head), Foreign(other, max(0, size - max(1, tokens - head)), size)
 
     def made(self, recipe: Recipe) -> str:
-        """The copy that a recipe says."""
+        """The copy made by a recipe."""
         return self.passage.made(recipe, _Others(self._maker))
 
     def _other(self, but_self: bool = True) -> int:
-        """Another document with a word in it; the same one only where there is hardly any other."""
+        """Another document with a word in it; the same one only if there is hardly any other."""
         found = self._place
         for _ in range(_TRIES):
             found = self.chance.randrange(len(self._maker.corpus))
@@ -105,7 +105,7 @@ class Spot:
 
 
 class _Others(dict[object, CutText]):
-    """Passages by number, read when asked for."""
+    """Texts by number, read on demand."""
 
     def __init__(self, maker: CopySource) -> None:
         super().__init__()

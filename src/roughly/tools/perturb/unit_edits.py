@@ -1,7 +1,7 @@
-"""Edits of whole sentences or paragraphs: the paper's word edits (`words.py`), a size larger.
+"""Edits of whole sentences or paragraphs: the paper's word edits (`word_edits.py`) on larger units.
 
-Each unit stays if a draw from one to ten is not above alpha. Otherwise it is removed, it changes places with the next
-one, or a unit of another document is put before it, one as likely as the other.
+Each unit is kept if a draw from one to ten is not above alpha. Otherwise it is removed, it is exchanged with the next
+one, or a unit of another document is inserted before it, each equally likely.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from roughly.tools.perturb.word_edits import word_edits
 
 
 def unit_edits(begins: list[int], size: int, alpha: float, chance: Random) -> list[Own | None]:
-    """The units of a copy in order, as runs of tokens; None where a foreign one is put in.
+    """The units of a copy in order, as runs of tokens; None for an inserted foreign one.
 
-    A text of which everything would go keeps its first unit.
+    A text of which everything would be removed keeps its first unit.
     """
     units = [Own(first, last) for first, last in zip(begins, [*begins[1:], size], strict=True)]
     chosen = [units[at] if at >= 0 else None for at in word_edits(len(units), 1, chance, 1, alpha)]

@@ -1,8 +1,8 @@
 """The word edits of I-Match 2002, §4.3.
 
-At every i-th word a number from one to ten is drawn; if it is above alpha, one from one to three says what is done
-there: the word is removed, it changes places with the next one, or a word "from the term list" is put before it. The
-paper does not tell i and alpha; here they are `every` and `alpha`.
+At every i-th word a number from one to ten is drawn; if it is above alpha, one from one to three decides what is done
+there: the word is removed, it is exchanged with the next one, or a word "from the term list" is inserted before it. The
+paper does not state i and alpha; here they are `every` and `alpha`.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import random
 from collections.abc import Sequence
 
 
-def stays(chance: random.Random, alpha: float) -> bool:
-    """Whether nothing happens: a draw from one to ten is not above alpha. A fraction of alpha counts as what it is."""
+def is_unchanged(chance: random.Random, alpha: float) -> bool:
+    """Whether nothing happens: a draw from one to ten is not above alpha, which may be a fraction."""
     if alpha == int(alpha):
         return chance.randint(1, 10) <= alpha
     return 10 * chance.random() < alpha
 
 
 def word_edits(size: int, terms: int, chance: random.Random, every: int, alpha: float) -> list[int]:
-    """The places of the words of a copy, in order; ~k (below 0) stands for term k, which is put in."""
+    """The positions of the words of a copy, in order; ~k (below 0) is the inserted term k."""
     out: list[int] = []
     at = 0
     while at < size:
-        if (at + 1) % every or stays(chance, alpha):
+        if (at + 1) % every or is_unchanged(chance, alpha):
             out.append(at)
             at += 1
             continue

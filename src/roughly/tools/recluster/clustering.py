@@ -1,13 +1,13 @@
-"""Clusters found in memory, on sketches, signatures or features, as tables: who stays, and how alike they are.
+"""Clusters found in memory, on sketches, signatures or features, as tables of verdicts and scores.
 
 The columns are those of `roughly dedupe`. Scores are estimates unless the texts were given, and `resemblance_error` is
-the standard error of the resemblance. An estimate of which nothing was sampled is null, and so is every score where
-pairs were judged by the keys that they share.
+the standard error of the resemblance. An estimate without samples is null, and so is every score if pairs were judged
+by common keys.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -19,10 +19,12 @@ import pyarrow.compute as pc
 from roughly import checks
 from roughly.cluster import in_memory as resolution
 from roughly.cluster.in_memory import ClusterRules, ClusterVerdict, DocumentFacts, resolve_in_memory
+from roughly.cluster.leader_pairs import expanded
 from roughly.errors import DuplicateIds
 from roughly.features.sketch import Ints, Sketch, estimate
 from roughly.methods.method import Judge, Keys
 from roughly.model import ESTIMATED_DOCUMENTS, ESTIMATED_PAIRS
+from roughly.result_table import ResultTable, table_html
 from roughly.settings import CLUSTERINGS, MEASURES, Resources
 from roughly.settings import PAIRS as PAIRS_KEPT
 from roughly.tools.recluster.request import FeatureRequest
@@ -30,23 +32,32 @@ from roughly.tools.recluster.request import FeatureRequest
 
 @dataclass(frozen=True)
 class Clustering:
-    """What was found: `documents` sorted by doc_id, `pairs` by their ids, and `counts`."""
+    """The result: `documents` sorted by doc_id, `pairs` by their ids, and `counts`."""
 
-    documents: pa.Table
-    pairs: pa.Table
+    documents: ResultTable
+    pairs: ResultTable
     counts: dict[str, Any]
-    scores: Literal["exact", "estimated", "none"]  # none: judged by keys in common, nothing was measured
-
-    @property
-    def kept(self) -> list[str]:
-        """The ids of those that stay."""
-        ids: list[str] = self.documents.filter(pc.field("kept"))["doc_id"].to_pylist()
-        return ids
+    scores: Literal["exact", "estimated", "none"]  # none: judged by common keys, nothing was measured
 
     @cached_property
-    def removed(self) -> pa.Table:
-        """Those that go, with who stays in their place."""
-        return self.documents.filter(~pc.field("kept"))
+    def kept(self) -> ResultTable:
+        """The rows of `documents` that are kept."""
+        return ResultTable(self.documents.filter(pc.field("kept")))
+
+    @cached_property
+    def removed(self) -> ResultTable:
+        """The rows of `documents` that are removed, with their witnesses."""
+        return ResultTable(self.documents.filter(~pc.field("kept")))
+
+    @property
+    def kept_ids(self) -> list[str]:
+        """The ids of the kept documents, sorted."""
+        ids: list[str] = self.kept["doc_id"].to_pylist()
+        return ids
+
+    def _repr_html_(self) -> str:
+        names = ("documents", "kept", "removed", "pairs")
+        return table_html(names, [self.counts], 1) + self.removed._repr_html_()
 
     @cached_property
     def clusters(self) -> dict[str, list[str]]:
@@ -59,7 +70,7 @@ class Clustering:
 
 @dataclass(frozen=True)
 class InMemoryCollection:
-    """Documents as they are held in memory to be clustered."""
+    """Documents in memory to be clustered."""
 
     ids: pa.Array
     tokens: Ints
@@ -71,16 +82,16 @@ class InMemoryCollection:
 
 def cluster_sketches(ids: pa.Array, tokens: Ints, sketch: Sketch, request: FeatureRequest) -> Clustering:
     """Cluster objects by their sketches."""
-    check_asked(request.threshold, request.measure, request.common, request.cluster, request.pairs)
-    held = InMemoryCollection(ids, tokens, Keys(sketch.values, sketch.offsets), sketch)
+    check_options(request.threshold, request.measure, request.common, request.cluster, request.pairs)
+    collection = InMemoryCollection(ids, tokens, Keys(sketch.values, sketch.offsets), sketch)
     judge = Judge("sketch", request.measure, request.threshold)  # type: ignore[arg-type]
-    return cluster_held(
-        held, judge, common=request.common, cluster=request.cluster, pairs=request.pairs, resources=Resources()
+    return cluster_collection(
+        collection, judge, common=request.common, cluster=request.cluster, pairs=request.pairs, resources=Resources()
     )
 
 
-def cluster_held(
-    held: InMemoryCollection,
+def cluster_collection(
+    collection: InMemoryCollection,
     judge: Judge,
     *,
     common: int,
@@ -89,26 +100,38 @@ def cluster_held(
     resources: Resources,
     full: Sketch | None = None,
 ) -> Clustering:
-    """Cluster documents; the longest stays, then the first by id. A judge on text needs the `full` shingle sets."""
-    by_id = sorted_ids(held.ids)
-    rank = ranked(held.tokens, by_id)
-    scored = {"keys": None, "sketch": held.sketch, "text": full}[judge.on]
-    if held.equal is not None:
-        first = resolution.first_of(held.equal, rank)
+    """Cluster documents; the longest is kept, ties by id. A judge on text needs the `full` shingle sets."""
+    by_id = sorted_ids(collection.ids)
+    rank = ranked(collection.tokens, by_id)
+    scored = {"keys": None, "sketch": collection.sketch, "text": full}[judge.on]
+    if collection.equal is not None:
+        first = resolution.first_of(collection.equal, rank)
     else:
-        alike = held.sketch if scored is None else scored  # where scores are exact, only equal sets are equivalent
-        first = np.arange(len(held.ids)) if alike is None else resolution.equivalent(alike, rank)
+        alike = collection.sketch if scored is None else scored  # if scores are exact, only equal sets are equivalent
+        first = np.arange(len(collection.ids)) if alike is None else resolution.equivalent(alike, rank)
     found = resolve_in_memory(
-        held.keys, judge, DocumentFacts(scored, held.tokens, held.days), rank=rank, first=first,
+        collection.keys, judge, DocumentFacts(scored, collection.tokens, collection.days), rank=rank, first=first,
         work=resolution.work_of(resources),
         rules=ClusterRules(common=common, linked=cluster == "components", every_pair=pairs == "all"),
     )  # fmt: skip
-    empty = int(held.keys.missing().sum())
-    return as_tables(held.ids, by_id, found, first, scored, exact=judge.on == "text", empty=empty)
+    if pairs == "all":
+        found = replace(found, pairs=_of_documents(found.pairs, first, rank))
+    empty = int(collection.keys.missing().sum())
+    return as_tables(collection.ids, by_id, found, first, scored, exact=judge.on == "text", empty=empty)
 
 
-def check_asked(threshold: float, measure: str, common: int, cluster: str, pairs: str) -> None:
-    """Refuse what makes no sense, all of it at once."""
+def _of_documents(pairs: Ints, first: Ints, rank: Ints) -> Ints:
+    """Pairs of documents, equal ones included, from pairs of the best of equal ones; the better is the second."""
+    listed = expanded(pairs[:, :2], first)
+    place = np.empty(len(rank), np.int64)
+    place[rank] = np.arange(len(rank))
+    swap = place[listed[:, 0]] < place[listed[:, 1]]
+    listed[swap] = listed[swap][:, ::-1]
+    return listed
+
+
+def check_options(threshold: float, measure: str, common: int, cluster: str, pairs: str) -> None:
+    """Refuse invalid options, all problems together."""
     checks.refuse(
         [
             *checks.threshold(threshold),
@@ -125,7 +148,7 @@ def sorted_ids(ids: pa.Array) -> Ints:
     counted = pc.value_counts(ids)
     twice = counted.filter(pc.greater(counted.field("counts"), 1))
     if len(twice):
-        raise DuplicateIds(f"{len(twice):,} ids stand there more than once, {twice[0]['values'].as_py()!r} for one")
+        raise DuplicateIds(f"{len(twice):,} ids occur more than once, {twice[0]['values'].as_py()!r} for one")
     order: Ints = pc.sort_indices(ids).to_numpy().astype(np.int64)
     return order
 
@@ -140,7 +163,7 @@ def ranked(tokens: Ints, by_id: Ints) -> Ints:
 def as_tables(
     ids: pa.Array, by_id: Ints, found: ClusterVerdict, first: Ints, scored: Sketch | None, *, exact: bool, empty: int
 ) -> Clustering:
-    """What was found as tables; without `scored`, nothing was measured."""
+    """The result as tables; without `scored`, nothing was measured."""
     columns = [ids, ids.take(pa.array(found.root)), pa.array(found.kept), ids.take(pa.array(found.witness))]
     scores = _scores(scored, np.arange(len(ids)), found.witness, first)
     documents = pa.Table.from_arrays([*columns, *scores], schema=ESTIMATED_DOCUMENTS).take(pa.array(by_id))
@@ -151,12 +174,11 @@ def as_tables(
     counts = {
         "documents": len(ids), "kept": kept, "removed": len(ids) - kept, "pairs": len(found.pairs),
         "compared": found.compared, "equivalent": int((first != np.arange(len(ids))).sum()), "common": found.common,
-        "empty": empty,
+        "mostly_common": found.mostly_common, "empty": empty,
     }  # fmt: skip
-    return Clustering(
-        documents, pairs.sort_by([("left_id", "ascending"), ("right_id", "ascending")]), counts,
-        "none" if scored is None else "exact" if exact else "estimated",
-    )  # fmt: skip
+    listed = pairs.sort_by([("left_id", "ascending"), ("right_id", "ascending")])
+    measured: Literal["none", "exact", "estimated"] = "none" if scored is None else "exact" if exact else "estimated"
+    return Clustering(ResultTable(documents), ResultTable(listed), counts, measured)
 
 
 def _scores(scored: Sketch | None, left: Ints, right: Ints, first: Ints) -> list[pa.Array]:
@@ -164,7 +186,7 @@ def _scores(scored: Sketch | None, left: Ints, right: Ints, first: Ints) -> list
     if scored is None:
         same, found = first[left] == first[right], [np.full(len(left), np.nan)] * 4
     else:
-        same, guess = left == right, estimate(scored, left, right)
+        same, guess = first[left] == first[right], estimate(scored, left, right)
         found = [guess.resemblance, guess.resemblance_error, guess.containment, guess.contained_in]
     values = (np.where(same, own, value) for own, value in zip((1.0, 0.0, 1.0, 1.0), found, strict=True))
     return [pa.array(value, from_pandas=True) for value in values]

@@ -1,4 +1,4 @@
-"""Which sketches are made, and how stored ones are clustered."""
+"""The requests of `sketch`, `cluster` and `cluster_features`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from roughly.declarations import group, option
 from roughly.methods.shingles import COMMON
 from roughly.settings import CLUSTERINGS, MEASURES, ReadOptions, Resources
 
-MAIN_TEXT = "Take only the main text of HTML: no navigation, header or footer"
+MAIN_TEXT = "Use only the main text of HTML: no navigation, header or footer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,7 @@ class SketchRequest:
     sketch: Any = option("mod:25", "Which shingles are kept: all, mod:25, min:400 or adaptive.", read=str)
     groups: Sequence[Sequence[float]] = option((), "Groups of the sketch adaptive: most tokens and ratio of each.")
     shingle_size: int = option(10, "Words per shingle.")
+    seed: int = option(0, "Seed of the sample of shingles.")
     main_text: bool = option(False, f"{MAIN_TEXT}.")
     reading: ReadOptions = group(ReadOptions)
     resources: Resources = group(Resources)
@@ -27,20 +28,20 @@ class SketchRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ReclusterRequest:
-    """How to cluster; what is None is as the files say."""
+    """How to cluster; options that are None are taken from the files."""
 
     threshold: float | None = option(None, "Similarity of duplicates; 0.5 for sketches if not given.")
     measure: str | None = option(None, f"{' or '.join(MEASURES)}; the first if not given.")
     cluster: str = option("star", f"{' or '.join(CLUSTERINGS)}.")
-    common: int | None = option(None, f"A key of more documents forms no pairs; {COMMON} for sketches if not given.")
-    pairs: str = option("evidence", "Pairs to give: evidence or all.")
+    common: int | None = option(None, f"A key of more documents makes no pairs; {COMMON} for sketches if not given.")
+    pairs: str = option("evidence", "Pairs to return: evidence or all.")
     shingle_size: int | None = option(None, "Words per shingle of --text; as stored if not given.")
     main_text: bool | None = option(None, f"{MAIN_TEXT}; as stored for sketches.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReclusterRun:
-    """A request with what is read and what may be used."""
+    """A request with reading options and resources."""
 
     request: ReclusterRequest = group(ReclusterRequest)
     reading: ReadOptions = group(ReadOptions)
@@ -49,15 +50,15 @@ class ReclusterRun:
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureRequest:
-    """How objects are clustered by features of the caller's own."""
+    """How objects are clustered by the caller's own features."""
 
     threshold: float = option(0.5, "Similarity of duplicates.")
     measure: str = option("resemblance", f"{' or '.join(MEASURES)}.")
     shingle_size: int = option(1, "Features per shingle; above 1 their order counts.")
     sketch: str = option("all", "Which shingles are kept: all, mod:25, min:400 or adaptive.")
     groups: Sequence[Sequence[float]] = option((), "Groups of the sketch adaptive.")
-    common: int = option(COMMON, "A feature of more objects forms no pairs.")
+    common: int = option(COMMON, "A feature of more objects makes no pairs.")
     cluster: str = option("star", f"{' or '.join(CLUSTERINGS)}.")
-    pairs: str = option("evidence", "Pairs to give: evidence or all.")
-    id_column: str = option("id", "Column that holds the id.")
-    features_column: str = option("features", "Column that holds the features.")
+    pairs: str = option("evidence", "Pairs to return: evidence or all.")
+    id_column: str = option("id", "Column of the id.")
+    features_column: str = option("features", "Column of the features.")

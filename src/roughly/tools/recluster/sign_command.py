@@ -1,27 +1,21 @@
-"""`roughly sign`: documents in, signatures out, for a database or a search engine to keep."""
+"""`roughly sign`: documents in, signatures out, for a database or a search engine."""
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from dataclasses import dataclass
 from typing import Any
 
-import typer
-
 from roughly.console.commands import Given
-from roughly.console.common_options import Printing
+from roughly.console.common_options import INPUTS, Printing
+from roughly.console.terminal_output import end, print_json, print_speed
 from roughly.declarations import argument, group, values
 from roughly.settings import Settings
 from roughly.signing.request import SignRequest
 
-_TOLD = 5  # rejects named one by one
-
-
 _OFFERED = (
-    "output", "text_column", "id_column", "date_column", "format", "markup", "main_text", "memory", "threads", "temp",
-    "overwrite",
+    "output", "text_column", "id_column", "date_column", "format", "markup", "main_text", "packed", "memory",
+    "threads", "temp", "overwrite",
 )  # fmt: skip
 
 
@@ -29,7 +23,7 @@ _OFFERED = (
 class SignOptions:
     """Options of the command `sign`."""
 
-    inputs: list[str] = argument(help="Files, folders, globs, URLs, or - for standard input.")
+    inputs: list[str] = argument(help=INPUTS)
     request: SignRequest = group(SignRequest, *_OFFERED)
     settings: dict[str, Any] = values(
         Settings, "method", "threshold", "recall", "measure", "shingle_size", "seed", method="imatch"
@@ -39,31 +33,25 @@ class SignOptions:
 
 def sign(options: SignOptions, given: Given) -> None:
     """Write the signatures of documents to a Parquet file."""
-
     settings = Settings.gather({"method": options.settings["method"]}, given.settings())
     from roughly.console.progress import Progress
     from roughly.signing.sign_files import run_sign
 
     start = time.perf_counter()
-    with Progress(options.printing.quiet) as progress:
+    with Progress(options.printing.quiet, options.printing.verbose) as progress:
         signed = run_sign(None, options.inputs, settings, options.request, progress)
     seconds = time.perf_counter() - start
-    for reject in signed.rejects[:_TOLD]:
-        print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
     if options.printing.as_json:
         summary = {
             "output": str(options.request.output), "documents": signed.documents, "unsigned": signed.unsigned,
             "rejected": len(signed.rejects), "text_bytes": signed.text_bytes, "seconds": seconds,
             "guesses": signed.notes, **signed.made.to_dict(),
         }  # fmt: skip
-        json.dump(summary, sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(summary)
     elif not options.printing.quiet:
         print(f"signatures  {options.request.output}, {signed.made.method}, fingerprint {signed.made.fingerprint}")
         print(f"documents   {signed.documents:,}, {signed.unsigned:,} of them without a signature")
         for note in signed.notes:
             print(f"guessed     {note}")
-        speed = signed.text_bytes / max(seconds, 1e-9) / 1e6
-        print(f"took        {seconds:.1f} s, {speed:,.0f} MB/s; {len(signed.rejects):,} records rejected")
-    if signed.rejects:
-        raise typer.Exit(3)
+        print_speed(signed.text_bytes, seconds, signed.rejects)
+    end(signed.rejects)

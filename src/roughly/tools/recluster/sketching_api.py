@@ -1,4 +1,4 @@
-"""`roughly.sketch`: sketches made once, to be clustered as often as wanted (Broder 1997, §6; see `stored`).
+"""`roughly.sketch`: sketches made once, to be clustered any number of times (Broder 1997, §6; see `stored_clusters`).
 
 sources → text → tokens → sampled shingles → sketches/sketches.parquet
 """
@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from roughly import checks
 from roughly.declarations import gather
@@ -18,18 +18,21 @@ from roughly.features.sampling import Sampling
 from roughly.features.sketch_store import FILE, SketchFacts, SketchWriter
 from roughly.job.output_folder import OutputFolder
 from roughly.meter import Listener, Meter
+from roughly.option_types import SketchRequestOptions
+from roughly.python_words import for_python
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import data_or_paths, open_data
 from roughly.tools.recluster.request import SketchRequest
 
 
+@for_python
 def sketch(
     data: Any = None,
     *,
     paths: Sequence[str | os.PathLike[str]] | None = None,
     output: str | os.PathLike[str],
     overwrite: bool = False,
-    **options: Any,
+    **options: Unpack[SketchRequestOptions],
 ) -> Sketched:
     """Write the sketches of documents to a folder.
 
@@ -51,9 +54,9 @@ def run_sketch(
     overwrite: bool = False,
     listener: Listener | None = None,
 ) -> Sketched:
-    """The same with settings as objects. The folder appears whole or not at all."""
+    """The same with settings as objects. The folder appears complete or not at all."""
     given = request.sketch
-    sampling = given if isinstance(given, Sampling) else Sampling.parse(given, request.groups)
+    sampling = given if isinstance(given, Sampling) else Sampling.parse(given, request.groups, request.seed)
     facts = SketchFacts(sampling, request.shingle_size, request.main_text)
     checks.refuse(checks.shingle_size(facts.shingle_size))
     resources, reading = request.resources, request.reading

@@ -1,8 +1,8 @@
-"""`roughly.recluster`: stored sketches and signatures, clustered as often as wanted without the documents.
+"""`roughly.recluster`: stored sketches and signatures, clustered any number of times without the documents.
 
-Sketches (`roughly sketch`) give clusters at any threshold, of resemblance or containment: estimated, or exact where the
-texts are given once more. Signatures (`roughly sign`) are judged as their method says; with the texts, what shares a
-key is scored exactly.
+Sketches (`roughly sketch`) give clusters at any threshold, of resemblance or containment: estimated, or exact if the
+texts are given again. Signatures (`roughly sign`) are judged as their method says; with the texts, pairs that share a
+key are scored exactly.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -30,12 +30,14 @@ from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.meter import Meter
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import COMMON
+from roughly.option_types import ReclusterRunOptions
+from roughly.python_words import for_python
 from roughly.settings import MEASURES, ReadOptions, Resources, Settings
 from roughly.signing import signature_file
 from roughly.signing.signature_file import read_signatures
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
-from roughly.tools.recluster.clustering import Clustering, InMemoryCollection, check_asked, cluster_held
+from roughly.tools.recluster.clustering import Clustering, InMemoryCollection, check_options, cluster_collection
 from roughly.tools.recluster.request import ReclusterRequest, ReclusterRun
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -43,24 +45,25 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 @dataclass(frozen=True)
 class StoredDocuments:
-    """What lies in files of sketches or of signatures."""
+    """The content of files of sketches or of signatures."""
 
-    held: InMemoryCollection
+    collection: InMemoryCollection
     judge: Judge
-    common: int  # a key in more documents forms no pairs; 0: each does
+    common: int  # a key in more documents makes no pairs; 0: no limit
     shingle_size: int
     main_text: bool
     method: str
     fingerprint: str
 
 
-def recluster(stored: Paths, *, texts: Any = None, **options: Any) -> Clustering:
+@for_python
+def recluster(stored: Paths, *, texts: Any = None, **options: Unpack[ReclusterRunOptions]) -> Clustering:
     """Cluster stored sketches or signatures, without the documents.
 
-    Scores are estimates, or none where signatures are judged by the keys that they share. With `texts`, the documents
-    as `roughly.dedupe` takes them, what shares a key is scored exactly on all shingles. Everything is held in memory.
-    `options` are those of `ReclusterRequest` (`threshold`, `measure`, `common`, `cluster`, `pairs`, …), `threads`,
-    `memory`, the columns and the format.
+    Scores are estimates, or none if signatures are judged by common keys. With `texts`, the documents as for
+    `roughly.dedupe`, pairs that share a key are scored exactly on all shingles. Everything is in memory. `options` are
+    those of `ReclusterRequest` (`threshold`, `measure`, `common`, `cluster`, `pairs`, …), `threads`, `memory`, the
+    columns and the format.
     """
     return cluster_stored(read_stored(stored), gather(ReclusterRun, options), texts=texts)
 
@@ -69,7 +72,7 @@ def cluster_stored(stored: StoredDocuments, run: ReclusterRun, *, texts: Any = N
     """The same with the request as an object."""
     wanted, resources = run.request, run.resources
     common = stored.common if wanted.common is None else wanted.common
-    check_asked(
+    check_options(
         1.0 if wanted.threshold is None else wanted.threshold, wanted.measure or MEASURES[0], common or COMMON,
         wanted.cluster, wanted.pairs,
     )  # fmt: skip
@@ -82,14 +85,20 @@ def cluster_stored(stored: StoredDocuments, run: ReclusterRun, *, texts: Any = N
             stored.main_text if wanted.main_text is None else wanted.main_text,
         )
         checks.refuse(checks.shingle_size(facts.shingle_size))
-        full = full_sets(texts, stored.held.ids, facts, resources, run.reading)
-    return cluster_held(
-        stored.held, judge, common=common, cluster=wanted.cluster, pairs=wanted.pairs, resources=resources, full=full
+        full = full_sets(texts, stored.collection.ids, facts, resources, run.reading)
+    return cluster_collection(
+        stored.collection,
+        judge,
+        common=common,
+        cluster=wanted.cluster,
+        pairs=wanted.pairs,
+        resources=resources,
+        full=full,
     )
 
 
 def _judge(stored: StoredDocuments, wanted: ReclusterRequest, with_texts: bool) -> Judge:
-    """How pairs are judged, with what is at hand."""
+    """How pairs are judged, with the stored values and the texts, if given."""
     own = stored.judge
     measured = own.measure in MEASURES
     if with_texts or (own.on == "sketch" and measured):
@@ -103,14 +112,14 @@ def _judge(stored: StoredDocuments, wanted: ReclusterRequest, with_texts: bool) 
     for name in ("threshold", "measure"):
         if getattr(wanted, name) is not None:
             raise SettingsError(
-                f"{name} says how alike texts must be, and signatures of {stored.method} do not tell: add the texts, "
+                f"{name} needs similarities, which signatures of {stored.method} do not give: add the texts, "
                 f"or leave {name} out"
             )
     return dataclasses.replace(own, on="keys", measure="common", threshold=1) if own.on == "text" else own
 
 
 def read_stored(paths: Paths) -> StoredDocuments:
-    """The sketches, or the signatures, of one or several files or folders, which must have been made alike."""
+    """The sketches, or the signatures, of one or several files or folders, which must have the same settings."""
     listed = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     kinds = {path: _kind(path) for path in listed}
     if not kinds:
@@ -139,22 +148,26 @@ def _sketches(paths: list[Path]) -> StoredDocuments:
                 f"({facts.fingerprint()}); sketch both in the same way"
             )
     sketch = joined([one.sketch for one in read])
-    held = InMemoryCollection(
+    collection = InMemoryCollection(
         pa.concat_arrays([one.ids for one in read]), np.concatenate([one.tokens for one in read]),
         Keys(sketch.values, sketch.offsets), sketch,
     )  # fmt: skip
     judge = Judge("sketch", "resemblance", 0.5)  # the paper's threshold
-    return StoredDocuments(held, judge, COMMON, facts.shingle_size, facts.main_text, "sketch", facts.fingerprint())
+    return StoredDocuments(
+        collection, judge, COMMON, facts.shingle_size, facts.main_text, "sketch", facts.fingerprint()
+    )
 
 
 def _signatures(paths: list[Path]) -> StoredDocuments:
     read = read_signatures(paths)
     made = read.made
     ids, days = pa.array(read.ids, pa.string()), days_of(read.dates)
-    held = InMemoryCollection(ids, read.tokens, read.keys, read.sketch, read.equal, days)
-    summary = made.described
-    size = int(summary.get("shingle_size", Settings().shingle_size))
-    return StoredDocuments(held, made.judge, int(summary.get("common", 0)), size, False, made.method, made.fingerprint)
+    collection = InMemoryCollection(ids, read.tokens, read.keys, read.sketch, read.equal, days)
+    described = made.described
+    size = int(described.get("shingle_size", Settings().shingle_size))
+    return StoredDocuments(
+        collection, made.judge, int(described.get("common", 0)), size, False, made.method, made.fingerprint
+    )
 
 
 def full_sets(texts: Any, ids: pa.Array, facts: SketchFacts, resources: Resources, reading: ReadOptions) -> Sketch:

@@ -1,12 +1,12 @@
-"""Truth: every pair of documents at or above a threshold, with no sampling and no chance.
+"""Truth: every pair of documents at or above a threshold, without sampling.
 
 | module | what |
 |---|---|
-| `asked` | what is asked for, checked |
-| `collection` | documents as sets or vectors, on disk, equal ones found |
-| `sets` | the join for resemblance and containment |
-| `vectors` | the join for cosine |
-| `expand` | equal documents put back, pairs sorted and named |
+| `request` | the request, checked |
+| `feature_files` | documents as sets or vectors, on disk, equal ones found |
+| `set_join` | the join for resemblance and containment |
+| `vector_join` | the join for cosine |
+| `expand` | equal documents restored, pairs sorted and named |
 
 In: batches of tokens. Out: a table of pairs. The same bytes for any number of threads and any memory.
 """

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -22,6 +22,8 @@ from roughly.job.session import check_memory
 from roughly.lexicon import Lexicon
 from roughly.meter import Listener, Meter
 from roughly.model import Reject
+from roughly.option_types import TruthRunOptions
+from roughly.python_words import for_python
 from roughly.sources import data_or_paths, open_data
 from roughly.tools.truth.find import FoundPairs, find_pairs
 from roughly.tools.truth.request import TruthRun
@@ -29,19 +31,20 @@ from roughly.tools.truth.request import TruthRun
 ENDINGS = (".parquet", ".csv")
 
 
+@for_python
 def truth(
     data: Any = None,
     *,
     paths: Sequence[str | os.PathLike[str]] | None = None,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    **options: Any,
+    **options: Unpack[TruthRunOptions],
 ) -> TruthResult:
     """Every pair of documents whose resemblance, containment or cosine reaches the threshold.
 
     `data` and `paths` are those of `roughly.dedupe`; `options` those of `TruthRequest` (`measure`, `threshold`,
     `shingle_size`, …), the columns and the format, `threads`, `memory` and `temp`. The pairs are in `table`, and in
-    `output` (.parquet or .csv) where that is named.
+    `output` (.parquet or .csv) if that is named.
     """
     data, paths = data_or_paths(data, paths)
     run = gather(TruthRun, options)
@@ -57,7 +60,7 @@ def run_truth(
     overwrite: bool = False,
     listener: Listener | None = None,
 ) -> TruthResult:
-    """The same with settings as objects. The file appears whole or not at all."""
+    """The same with settings as objects. The file appears complete or not at all."""
     resources, request = run.resources, run.request
     if isinstance(request.lexicon, str | os.PathLike):
         request = replace(request, lexicon=Lexicon.open(request.lexicon))
@@ -84,7 +87,7 @@ def run_truth(
 
 
 class TruthResult:
-    """The outcome of `roughly.truth`: the pairs, and what it took to find them."""
+    """The result of `roughly.truth`: the pairs, and the cost of finding them."""
 
     def __init__(self, found: FoundPairs, path: Path) -> None:
         self._found, self._path = found, path
@@ -99,7 +102,7 @@ class TruthResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Documents, distinct ones, pairs met, compared and found."""
+        """Numbers of documents, distinct ones, and pairs that share a rare feature, were compared and were found."""
         return dict(vars(self._found.counted))
 
     @property
@@ -108,12 +111,12 @@ class TruthResult:
         return self._found.rejects
 
     def summary(self) -> dict[str, Any]:
-        """What was asked, counts, seconds and memory, as plain values."""
+        """The request, counts, seconds and memory, as plain values."""
         return self._found.summary()
 
 
 def check_output(output: Path, overwrite: bool, endings: Sequence[str] = ENDINGS) -> None:
-    """Refuse a file of unknown kind, or one that is there."""
+    """Refuse a file of unknown kind, or one that exists."""
     if output.suffix not in endings:
         raise SettingsError(f"the output must end in {' or '.join(endings)}, not {output.name!r}")
     if output.exists() and not overwrite:
@@ -121,8 +124,8 @@ def check_output(output: Path, overwrite: bool, endings: Sequence[str] = ENDINGS
 
 
 class PairWriter:
-    """Tables as Parquet or CSV, by the name's ending; the file appears when all is in it. The same tables give the
-    same bytes."""
+    """Write tables as Parquet or CSV, by the name's ending; the file appears when it is complete. The same tables give
+    the same bytes."""
 
     def __init__(self, output: Path) -> None:
         self._output, self._unfinished = output, output.with_name(f".{output.name}.partial")

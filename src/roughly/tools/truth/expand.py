@@ -1,4 +1,4 @@
-"""From rows of leaders to pairs of documents: equal documents put back, pairs sorted by id."""
+"""From rows of leaders to pairs of documents: equal documents restored, pairs sorted by id."""
 
 from __future__ import annotations
 
@@ -11,34 +11,19 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Ints
 from roughly.errors import TooManyPairs
+from roughly.model import COSINE_PAIRS, EXACT_PAIRS
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
-SETS = pa.schema(
-    [
-        pa.field("left_id", pa.string(), nullable=False),
-        pa.field("right_id", pa.string(), nullable=False),
-        pa.field("resemblance", pa.float64(), nullable=False),
-        pa.field("containment", pa.float64(), nullable=False),  # share of left that right holds
-        pa.field("contained_in", pa.float64(), nullable=False),  # share of right that left holds
-    ]
-)
-COSINE = pa.schema(
-    [
-        pa.field("left_id", pa.string(), nullable=False),
-        pa.field("right_id", pa.string(), nullable=False),
-        pa.field("cosine", pa.float64(), nullable=False),
-    ]
-)
 
 AT_ONCE = 1 << 20
 """Pairs in a table."""
 
 
 class Families:
-    """The documents that each leader stands for; with `sides`, only pairs of documents of different sides count.
+    """The documents that each leader represents; with `sides`, only pairs of documents of different sides count.
 
-    Documents that are not in `use` have no part in it.
+    Documents that are not in `use` are left out.
     """
 
     def __init__(self, leader_of: Ints, leaders: int, limit: int, use: Flags, sides: Flags | None = None) -> None:
@@ -62,14 +47,14 @@ class Families:
             )
 
     def useful(self, pairs: npt.NDArray[np.int32]) -> Flags:
-        """Which pairs of leaders stand for any pair of documents."""
+        """Which pairs of leaders represent any pair of documents."""
         found = np.zeros(len(pairs), np.bool_)
         for one, other in self._roads:
             found |= (one.sizes[pairs[:, 0]] > 0) & (other.sizes[pairs[:, 1]] > 0)
         return found
 
     def took(self, left: Ints, right: Ints) -> None:
-        """Note pairs of leaders."""
+        """Count pairs of leaders."""
         self.counted(sum(int((one.sizes[left] * other.sizes[right]).sum()) for one, other in self._roads))
 
     def _equal_pairs(self) -> int:
@@ -122,7 +107,7 @@ def _within(order: Ints, starts: Ints, families: Ints) -> tuple[Ints, Ints]:
 
 
 class DocumentPairs:
-    """Pairs of documents in the order of their ids, named and scored a slice at a time, since there may be millions."""
+    """Pairs of documents in the order of their ids, named and scored slice by slice, since there may be millions."""
 
     def __init__(
         self, ids: pa.Array, by_id: Ints, families: Families, left: Ints, right: Ints, scores: PairScorer
@@ -142,7 +127,7 @@ class DocumentPairs:
         return len(self._codes)
 
     def tables(self) -> Iterator[pa.Table]:
-        """Tables sorted by (left_id, right_id), the smaller id on the left; one without rows where there are none."""
+        """Tables sorted by (left_id, right_id), the smaller id on the left; one without rows if there are none."""
         for first in range(0, max(1, len(self)), AT_ONCE):
             some = slice(first, first + AT_ONCE)
             codes = self._codes[some]
@@ -153,19 +138,19 @@ class DocumentPairs:
 
 
 class PairScorer(Protocol):
-    """What pairs of leaders have in common, by row; −1 stands for equal documents."""
+    """The scores of pairs of leaders, by row; −1 is a pair of equal documents."""
 
     schema: pa.Schema
 
     def of(self, row: Ints, turned: Flags) -> list[Floats]:
-        """The columns of some pairs; where `turned`, the documents of a row have changed places."""
+        """The columns of some pairs; where `turned`, the documents of a row are exchanged."""
         ...
 
 
 class SetScores:
     """Resemblance and both containments of rows (d, k, c, m, n)."""
 
-    schema = SETS
+    schema = EXACT_PAIRS
 
     def __init__(self, counts: npt.NDArray[np.int32]) -> None:
         self._counts = np.concatenate((counts, np.ones((1, 3), np.int32)))  # the last row, −1: equal
@@ -180,7 +165,7 @@ class SetScores:
 class CosineScores:
     """The cosine of each row."""
 
-    schema = COSINE
+    schema = COSINE_PAIRS
 
     def __init__(self, cosine: Floats) -> None:
         self._cosine = np.append(cosine, 1.0)

@@ -1,7 +1,7 @@
-"""Documents as sets of features, on disk: written once, in the order of reading, and read again a block at a time.
+"""Documents as sets of features, on disk: written once, in the order of reading, and read again block by block.
 
-Equal documents have the same 128-bit fingerprint of their features and are one document until the end. A page that
-stands in a collection five thousand times makes twelve million pairs, and all of them are known at once.
+Equal documents have the same 128-bit fingerprint of their features and are one document until the end. A page that is
+in a collection five thousand times makes twelve million pairs, none of which need be compared.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Prints = npt.NDArray[np.uint64]
 
 
 class NumberFile:
-    """Numbers in a file without a name, which goes when it is closed; or in memory, once they are wanted there."""
+    """Numbers in a nameless temporary file, deleted when it is closed; or in memory, after `load`."""
 
     def __init__(self, folder: Path | None, dtype: npt.DTypeLike) -> None:
         self.dtype, self.count = np.dtype(dtype), 0
-        self.held: npt.NDArray[np.generic] | None = None
+        self.array: npt.NDArray[np.generic] | None = None
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by `close`
 
     def add(self, values: npt.NDArray[np.generic]) -> None:
@@ -38,31 +38,31 @@ class NumberFile:
 
     @property
     def nbytes(self) -> int:
-        """How much it takes in memory."""
+        """Bytes in memory."""
         return self.count * self.dtype.itemsize
 
     def read(self, start: int, stop: int) -> npt.NDArray[np.generic]:
         """Numbers start … stop − 1; several threads may read at once."""
-        if self.held is not None:
-            return self.held[start:stop]
+        if self.array is not None:
+            return self.array[start:stop]
         self._file.flush()
         out = np.empty(stop - start, self.dtype)
         view, at = memoryview(out.data).cast("B") if len(out) else memoryview(b""), start * self.dtype.itemsize
         done = 0
-        while done < len(view):  # a read may bring less than asked for
+        while done < len(view):  # a read may be partial
             count = os.preadv(self._file.fileno(), [view[done:]], at + done)
             if not count:
                 raise OSError("a temporary file is shorter than it was: the disk may be full")
             done += count
         return out
 
-    def hold(self) -> None:
-        """Keep all of it in memory from now on."""
-        self.held = self.read(0, self.count)
+    def load(self) -> None:
+        """Load all of it into memory."""
+        self.array = self.read(0, self.count)
 
     def close(self) -> None:
-        """Give the disk back."""
-        self.held = None
+        """Delete the file."""
+        self.array = None
         self._file.close()
 
 
@@ -91,18 +91,18 @@ class FeatureFiles:
         self._sizes.append(np.diff(offsets))
         self._prints.append(prints)
 
-    def finish(self, room: int) -> None:
-        """All documents are there. What fits into `room` bytes is kept in memory."""
+    def finish(self, memory: int) -> None:
+        """All documents are added. The features are loaded if they fit into `memory` bytes."""
         self.sizes = np.concatenate([np.empty(0, np.int64), *self._sizes])
         self.offsets = np.zeros(len(self.sizes) + 1, np.int64)
         np.cumsum(self.sizes, out=self.offsets[1:])
         self._collapse()
         columns = [self.values, *([self.weights] if self.weights is not None else [])]
         self.nbytes = sum(column.nbytes for column in columns)
-        self.in_memory = self.nbytes <= room
+        self.in_memory = self.nbytes <= memory
         if self.in_memory:
             for column in columns:
-                column.hold()
+                column.load()
 
     def _collapse(self) -> None:
         """`leaders` are the first of equal documents, the smallest sets first; `leader_of` is each document's among
@@ -122,20 +122,20 @@ class FeatureFiles:
 
     @property
     def leader_sizes(self) -> Ints:
-        """How many features each leader has."""
+        """The number of features of each leader."""
         return np.ascontiguousarray(self.sizes[self.leaders])
 
-    def scan(self, room: int) -> Iterator[tuple[Ints, Sets]]:
-        """(leaders, their sets) a block at a time in the order of reading, equal documents once."""
+    def scan(self, memory: int) -> Iterator[tuple[Ints, Sets]]:
+        """(leaders, their sets) block by block in the order of reading, equal documents once."""
         reading = np.sort(self.leaders)
         number = np.full(len(self.sizes), -1, np.int64)
         number[self.leaders] = np.arange(len(self.leaders))
-        for lo, hi in blocks(8 * self.sizes, room):
+        for lo, hi in blocks(8 * self.sizes, memory):
             mine = reading[np.searchsorted(reading, lo) : np.searchsorted(reading, hi)]
             if len(mine):
                 start, stop = int(self.offsets[mine[0]]), int(self.offsets[mine[-1] + 1])
-                held = Sets(self.values.read(start, stop), self.offsets[mine[0] : mine[-1] + 2] - start)  # type: ignore[arg-type]
-                yield number[mine], only(held, mine - mine[0])
+                sets = Sets(self.values.read(start, stop), self.offsets[mine[0] : mine[-1] + 2] - start)  # type: ignore[arg-type]
+                yield number[mine], only(sets, mine - mine[0])
 
     def rows(self, leaders: Ints) -> Sets:
         """The sets of some leaders, in this order."""
@@ -150,7 +150,7 @@ class FeatureFiles:
 
 
 class LeaderSets:
-    """The leaders as `cluster.scoring.Scorer` asks for them."""
+    """The leaders as `cluster.scoring.Scorer` needs them."""
 
     complete = True
 
@@ -159,7 +159,7 @@ class LeaderSets:
         self._weight = 8 * collection.leader_sizes + 24
 
     def weight(self) -> Ints:
-        """Bytes that each set takes."""
+        """Bytes of each set."""
         return self._weight
 
     def load(self, docs: Ints) -> Sets:
@@ -168,7 +168,7 @@ class LeaderSets:
 
 
 def only(sets: Sets, rows: Ints) -> Sets:
-    """Some of the sets, in this order; the same arrays where that is all of them."""
+    """Some of the sets, in this order; the same arrays if that is all of them."""
     if len(rows) == len(sets):
         return sets
     from roughly.kernels.gathering import gather_ranges

@@ -1,4 +1,4 @@
-"""The whole road: parts → features → the join → a table of pairs."""
+"""All steps: parts → features → the join → a table of pairs."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from roughly.sources.part import Chunk, Part
 from roughly.threads import map_in_order
 from roughly.tools.truth.expand import CosineScores, DocumentPairs, Families, PairScorer, SetScores
 from roughly.tools.truth.feature_files import FeatureFiles
-from roughly.tools.truth.request import CountedRequest, TruthRequest
+from roughly.tools.truth.request import JoinCounts, TruthRequest
 from roughly.tools.truth.set_join import join_sets
 from roughly.tools.truth.vector_join import join_vectors, vectors_of
 
 Features = tuple[npt.NDArray[np.uint64], Ints, "npt.NDArray[np.float64] | None", npt.NDArray[np.uint64]]
 
 _OURS = 360 << 20
-"""What the process takes before it has read anything: Python, Arrow, the kernels."""
+"""Memory of the process before reading: Python, Arrow, the kernels."""
 
 
 @dataclass
 class FoundPairs:
-    """Every pair, and what it took to find them."""
+    """Every pair, and the cost of finding them."""
 
-    asked: TruthRequest
-    counted: CountedRequest
+    request: TruthRequest
+    counted: JoinCounts
     ids: pa.Array  # in the order of reading
     titles: pa.Array
-    part: npt.NDArray[np.int32]  # where each document stands: the part and its row there
+    part: npt.NDArray[np.int32]  # position of each document: the part and its row
     row: Ints
     rejects: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class FoundPairs:
 
     def summary(self) -> dict[str, Any]:
         """As plain values."""
-        wanted = self.asked
+        wanted = self.request
         values: dict[str, Any] = {"measure": wanted.measure, "threshold": wanted.threshold}
         if wanted.measure == "cosine":
             values |= {"weights": wanted.weights, "lexicon": wanted.lexicon.fingerprint if wanted.lexicon else None}
@@ -75,11 +75,11 @@ def find_pairs(
     """Every pair of documents at or above the threshold; with the side of each part, only pairs across, and ids begin
     with the prefix of their side.
 
-    `take` gets the pairs, sorted, a table at a time.
+    `take` gets the pairs, sorted, table by table.
     """
     weighted = wanted.measure == "cosine"
     memory = max(64 << 20, 9 * resources.memory // 10 - _OURS)
-    counted, rejects = CountedRequest(), []
+    counted, rejects = JoinCounts(), []
     ids, titles, part_of, row_of = [], [], [], []
     with FeatureFiles(scratch, weighted) as collection:
         for part, batch, features, refused in _read(parts, wanted, resources.threads, meter):
@@ -124,7 +124,7 @@ def _joined(
     collection: FeatureFiles,
     wanted: TruthRequest,
     work: ResolveBudget,
-    counted: CountedRequest,
+    counted: JoinCounts,
     families: Families,
     names: pa.Array,
     by_id: Ints,
@@ -192,7 +192,7 @@ def _by_id(ids: pa.Array) -> Ints:
     twice = counted.filter(pc.greater(counted.field("counts"), 1))
     if len(twice):
         raise DuplicateIds(
-            f"{len(twice):,} ids stand there more than once, {twice[0]['values'].as_py()!r} for one; a pair is named "
+            f"{len(twice):,} ids occur more than once, {twice[0]['values'].as_py()!r} for one; a pair is named "
             "by its ids, so name another column with --id-column"
         )
     order: Ints = pc.sort_indices(ids).to_numpy().astype(np.int64)

@@ -1,4 +1,4 @@
-"""What is asked of a truth, and what was found."""
+"""The request of `truth`, and the counts of the join."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ PAIRS_LIMIT = 20_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class TruthRequest:
-    """The measure, and the score from which two documents are a pair."""
+    """The measure and the threshold of pairs."""
 
     measure: str = option("resemblance", f"{', '.join(FOR_TRUTH)}.")
-    threshold: float = option(0.8, "Least score of a pair.")
+    threshold: float = option(0.8, "Lowest score of a pair.")
     shingle_size: int = option(5, "Words per shingle, for resemblance and containment.", "--shingle-size", "--shingle")
     weights: str = option("tf", f"Weights of terms, for cosine: {' or '.join(WEIGHTS)} (binary: Kołcz 2008, eq. 2).")
     lexicon: Any = option(None, "For cosine: multiply weights by the idf of this lexicon.", read=str)
-    main_text: bool = option(False, "Take only the main text of HTML: no navigation, header or footer.")
-    empty: bool = option(True, "Whether documents without a word are equal to each other.", "--empty/--no-empty")
+    main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
+    empty: bool = option(True, "Count documents without a word as equal to each other.", "--empty/--no-empty")
     pairs_limit: int = option(PAIRS_LIMIT, "Refuse to find more pairs than this.")
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class TruthRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class TruthRun:
-    """A request with what is read and what may be used."""
+    """A request with reading options and resources."""
 
     request: TruthRequest = group(TruthRequest)
     reading: ReadOptions = group(ReadOptions)
@@ -54,12 +54,12 @@ class TruthRun:
 
 
 @dataclass
-class CountedRequest:
-    """What the join did."""
+class JoinCounts:
+    """Counts of the join."""
 
     documents: int = 0
     empty: int = 0  # documents without a word; equal to each other
-    distinct: int = 0  # after equal documents were put together
+    distinct: int = 0  # after equal documents were collapsed
     features: int = 0  # shingles or terms of those
     met: int = 0  # pairs that share a prefix value
     compared: int = 0  # of these, pairs that no filter ruled out

@@ -1,9 +1,9 @@
 """The join of term vectors by cosine (`kernels/cosine.py` has the bounds).
 
 A vector has a weight for every distinct term of a document: how often it occurs (`tf`) or 1 (`binary`), times the idf
-of a lexicon (Conrad 2003, eq. 1) where one is given; then a term that the lexicon does not hold counts as one in a
-single document. Terms are numbered from common to rare. A block of vectors is indexed, all later ones are asked of it
-on all threads, then the next block: what does not fit into memory is read again for every block.
+of a lexicon (Conrad 2003, eq. 1) if one is given; then a term that is not in the lexicon counts as one in a single
+document. Terms are numbered from common to rare. A block of vectors is indexed, it is queried with all later vectors on
+all threads, then comes the next block: vectors that do not fit into memory are read again for every block.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from roughly.lexicon import Lexicon
 from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order
 from roughly.tools.truth.feature_files import FeatureFiles, NumberFile
-from roughly.tools.truth.request import CountedRequest, TruthRequest
+from roughly.tools.truth.request import JoinCounts, TruthRequest
 
 if TYPE_CHECKING:
     from roughly.kernels.cosine import Postings, Units
@@ -32,16 +32,16 @@ Hashes = npt.NDArray[np.uint64]
 Found = tuple[Ints, Ints, Floats]
 """Leaders, leaders, cosine."""
 _BYTES = 44
-"""Memory for a weight: term and weight of the vectors, the same to length one, and the posting as it is built."""
-_ASKING = 20
+"""Memory per weight: term and weight of the vectors, the same normalised, and the posting as it is built."""
+_QUERY_BYTES = 20
 """The same without the posting."""
 _ROW = 160
-"""Memory for a vector: the row of its commonest terms, offset and length."""
+"""Memory per vector: the row of its most frequent terms, offset and length."""
 _MERGE = 1 << 24
 
 
 def vectors_of(tokens: Tokens, wanted: TruthRequest) -> tuple[Hashes, Ints, Floats]:
-    """(terms in order of hash, offsets, weights) of each document; terms that weigh nothing are left out."""
+    """(terms in order of hash, offsets, weights) of each document; terms of weight 0 are left out."""
     from roughly.kernels.cosine import term_counts
 
     terms, counts, offsets = term_counts(tokens.hashes, tokens.offsets)
@@ -54,7 +54,7 @@ def vectors_of(tokens: Tokens, wanted: TruthRequest) -> tuple[Hashes, Ints, Floa
 
 
 def idf_of(lexicon: Lexicon, terms: Hashes) -> Floats:
-    """The idf of terms; of those that the lexicon does not hold, that of a term in one document."""
+    """The idf of terms; for unknown terms, that of a term in one document."""
     frequencies = lexicon.frequencies(terms)
     found: Floats = np.maximum(lexicon.idf_of(np.maximum(frequencies, 1).astype(np.uint32)), 0.0)
     return found
@@ -62,7 +62,7 @@ def idf_of(lexicon: Lexicon, terms: Hashes) -> Floats:
 
 @dataclass(frozen=True)
 class Vectors:
-    """Terms by number, weights, offsets and Σ x² of some documents; and the same to length one."""
+    """Terms by number, weights, offsets and Σ x² of some documents; and the same normalised."""
 
     terms: npt.NDArray[np.uint32]
     weights: Floats
@@ -72,19 +72,19 @@ class Vectors:
 
 
 def join_vectors(
-    collection: FeatureFiles, wanted: TruthRequest, work: ResolveBudget, counted: CountedRequest
+    collection: FeatureFiles, wanted: TruthRequest, work: ResolveBudget, counted: JoinCounts
 ) -> Iterator[Found]:
     """Pairs of leaders at or above the threshold, batch by batch."""
     store = _Store(collection, work)
     try:
-        leaders, room = len(collection.leaders), max(1 << 20, work.budget // 3)
+        leaders, memory = len(collection.leaders), max(1 << 20, work.budget // 3)
         first = 0
-        for lo, hi in blocks(_BYTES * collection.leader_sizes + _ROW, room):
+        for lo, hi in blocks(_BYTES * collection.leader_sizes + _ROW, memory):
             mine = store.read(lo, hi)
             index = _index(mine, store.terms, wanted.threshold)
-            for from_, to in blocks(_ASKING * collection.leader_sizes[lo:] + _ROW, room):
-                asking = mine if (from_, lo + to) == (0, hi) else store.read(lo + from_, lo + to)
-                yield from _ask(index, mine, lo, asking, lo + from_, wanted.threshold, work, counted)
+            for from_, to in blocks(_QUERY_BYTES * collection.leader_sizes[lo:] + _ROW, memory):
+                queries = mine if (from_, lo + to) == (0, hi) else store.read(lo + from_, lo + to)
+                yield from _query(index, mine, lo, queries, lo + from_, wanted.threshold, work, counted)
             first = hi
             work.advance(first)
         assert first == leaders
@@ -115,8 +115,8 @@ class _Store:
             self._terms.add(numbers[within])
             self._weights.add(weights[within])
         if collection.in_memory:
-            self._terms.hold()
-            self._weights.hold()
+            self._terms.load()
+            self._weights.load()
 
     def read(self, lo: int, hi: int) -> Vectors:
         """Leaders lo … hi − 1."""
@@ -130,56 +130,56 @@ class _Store:
         return Vectors(terms, weights, offsets, norms, scale(weights, norms, terms, offsets))
 
     def close(self) -> None:
-        """Give the disk back."""
+        """Delete the files."""
         self._terms.close()
         self._weights.close()
 
 
-def _index(held: Vectors, terms: int, threshold: float) -> Postings:
+def _index(indexed: Vectors, terms: int, threshold: float) -> Postings:
     """Postings of a block of vectors."""
     from roughly.kernels.cosine import build_index, indexed_from
 
-    firsts = indexed_from(held.weights, held.offsets, held.norms, threshold)
-    inside = np.ones(len(held.terms), np.bool_)
-    sizes = firsts - held.offsets[:-1]
-    inside[np.repeat(held.offsets[:-1], sizes) + _counting(sizes)] = False
+    firsts = indexed_from(indexed.weights, indexed.offsets, indexed.norms, threshold)
+    inside = np.ones(len(indexed.terms), np.bool_)
+    sizes = firsts - indexed.offsets[:-1]
+    inside[np.repeat(indexed.offsets[:-1], sizes) + _counting(sizes)] = False
     starts = np.zeros(terms + 1, np.int64)
-    np.cumsum(np.bincount(held.terms[inside], minlength=terms), out=starts[1:])
-    return build_index(held.weights, held.norms, held.units, firsts, starts)
+    np.cumsum(np.bincount(indexed.terms[inside], minlength=terms), out=starts[1:])
+    return build_index(indexed.weights, indexed.norms, indexed.units, firsts, starts)
 
 
-def _ask(
+def _query(
     index: Postings,
-    held: Vectors,
+    indexed: Vectors,
     first: int,
-    asking: Vectors,
-    asking_first: int,
+    queries: Vectors,
+    first_query: int,
     threshold: float,
     work: ResolveBudget,
-    counted: CountedRequest,
+    counted: JoinCounts,
 ) -> Iterator[Found]:
-    """Pairs of the asking vectors with indexed ones before them."""
+    """Pairs of the query vectors with indexed ones before them."""
     from roughly.kernels.cosine import candidates, cosines
 
-    documents = len(asking.norms)
+    documents = len(queries.norms)
     cuts = np.unique(np.linspace(0, documents, 32 * work.threads + 1).astype(int)).tolist()
 
-    def ask(between: tuple[int, int]) -> tuple[Ints, Floats, int]:
-        pairs, met = candidates(*between, asking_first - first, asking.units, held.units, index, threshold)
+    def query(between: tuple[int, int]) -> tuple[Ints, Floats, int]:
+        pairs, shared = candidates(*between, first_query - first, queries.units, indexed.units, index, threshold)
         return pairs, cosines(
-            pairs, asking.terms, asking.weights, asking.offsets, asking.norms, held.terms, held.weights,
-            held.offsets, held.norms,
-        ), met  # fmt: skip
+            pairs, queries.terms, queries.weights, queries.offsets, queries.norms, indexed.terms, indexed.weights,
+            indexed.offsets, indexed.norms,
+        ), shared  # fmt: skip
 
-    for pairs, scores, met in map_in_order(ask, pairwise(cuts), work.threads):
-        counted.met += met
+    for pairs, scores, shared in map_in_order(query, pairwise(cuts), work.threads):
+        counted.met += shared
         counted.compared += len(pairs)
         use = scores >= threshold
-        yield pairs[use, 0] + asking_first, pairs[use, 1] + first, scores[use]
+        yield pairs[use, 0] + first_query, pairs[use, 1] + first, scores[use]
 
 
 def _vocabulary(collection: FeatureFiles) -> tuple[Hashes, Ints]:
-    """All terms of the leaders in order of hash, and in how many leaders each is."""
+    """All terms of the leaders in order of hash, and the number of leaders with each."""
     names, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
     waiting: list[Hashes] = []
     blocks_left = iter(collection.scan(64 << 20))

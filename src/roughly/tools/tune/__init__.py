@@ -1,15 +1,19 @@
-"""Choosing: which method, with which settings, does best on *your* documents.
+"""Tuning: which method, with which settings, is best on *your* documents.
 
 | module | what |
 |---|---|
-| `grid` | the settings that are tried, a declared list a method |
-| `labels` | what the user says is the same: sets or pairs, in CSV or Parquet |
-| `sample` | documents drawn, whole sets at a time |
-| `truth` | what a trial is measured by: true sets, judged pairs, or the exact join |
-| `trial` | one setting run on the sample, with what it cost |
-| `frontier` | what nothing else beats, and the one that is recommended |
-| `choose` | all of it together |
+| `grid` | the settings that are tried, a declared list per method |
+| `labelled_sample` | the user's labels: sets or pairs, in CSV or Parquet, or a column of the documents |
+| `draw` | documents drawn, whole sets at a time |
+| `reference` | what a trial is compared with: true sets, judged pairs, or the exact join |
+| `trial` | one setting run on the sample, with its cost |
+| `scored_sample` | all pairs of a sample scored once, and its clusters at every threshold |
+| `search` | settings of `minhash` searched with labels, from coarse to fine |
+| `frontier` | the Pareto frontier, and the goal of tuning |
+| `selection` | which trial is chosen, and how well such choices do on unseen labels |
+| `learn` | a verdict over several comparisons, fitted to labels |
+| `choose` | all steps together |
 | `show` | tables and pictures |
 
-In: documents and perhaps labels. Out: precision, recall and cost of each trial, and settings for `roughly dedupe`.
+In: documents and optionally labels. Out: precision, recall and cost of each trial, and settings for `roughly dedupe`.
 """

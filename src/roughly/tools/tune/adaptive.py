@@ -1,19 +1,19 @@
 """Adaptive sampling: the smallest sampling ratio for each group of lengths that keeps a precision (Ye 2008).
 
-What unsampled detection finds is the truth (§5). With P the pairs whose resemblance, on all shingles, reaches t, and
+The result of unsampled detection is the truth (§5). With P the pairs whose resemblance, on all shingles, reaches t, and
 P_S those whose estimate from a sample does:
 
     precision = |P ∩ P_S| / |P_S|          recall = |P ∩ P_S| / |P|
 
-At the ratio 1/2^l there are 2^l samples of equal standing; precision and recall are those of all of them together. A
+At the ratio 1/2^l there are 2^l equivalent samples; precision and recall are those of all of them together. A
 pair belongs to the group of its longer document, at whose ratio it is compared. Exact duplicates are collapsed
 first (§4.2).
 
-The adaptive strategy (§6) takes for each group the smallest ratio that keeps the precision asked for, and here a floor
-of recall as well. Longer documents need less, so a group with fewer true pairs than `LEAST` takes the ratio of
-the next shorter group that has more; where there is none, everything.
+The adaptive strategy (§6) uses for each group the smallest ratio with the required precision, and here with a minimum
+recall as well. Longer documents need less, so a group with fewer true pairs than `LEAST` has the ratio of the next
+shorter group that has more; if there is none, the ratio is 1.
 
-Departures: the paper's sizes of groups are lost in the copy at hand, so groups double from 100 tokens on, as V_i of
+Departures: the paper's sizes of groups are unreadable in our copy, so groups double from 100 tokens on, as V_i of
 Broder 1997; trials are ranges of the hash and not remainders; ratios are powers of two.
 """
 
@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Candidates
+from roughly.cluster.common_keys import CommonLimit
 from roughly.cluster.in_memory import candidates_of, equivalent, longest_first, work_of
 from roughly.cluster.scoring import slice_of
 from roughly.errors import InputError
@@ -39,7 +40,7 @@ from roughly.settings import Resources
 LEVELS = 6
 """The finest ratio is 1/2^6."""
 LEAST = 5
-"""True pairs that a group must have for its precision to mean something."""
+"""Number of true pairs that a group needs for a meaningful precision."""
 THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 
 Floats = npt.NDArray[np.float64]
@@ -53,11 +54,12 @@ class Study:
     thresholds: tuple[float, ...]
     right: Ints  # (groups, levels + 1, thresholds), summed over all trials
     wrong: Ints
-    true: Ints  # (groups, thresholds): what unsampled detection finds
+    true: Ints  # (groups, thresholds): found by unsampled detection
     documents: Ints  # by group
     shingles: Ints  # by group
     collapsed: int  # exact duplicates
-    pairs: int  # that share a shingle
+    pairs: int  # pairs that share a shingle
+    empty: int  # documents without words, which are left out
 
     @property
     def names(self) -> list[str]:
@@ -72,13 +74,13 @@ class Study:
 
     @cached_property
     def precision(self) -> Floats:
-        """|P ∩ P_S| / |P_S|, NaN where nothing was found."""
+        """|P ∩ P_S| / |P_S|, NaN if nothing was found."""
         share: Floats = _share(self.right, self.right + self.wrong)
         return share
 
     @cached_property
     def recall(self) -> Floats:
-        """|P ∩ P_S| / |P|, NaN where there is nothing to find."""
+        """|P ∩ P_S| / |P|, NaN if there is nothing to find."""
         trials = 2 ** np.arange(self.right.shape[1])
         share: Floats = _share(self.right, self.true[:, None, :] * trials[None, :, None])
         return share
@@ -89,16 +91,16 @@ class Study:
         return _share(right, right + wrong), _share(right, self.true.sum(0) * 2**level)
 
     def at(self, threshold: float) -> int:
-        """The place of a threshold."""
+        """The position of a threshold."""
         return self.thresholds.index(threshold)
 
     def keeps(self, group: int, level: int, at: int, precision: float, recall: float) -> bool:
-        """Whether a ratio does what is asked for."""
+        """Whether a ratio reaches the goal."""
         kept = self.precision[group, level, at] >= precision and self.recall[group, level, at] >= recall
         return bool(kept)
 
     def choose(self, threshold: float, precision: float, recall: float = 0.0) -> list[int]:
-        """The level of each group: the finest ratio that keeps both, or that of the next shorter group."""
+        """The level of each group: the finest ratio that reaches both goals, or that of the next shorter group."""
         at = self.at(threshold)
         levels: list[int] = []
         for group in range(len(self.true)):
@@ -110,7 +112,7 @@ class Study:
         return levels
 
     def uniform(self, threshold: float, precision: float, recall: float = 0.0) -> int:
-        """The finest level that keeps both in every group that has evidence."""
+        """The finest level that reaches both goals in every group with enough pairs."""
         at = self.at(threshold)
         usable = [group for group in range(len(self.true)) if self.true[group, at] >= LEAST]
         for level in range(len(self.ratios) - 1, 0, -1):
@@ -119,7 +121,7 @@ class Study:
         return 0
 
     def share(self, levels: Sequence[int]) -> float:
-        """The share of all shingles that these ratios process."""
+        """The fraction of all shingles that these ratios keep."""
         return float((self.shingles * 0.5 ** np.array(levels)).sum() / max(int(self.shingles.sum()), 1))
 
     def groups(self, levels: Sequence[int]) -> Groups:
@@ -135,7 +137,7 @@ class Study:
 class SamplingCheck:
     """Precision and recall of one sampling as it runs: one sample, pairs compared at the smaller limit."""
 
-    precision: Floats  # by group, NaN where nothing was found
+    precision: Floats  # by group, NaN if nothing was found
     recall: Floats
     overall_precision: float
     overall_recall: float
@@ -151,19 +153,25 @@ class StudySample:
     sharing: Ints  # the documents that share a shingle which is not too common
     candidates: Candidates
     collapsed: int
+    empty: int  # documents without words
 
     @classmethod
     def of(cls, sets: Sketch, tokens: Ints, common: int) -> StudySample:
-        """From full shingle sets, one a document."""
+        """From full shingle sets, one per document."""
         if len(tokens) < 2:
             raise InputError("a sample of fewer than two documents has no pairs to learn from; give more documents")
         first = equivalent(sets, longest_first(tokens))
-        leaders = np.flatnonzero((first == np.arange(len(tokens))) & (np.diff(sets.offsets) > 0))
-        held = slice_of(sets, leaders)
+        has_words = np.diff(sets.offsets) > 0
+        leaders = np.flatnonzero((first == np.arange(len(tokens))) & has_words)
+        leader_sets = slice_of(sets, leaders)
         sharing, candidates, _ = candidates_of(
-            Keys(held.values, held.offsets), np.arange(len(leaders)), common=common, work=work_of(Resources())
+            Keys(leader_sets.values, leader_sets.offsets),
+            np.arange(len(leaders)),
+            common=CommonLimit(common),
+            work=work_of(Resources()),
         )
-        return cls(held, tokens[leaders], sharing, candidates, len(tokens) - len(leaders))
+        empty = int((~has_words).sum())
+        return cls(leader_sets, tokens[leaders], sharing, candidates, len(tokens) - empty - len(leaders), empty)
 
     def pairs(self) -> Iterator[Ints]:
         """Batches of pairs (document, other) that share a shingle which is not too common."""
@@ -196,12 +204,12 @@ def study(
         tuple(bounds), tuple(thresholds), right, wrong, true,
         np.bincount(of_each, minlength=groups),
         np.bincount(of_each, weights=np.diff(sample.sets.offsets), minlength=groups).astype(np.int64),
-        sample.collapsed, count,
+        sample.collapsed, count, sample.empty,
     )  # fmt: skip
 
 
 def check(sample: StudySample, sampling: Sampling, bounds: Sequence[int], threshold: float) -> SamplingCheck:
-    """What a sampling does on the sample, as `shingles` would run it."""
+    """The scores of a sampling on the sample, as `shingles` would run it."""
     from roughly.kernels.sets import intersections
 
     cut = reduce(sample.sets, sampling.limits(sample.tokens))

@@ -1,54 +1,55 @@
-"""From documents, and labels where there are any, to settings: read, draw, try, measure, recommend."""
+"""From documents, and labels if there are any, to settings: read, draw, try, measure, recommend."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from roughly import checks
 from roughly.errors import InputError
 from roughly.meter import Listener, Meter
 from roughly.settings import ReadOptions, Resources
-from roughly.tools.evaluate.request import UNLISTED
 from roughly.tools.metrics.intervals import Interval
 from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
-from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest, recommend
+from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest
 from roughly.tools.tune.grid import Trial
-from roughly.tools.tune.labelled_sample import SampleLabels
-from roughly.tools.tune.reference import ExactPairs, LabelledPairs, Reference, TrueSets, exact_pairs, intervals, score
+from roughly.tools.tune.labelled_sample import READINGS, SampleLabels
+from roughly.tools.tune.learn import LEARNED_PAIRS, LEAST, Learned, Learning, learn
+from roughly.tools.tune.reference import ExactPairs, Reference, Score, exact_pairs, score, truth_of
+from roughly.tools.tune.search import SIZES, Search, SearchRequest
+from roughly.tools.tune.selection import FEW_SETS, Selection, interval_figures
 from roughly.tools.tune.trial import TrialBench
-
-FEW = 30
-"""Fewer true pairs than these make figures that mean little."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TuneRequest:
-    """What is asked for."""
+    """What to tune for."""
 
     trials: Sequence[Trial]
+    search: bool = False  # whether settings of `minhash` are searched, beside the trials; needs labels
+    learn: bool = False  # whether a verdict is learnt from the labels too
     goal: Goal = field(default_factory=Goal)
     labels: Path | None = None
-    unlisted: str | None = None  # what labels do not list: different, or ignored; None: as `SampleLabels` says
+    label_column: str | None = None  # of the documents, instead of labels
+    unlisted: str | None = None  # pairs that labels do not list; None: as `SampleLabels` says
     label_columns: Sequence[str] = ()
     same_column: str | None = None
     ignore_unknown: bool = False  # labels of documents that are not in the input
     threshold: float = 0.8  # of the exact truth, without labels
     shingle_size: int = 5
     sample: int = 20_000  # documents
-    held_back: float = 0.5  # share of the sets that settings are not chosen on
+    held_back: float = 0.2  # fraction of the sets that are held back at a time
     budget: float = 600.0  # seconds; no trial begins after it
     seed: int = 0
     main_text: bool = False
 
     def __post_init__(self) -> None:
         problems = [
-            *([] if self.unlisted is None else checks.one_of("unlisted", self.unlisted, UNLISTED)),
+            *([] if self.unlisted is None else checks.one_of("unlisted", self.unlisted, READINGS)),
             *checks.threshold(self.threshold),
             *checks.shingle_size(self.shingle_size),
             *checks.whole("sample", self.sample, 2, 10**9),
@@ -58,38 +59,53 @@ class TuneRequest:
             problems.append(f"budget must be a number of seconds from 0, not {self.budget!r}")
         if not 0 < self.held_back < 1:
             problems.append(f"held_back must be between 0 and 1, both excluded, not {self.held_back!r}")
-        if not self.trials:
-            problems.append("there is nothing to try; name methods that are in the grid")
+        if self.labels is not None and self.label_column is not None:
+            problems.append("labels and label_column both say what is true; leave one of the two out")
+        if self.learn and self.labels is None and self.label_column is None:
+            problems.append("a verdict is learnt from labels; add --labels or --label-column")
+        if not self.trials and not self.search:
+            problems.append("there is nothing to try; name methods of the grid")
         checks.refuse(problems)
 
 
 @dataclass
 class TuneResult:
-    """What was tried, how it did, and what is recommended."""
+    """The trials, their scores, and the recommended one."""
 
-    asked: TuneRequest
+    request: TuneRequest
     documents: int  # of the input
     sampled: int
     share: float  # of all sets that were drawn
     truth: str  # sets, pairs or exact
     counted: str
-    tried: list[Tried]
+    tried: list[Tried]  # on the whole sample
     best: int | None
-    intervals: dict[str, Interval | None]  # of the recommended one: on unseen labels, or on the exact truth
-    left_out: list[Trial] = field(default_factory=list)  # for want of time
+    unseen: Score | None  # of choices on labels they were not made on; of the exact truth, the score itself
+    intervals: dict[str, Interval | None]  # of `unseen`
+    learned: Learned | None = None  # if it was asked for and could be learnt
+    count: int = 0  # of all trials, those on a part of the sample included
+    left_out: list[Trial] = field(default_factory=list)  # because of the time budget
     warnings: list[str] = field(default_factory=list)
     rejects: list[Any] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
+    def is_learned(self) -> bool:
+        """Whether the learned verdict is recommended: it does at least as well on unseen labels."""
+        own, other = self.learned, self.unseen
+        return own is not None and (self.best is None or other is None or own.unseen.f1 >= other.f1)
+
+    @property
     def recommended(self) -> Tried | None:
-        """The trial that is recommended."""
+        """The recommended trial."""
+        if self.learned is not None and self.is_learned:
+            return self.learned.tried
         return None if self.best is None else self.tried[self.best]
 
     @property
     def nearest(self) -> Tried | None:
-        """Where none does what is asked for, the one that falls least short."""
-        place = nearest(self.tried, self.asked.goal)
+        """The trial nearest to the goal, if none reaches it."""
+        place = nearest(self.tried, self.request.goal)
         return None if place is None else self.tried[place]
 
     def settings(self) -> dict[str, Any] | None:
@@ -97,29 +113,32 @@ class TuneResult:
         if self.recommended is None:
             return None
         values = {name: _plain(value) for name, value in self.recommended.trial.values.items()}
-        return values | ({"main_text": True} if self.asked.main_text else {})
+        return values | ({"main_text": True} if self.request.main_text else {})
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values. All but `cpu_seconds_per_mb` are the same in every run that tried the same."""
+        """As plain values. All but `cpu_seconds_per_mb` are the same in every run with the same trials."""
         on = frontier(self.tried)
+        wanted, goal = self.request, self.request.goal
         labelled = self.truth != "exact"
         return {
             "asked": {
-                "goal": str(self.asked.goal), "precision": self.asked.goal.precision, "recall": self.asked.goal.recall,
-                "slack": self.asked.goal.slack, "labels": None if self.asked.labels is None else str(self.asked.labels),
-                "threshold": None if labelled else self.asked.threshold,
-                "shingle_size": None if labelled else self.asked.shingle_size, "seed": self.asked.seed,
+                "goal": str(goal), "precision": goal.precision, "recall": goal.recall, "slack": goal.slack,
+                "labels": None if wanted.labels is None else str(wanted.labels), "label_column": wanted.label_column,
+                "threshold": None if labelled else wanted.threshold,
+                "shingle_size": None if labelled else wanted.shingle_size, "seed": wanted.seed,
             },
             "documents": self.documents, "sampled": self.sampled, "share": self.share, "truth": self.truth,
             "counted": self.counted,
             "tried": [
                 {
                     "name": one.trial.name, "settings": {n: _plain(v) for n, v in one.trial.values.items()},
-                    "chosen_on": one.score.to_dict(), "unseen": one.unseen.to_dict() if labelled else None,
-                    "cpu_seconds_per_mb": one.cpu, "bytes_per_document": one.bytes, "frontier": on[n],
+                    "score": one.score.to_dict(), "cpu_seconds_per_mb": None if math.isnan(one.cpu) else one.cpu,
+                    "bytes_per_document": one.bytes, "frontier": on[n],
                 }
                 for n, one in enumerate(self.tried)
             ],
+            "learned": None if self.learned is None else self.learned.to_dict(),
+            "trials": self.count, "unseen": None if self.unseen is None else self.unseen.to_dict(),
             "recommended": None if self.recommended is None else self.recommended.trial.name,
             "intervals": {n: None if i is None else [i.low, i.high] for n, i in self.intervals.items()},
             "settings": self.settings(), "left_out": [trial.name for trial in self.left_out],
@@ -136,45 +155,96 @@ def choose(
     reading: ReadOptions,
     listener: Listener | None = None,
 ) -> TuneResult:
-    """Try everything that is asked for on a sample, and recommend."""
-    labels = (
-        None
-        if question.labels is None
-        else SampleLabels.read(question.labels, question.unlisted, question.label_columns, question.same_column)
-    )
+    """Run all trials on a sample, and recommend one."""
+    labels = _labels(question)
     meter = Meter(listener)
+    by_column = question.label_column is not None
+    outside = labels is not None and labels.unlisted != "ignore"
     sample = draw(
         data,
         paths,
-        wanted=DrawSize(question.sample, question.seed, question.main_text),
-        set_of=_itself if labels is None else labels.set_of,
+        wanted=DrawSize(question.sample, question.seed, question.main_text, outside),
+        set_of=_itself if labels is None else labels.take if by_column else labels.of_id,
         resources=resources,
-        reading=reading,
+        reading=replace(reading, url_column=question.label_column) if by_column else reading,
         meter=meter,
     )
     unknown = 0 if labels is None else labels.check_seen(question.ignore_unknown)
     if len(sample) < 2:
         raise InputError("a sample of fewer than two documents has no pairs to learn from; give more documents")
-    bench = TrialBench(sample, resources)
     _warm_up(question.trials, resources)
     with meter.stage("truth"):
         truth = _truth(sample, labels, question, resources)
-    tried, left_out = _try(bench, truth, sample, question, meter)
-    best = recommend(tried, question.goal)
-    rows = truth.unseen if truth.unseen.any() else np.ones(len(truth.unseen), np.bool_)
-    found = {} if best is None else intervals(truth, tried[best].columns, rows, question.seed)
+    if not truth.true_sets and labels is not None:
+        raise InputError(
+            "no two documents of the sample are the same by the labels, so there is nothing to find; check the labels, "
+            "or raise --sample"
+        )
+    end = time.monotonic() + question.budget
+    count = len(question.trials)
+    if labels is not None and question.search:
+        asked = SearchRequest(question.trials, question.goal, end)
+        searched = Search(sample, labels, asked, resources, meter).run()
+        tried, left_out, count = searched.tried, searched.left_out, searched.count
+    else:
+        tried, left_out = _try(TrialBench(sample, resources), truth, sample, question, meter)
+    selection = Selection(tried, question.goal, question.seed)
+    best = selection.best()
+    if best is not None and math.isnan(tried[best].cpu):  # read off scored pairs: now as dedupe does it
+        tried[best] = _measured(tried[best], TrialBench(sample, resources), truth, sample)
+    unseen = None if best is None or truth.kind == "exact" else selection.unseen(question.held_back)
+    scored = tried[best].columns if unseen is None and best is not None else unseen
     chosen = TuneResult(
-        question, sample.documents, len(sample), sample.share, truth.kind, truth.count(), tried, best, found, left_out,
-        [], sample.rejects, sample.notes,
+        question, sample.documents, len(sample), sample.share, truth.kind, truth.count(), tried, best,
+        None if scored is None else score(scored), {} if scored is None else interval_figures(scored), None, count,
+        left_out, [], sample.rejects, sample.notes,
     )  # fmt: skip
-    chosen.warnings = _warnings(chosen, labels, sample, unknown)
+    if question.learn:
+        with meter.stage("learn"):
+            _learn(chosen, sample, truth, resources)
+    chosen.warnings += [
+        *_warnings(chosen, labels, sample, unknown, truth), *_edges(chosen, selection)
+    ]  # fmt: skip
     return chosen
+
+
+def _labels(question: TuneRequest) -> SampleLabels | None:
+    if question.label_column is not None:
+        return SampleLabels.of_column(question.label_column, question.unlisted)
+    if question.labels is None:
+        return None
+    return SampleLabels.read(question.labels, question.unlisted, question.label_columns, question.same_column)
+
+
+def _learn(chosen: TuneResult, sample: DrawnSample, truth: Reference, resources: Resources) -> None:
+    """Learn a verdict, or note why there is none."""
+    if truth.true_sets < LEAST:
+        chosen.warnings.append(f"a verdict is not learnt from {truth.true_sets} true sets; label {LEAST} or more")
+        return
+    try:
+        learning = Learning(sample, truth, resources.threads, LEARNED_PAIRS)
+        chosen.learned = learn(learning, chosen.request.goal, chosen.request.held_back, chosen.request.seed)
+    except InputError as problem:
+        chosen.warnings.append(str(problem))
+        return
+    if chosen.learned is not None and not chosen.is_learned and chosen.unseen is not None:
+        chosen.warnings.append(
+            f"the learned verdict has F1 {chosen.learned.unseen.f1:.3f} on unseen labels, less than the "
+            f"{chosen.unseen.f1:.3f} of settings without it, which are recommended"
+        )
+
+
+def _measured(one: Tried, bench: TrialBench, truth: Reference, sample: DrawnSample) -> Tried:
+    """A trial run as `dedupe` runs it."""
+    outcome = bench.run(one.trial.settings)
+    columns = truth.columns(outcome)
+    return Tried(one.trial, score(columns), outcome.cpu / max(sample.megabytes, 1e-9), outcome.bytes, columns)
 
 
 def _try(
     bench: TrialBench, truth: Reference, sample: DrawnSample, question: TuneRequest, meter: Meter
 ) -> tuple[list[Tried], list[Trial]]:
-    """Every trial in the order of the grid; after the budget of time none begins, but one is always made."""
+    """Every trial in the order of the grid; none begins after the time budget, but one is always made."""
     end = time.monotonic() + question.budget
     tried: list[Tried] = []
     megabytes = max(sample.megabytes, 1e-9)
@@ -184,12 +254,7 @@ def _try(
                 return tried, list(question.trials[number:])
             outcome = bench.run(trial.settings, every_pair=truth.kind == "exact")
             columns = truth.columns(outcome)
-            tried.append(
-                Tried(
-                    trial, score(columns, ~truth.unseen), score(columns, truth.unseen), outcome.cpu / megabytes,
-                    outcome.bytes, columns,
-                )
-            )  # fmt: skip
+            tried.append(Tried(trial, score(columns), outcome.cpu / megabytes, outcome.bytes, columns))
             meter.advance(stage, number + 1)
     return tried, []
 
@@ -197,17 +262,16 @@ def _try(
 def _truth(sample: DrawnSample, labels: SampleLabels | None, question: TuneRequest, resources: Resources) -> Reference:
     if labels is None:
         return ExactPairs(len(sample), exact_pairs(sample, question.threshold, question.shingle_size, resources))
-    if labels.pairs is not None:
-        return LabelledPairs(sample, labels, question.held_back, question.seed)
-    return TrueSets(sample, question.held_back, question.seed)
+    return truth_of(sample, labels)
 
 
-def _itself(doc_id: str) -> str:
+def _itself(doc_id: str, label: str | None) -> str:
+    del label
     return doc_id
 
 
 def _warm_up(trials: Sequence[Trial], resources: Resources) -> None:
-    """Load what each method needs, so that no trial is charged for it."""
+    """Load what each method needs, so that no trial is charged for loading."""
     import pyarrow as pa
 
     words = " ".join(f"word{i}" for i in range(80))
@@ -217,28 +281,53 @@ def _warm_up(trials: Sequence[Trial], resources: Resources) -> None:
         bench.run(settings)
 
 
-def _warnings(chosen: TuneResult, labels: SampleLabels | None, sample: DrawnSample, unknown: int) -> list[str]:
-    summary = []
+def _warnings(
+    chosen: TuneResult, labels: SampleLabels | None, sample: DrawnSample, unknown: int, truth: Reference
+) -> list[str]:
+    warnings = [] if labels is None else list(labels.notes)
     if unknown:
-        summary.append(f"{unknown:,} documents of the labels are not in the input, and left out")
-    if labels is not None:
-        unlisted = sum(name not in labels.sets for name in sample.ids)
+        warnings.append(f"{unknown:,} documents of the labels are not in the input, and left out")
+    if sample.empty:
+        warnings.append(f"{sample.empty:,} documents without words are left out")
+    if labels is not None and labels.unlisted == "different":
+        unlisted = sum(name is None for name in sample.sets)
         if unlisted:
-            summary.append(
-                f"{unlisted:,} documents are in no label and count as different from all others; --unlisted ignore "
-                "leaves them out"
+            warnings.append(
+                f"{unlisted:,} documents are in no label and count as different from all others, since labels are "
+                "complete"
             )
-    pairs = max((one.score.true for one in chosen.tried), default=0.0) / (1 if chosen.truth == "pairs" else 2)
-    if pairs < FEW:
-        summary.append(
-            f"there are {pairs:,.0f} true pairs to choose on, too few to tell settings apart; raise --sample"
-        )
+    if truth.true_sets < FEW_SETS:
+        what = "sets" if truth.kind != "exact" else "groups of true pairs"
+        more = "add labels" if labels is not None else "raise --sample"
+        warnings.append(f"there are {truth.true_sets:,} true {what}, too few to distinguish settings well; {more}")
+    if labels is not None and truth.true_sets < 2 and chosen.best is not None:
+        warnings.append("with one true set nothing can be held back: the figures are of labels chosen on")
     if chosen.left_out:
-        summary.append(
-            f"{len(chosen.left_out)} of {len(chosen.asked.trials)} settings were not tried for want of time; raise "
+        warnings.append(
+            f"{len(chosen.left_out)} of {len(chosen.request.trials)} settings were not tried for lack of time; raise "
             "--budget, or name --methods"
         )
-    return summary
+    return warnings
+
+
+def _edges(chosen: TuneResult, selection: Selection) -> list[str]:
+    """What was chosen although it is the last value that was tried: better ones may lie beyond."""
+    best = chosen.recommended
+    if best is None or chosen.best is None or not chosen.request.search or best.trial.shape is None:
+        return []
+    low, high = selection.is_on_edge(chosen.best)
+    found = []
+    if low:
+        found.append(
+            f"the chosen threshold, {best.trial.threshold:g}, is the lowest that was tried for these shingles: these "
+            "documents may need another way to compare them"
+        )
+    if high and best.trial.threshold < 1:
+        found.append(f"the chosen threshold, {best.trial.threshold:g}, is the highest that was tried")
+    unit, size = best.trial.shape
+    if size == SIZES[unit][-1]:
+        found.append(f"the chosen shingles, of {size} {unit}s, are the longest that were tried; see --try shingle_size")
+    return found
 
 
 def _plain(value: Any) -> Any:

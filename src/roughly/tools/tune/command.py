@@ -1,31 +1,38 @@
-"""`roughly tune`: the method and the settings that do best on a sample of your documents; or, with `--sampling`, the
-sampling ratios that keep a precision."""
+"""`roughly tune`: the best method and settings on a sample of your documents; or, with `--sampling`, the sampling
+ratios that reach a precision."""
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import typer
+from typing import Any
 
 from roughly.console.common_options import Printing
+from roughly.console.terminal_output import end, print_json
 from roughly.declarations import argument, group, option
-from roughly.errors import Interrupted, OutputExists, SettingsError
+from roughly.errors import OutputExists, SettingsError
 from roughly.tools.tune.request import TuneQuestion
 
-if TYPE_CHECKING:
-    from roughly.model import Reject
-
-_LABELS = ("unlisted", "label_columns", "same_column", "ignore_unknown", "held_back")
-_ONLY_CHOOSING = ("labels", *_LABELS, "methods", "tried", "sample", "budget", "slack", "seed", "everything")
+_LABELS = ("learn", "complete", "unlisted", "label_columns", "same_column", "ignore_unknown", "held_back")
+_ONLY_CHOOSING = (
+    "labels",
+    "label_column",
+    *_LABELS,
+    "methods",
+    "tried",
+    "sample",
+    "budget",
+    "slack",
+    "seed",
+    "everything",
+)
 _ONLY_SAMPLING = ("groups", "common")
 _OFFERED = (
-    "labels", "unlisted", "label_columns", "same_column", "ignore_unknown", "precision", "recall", "slack", "methods",
-    "sample", "held_back", "budget", "seed", "threshold", "shingle_size", "main_text", "text_column", "id_column",
-    "format", "markup", "threads",
+    "labels", "label_column", "complete", "unlisted", "label_columns", "same_column", "ignore_unknown", "learn",
+    "precision",
+    "recall", "slack", "methods", "sample", "held_back", "budget", "seed", "threshold", "shingle_size", "main_text",
+    "text_column", "id_column", "format", "markup", "threads",
 )  # fmt: skip
 
 
@@ -33,36 +40,32 @@ _OFFERED = (
 class TuneOptions:
     """Options of the command `tune`."""
 
-    inputs: list[str] = argument(help="Files, folders, globs or URLs: what to learn from.")
+    inputs: list[str] = argument(help="Files, folders, globs or URLs of sample documents.")
     output: Path | None = option(None, "Settings file to write.", "-o", "--output")
     question: TuneQuestion = group(TuneQuestion, *_OFFERED)
     tried: list[str] | None = option(None, "A setting and values for it, as in threshold=0.7,0.8.", "--try")
     sampling: bool = option(False, "Find sampling ratios by length for the method shingles instead.")
     groups: str | None = option(None, "Sampling: most tokens of each group but the last, as in 100,200,400.")
-    common: int | None = option(None, "Sampling: shingles in more documents form no pairs; 1000.")
+    common: int | None = option(None, "Sampling: shingles in more documents make no pairs; 1000.")
     curves: Path | None = option(None, "Folder to draw pictures in.")
     printing: Printing = group(Printing)
-    everything: bool = option(False, "Show all that was tried, not only the frontier.", "--all")
+    everything: bool = option(False, "Show all trials, not only the frontier.", "--all")
 
 
 def tune(options: TuneOptions) -> None:
-    """Find the method and the settings that do best on your documents, and write them to a file."""
+    """Find the best method and settings for your documents, and write them to a file."""
     if options.output is not None and options.output.exists() and not options.printing.overwrite:
         raise OutputExists(f"{options.output} exists; add --overwrite to replace it, or choose another name")
     _check(options)
     run = _Run(options)
-    try:
-        if options.sampling:
-            run.ratios(_sampling(options))
-        else:
-            run.choose(_choosing(options))
-    except Interrupted as stop:
-        print(f"\n{stop}", file=sys.stderr)
-        raise typer.Exit(130) from None
+    if options.sampling:
+        run.ratios(_sampling(options))
+    else:
+        run.choose(_choosing(options))
 
 
 class _Run:
-    """Where from, where to, and how to show it."""
+    """The input, the output, and how results are shown."""
 
     def __init__(self, options: TuneOptions) -> None:
         self.inputs, self.output, self.curves = options.inputs, options.output, options.curves
@@ -83,26 +86,28 @@ class _Run:
             )
         settings, written = chosen.settings(), []
         if self.output is not None and settings is not None:
-            summary = f"roughly tune: {wanted.goal}\n{recommended_lines(chosen)[1]}"
-            write_settings(self.output, settings, summary, self.overwrite)
+            text = f"roughly tune: {wanted.goal}\n{recommended_lines(chosen)[1]}"
+            write_settings(self.output, settings, text, self.overwrite)
             written.append(self.output)
         if self.curves is not None:
             written += draw(chosen, self.curves)
         for warning in chosen.warnings:
             print(f"note: {warning}", file=sys.stderr)
         if self.as_json:
-            self._json(chosen.to_dict() | {"written": [str(path) for path in written]})
+            print_json(chosen.to_dict() | {"written": [str(path) for path in written]})
         elif not self.quiet:
             print(f"documents   {chosen.documents:,}; {chosen.sampled:,} drawn")
             print(f"truth       {chosen.counted}")
-            print(f"tried       {len(chosen.tried)} settings; > is recommended, * is beaten by no other")
+            print(f"tried       {chosen.count:,} settings; > is recommended, * is beaten by no other")
             print("\n".join(lines(chosen, self.everything)))
             if chosen.truth != "exact":
                 print("\n".join(unseen_lines(chosen)))
+            if chosen.learned is not None:
+                print("\n".join(chosen.learned.lines()))
             print("\n".join(recommended_lines(chosen)))
             for path in written:
                 print(f"written     {path}")
-        self._end(chosen.rejects, failed=settings is None)
+        end(chosen.rejects, failed=settings is None)
 
     def ratios(self, wanted: Any) -> None:
         """Find sampling ratios by length."""
@@ -114,39 +119,31 @@ class _Run:
         with Progress(self.quiet) as progress:
             tuned = tune(None, self.inputs, wanted, resources=self.resources, reading=self.reading, listener=progress)
         if self.output is not None:
-            summary = (
+            text = (
                 f"roughly tune --sampling: precision {wanted.precision:g}, recall {wanted.recall:g} at threshold "
-                f"{threshold:g}\ngroups are [most tokens, ratio]; longer documents take the last ratio"
+                f"{threshold:g}\ngroups are [most tokens, ratio]; longer documents have the last ratio"
             )
-            write_settings(self.output, tuned.settings(), summary, self.overwrite)
+            write_settings(self.output, tuned.settings(), text, self.overwrite)
         drawn = []
         if self.curves is not None:
             from roughly.tools.tune.curves import draw
 
             drawn = draw(tuned.study, threshold, self.curves)
         if self.as_json:
-            self._json(tuned.to_dict() | {"curves": [str(path) for path in drawn]})
+            print_json(tuned.to_dict() | {"curves": [str(path) for path in drawn]})
         elif not self.quiet:
             print(f"precision/recall of sampled detection at threshold {threshold:g}, by sampling ratio; [chosen]")
             for row in table(tuned):
                 print(row)
             done, uniform, counts = tuned.checked, tuned.study.ratios[tuned.uniform], tuned.study
-            print(f"documents   {int(counts.documents.sum()):,}; {counts.collapsed:,} exact duplicates collapsed")
+            empty = f"; {counts.empty:,} without words left out" if counts.empty else ""
+            collapsed = f"{counts.collapsed:,} exact duplicates collapsed{empty}"
+            print(f"documents   {int(counts.documents.sum()):,}; {collapsed}")
             print(f"shingles    {tuned.share:.1%} of them processed; one ratio for all would be {uniform:.1%}")
             print(f"as it runs  precision {done.overall_precision:.3f}, recall {done.overall_recall:.3f}")
             for path in [*([self.output] if self.output else []), *drawn]:
                 print(f"written     {path}")
-        self._end(tuned.rejects)
-
-    def _json(self, value: dict[str, Any]) -> None:
-        json.dump(value, sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
-
-    def _end(self, rejects: list[Reject], *, failed: bool = False) -> None:
-        for reject in rejects[:5]:
-            print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
-        if rejects or failed:
-            raise typer.Exit(3)
+        end(tuned.rejects)
 
 
 def _check(options: TuneOptions) -> None:
@@ -165,7 +162,7 @@ def _check(options: TuneOptions) -> None:
     else:
         wrong = [name for name in _ONLY_SAMPLING if name in given]
         problems = [f"{flag(name)} is for sampling ratios; add --sampling, or leave it out" for name in wrong]
-        if "labels" in given:
+        if given & {"labels", "label_column"}:
             wrong = [name for name in ("threshold", "shingle_size") if name in given]
             problems += [
                 f"{flag(name)} says what is true without labels; with --labels, try values with --try {name}=…"

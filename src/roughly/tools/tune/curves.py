@@ -1,4 +1,4 @@
-"""Curves of a study as pictures, after the figures 2 to 4 of Ye 2008: SVG files that stand by themselves."""
+"""Curves of a study as pictures, after the figures 2 to 4 of Ye 2008: self-contained SVG files."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def draw(study: Study, threshold: float, folder: Path) -> list[Path]:
         uniform = [(p, study.ratios[study.uniform(t, p)]) for p in PRECISIONS]
         shares.append(Series(f"adaptive, t = {t:g}", adaptive, colour=place))
         shares.append(Series(f"uniform, t = {t:g}", uniform, dashed=True, colour=place))
-    title = "Share of shingles that a required precision takes"
+    title = "Fraction of shingles needed for a required precision"
     pictures["share.svg"] = chart(title, shares, "precision required", "share of shingles")
     for name, picture in pictures.items():
         (folder / name).write_text(picture, encoding="utf-8")

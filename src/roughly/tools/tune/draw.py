@@ -1,9 +1,12 @@
 """Documents drawn from an input of any size, whole sets at a time.
 
-A *set* is what the labels say is the same; without labels every document is one by itself. A set is drawn when the
-hash of its name with the seed is among the smallest: the draw depends neither on the order of the input nor on threads,
-and a larger sample holds the smaller one. Of n documents with one set each a sample of the share s has s² of the pairs:
-shares of pairs are the same as in the whole, but rest on fewer.
+A *set* is a group of documents that the labels say are the same; without labels every document is a set. A set is drawn
+when the hash of its name with the seed is among the smallest: the draw depends neither on the order of the input nor on
+threads, and a larger sample contains the smaller one. If every document is a set, a sample of the share s has s² of the
+pairs: ratios of pairs are the same as in the whole, but based on fewer. Labelled documents are drawn before others, so
+that a few labels in a large collection are all used.
+
+Documents without words are left out: they are alike in nothing but that.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import hashlib
 import tempfile
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,10 +31,13 @@ from roughly.model import Reject
 from roughly.settings import ReadOptions, Resources
 from roughly.sources import open_data
 from roughly.sources.part import Chunk, Part
+from roughly.text.canonical import tokenise
 from roughly.threads import map_in_order
 
 Ints = npt.NDArray[np.int64]
 _SLACK = 4096
+_OUTSIDE = 1 << 62
+"""Documents without a label have numbers from here on, so they are drawn after all others."""
 
 
 @dataclass
@@ -41,11 +47,14 @@ class DrawnSample:
     ids: list[str]
     texts: pa.Array  # large_string, markup removed
     dates: list[str | None]
-    sets: list[str]  # the name of the set of each
-    share: float  # of all sets that there are
+    sets: list[str | None]  # the name of the set of each; None: it has no label
+    share: float  # fraction of all sets
     documents: int  # of the whole input
     rejects: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    outside: float = 1.0  # fraction of all documents without a label
+    empty: int = 0  # documents without words that were drawn and left out
+    seed: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -56,6 +65,23 @@ class DrawnSample:
         found: Ints = pc.binary_length(self.texts).to_numpy(zero_copy_only=False).astype(np.int64)
         return found
 
+    def part(self, size: int) -> DrawnSample:
+        """A sample of this sample, drawn by the same rule; itself if it is no larger."""
+        if len(self) <= size:
+            return self
+        drawn, texts = Draw(size, self.seed), self.texts
+        for at, own in enumerate(self.sets):
+            place = drawn.place(self.ids[at] if own is None else own, own is not None)
+            if place is not None:
+                drawn.add(place, self.ids[at], str(at), None, own)
+        drawn.prune()
+        rows = sorted(int(row[2]) for row in drawn.rows)
+        return replace(
+            self, ids=[self.ids[at] for at in rows], texts=texts.take(pa.array(rows, pa.int64())),
+            dates=[self.dates[at] for at in rows], sets=[self.sets[at] for at in rows],
+            share=self.share * drawn.share, outside=self.outside * drawn.outside,
+        )  # fmt: skip
+
     @property
     def megabytes(self) -> float:
         """Of text, in UTF-8."""
@@ -63,55 +89,67 @@ class DrawnSample:
 
 
 def place_of(name: str, seed: int, purpose: str = "sample") -> int:
-    """A number of 63 bits by chance, always the same for one name, seed and purpose."""
+    """A random number of 63 bits, always the same for one name, seed and purpose."""
     key = f"{purpose}\0{seed}\0{name}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest()) >> 1
 
 
 class Draw:
-    """The documents with the smallest places so far; no more than some multiple of `size` are held."""
+    """The documents with the smallest numbers so far; at most some multiple of `size` are in memory."""
 
     def __init__(self, size: int, seed: int) -> None:
         self._size, self._seed = size, seed
         self._limit = 2**63
-        self.rows: list[tuple[int, str, str, str | None, str]] = []  # place, id, text, date, set
+        self.rows: list[tuple[int, str, str, str | None, str | None]] = []  # place, id, text, date, set
         self._seen = array("q")
 
-    def place(self, own: str) -> int | None:
-        """The place of a document of this set; None where it is not drawn. To be asked once for every document."""
-        place = place_of(own, self._seed)
+    def place(self, own: str, labelled: bool = True) -> int | None:
+        """The number of a document of this set; None if it is not drawn. Must be called once per document."""
+        place = place_of(own, self._seed) >> 1 | (0 if labelled else _OUTSIDE)
         self._seen.append(place)
         return place if place <= self._limit else None
 
-    def add(self, place: int, name: str, text: str, date: str | None, own: str) -> None:
-        """Hold a document that may be drawn."""
+    def add(self, place: int, name: str, text: str, date: str | None, own: str | None) -> None:
+        """Store a document that may be drawn."""
         self.rows.append((place, name, text, date, own))
         if len(self.rows) > 2 * self._size + _SLACK:
             self.prune()
 
     @property
-    def sets(self) -> int:
-        """How many sets there are, drawn or not."""
-        return len(np.unique(np.frombuffer(self._seen, np.int64))) if self._seen else 0
+    def share(self) -> float:
+        """The fraction of the labelled sets that was drawn."""
+        return self._share(True)
+
+    @property
+    def outside(self) -> float:
+        """The fraction of the documents without a label that was drawn; 1 if there are none."""
+        return self._share(False)
+
+    def _share(self, labelled: bool) -> float:
+        seen = np.frombuffer(self._seen, np.int64) if self._seen else np.empty(0, np.int64)
+        seen = np.unique(seen[(seen < _OUTSIDE) == labelled])
+        drawn = {row[0] for row in self.rows if (row[0] < _OUTSIDE) == labelled}
+        return len(drawn) / len(seen) if len(seen) and drawn else 1.0
 
     def prune(self) -> None:
-        """Keep whole sets only, as many as make `size` documents."""
+        """Keep whole sets only, up to `size` documents."""
         self.rows.sort(key=lambda row: (row[0], row[1]))
         if len(self.rows) > self._size:
             places = [row[0] for row in self.rows]
             self._limit = places[self._size - 1]
             if places[self._size] == self._limit and places[0] < self._limit:
-                self._limit = max(p for p in places if p < self._limit)  # a set that would be cut stays out
+                self._limit = max(p for p in places if p < self._limit)  # a set that would be cut is left out
             self.rows = [row for row in self.rows if row[0] <= self._limit]
 
 
 @dataclass(frozen=True)
 class DrawSize:
-    """How many documents are drawn, by which seed, and what is read of them."""
+    """The number of documents drawn, the seed, and how they are read."""
 
     size: int
     seed: int = 0
     main_text: bool = False
+    outside: bool = False  # whether documents without a set are drawn
 
 
 def draw(
@@ -119,12 +157,16 @@ def draw(
     paths: Sequence[Any] | None,
     *,
     wanted: DrawSize,
-    set_of: Callable[[str], str | None],
+    set_of: Callable[[str, str | None], str | None],
     resources: Resources,
     reading: ReadOptions,
     meter: Meter | None = None,
 ) -> DrawnSample:
-    """Read an input once and draw from it. `set_of` names the set of a document; None leaves it out."""
+    """Read an input once and draw from it.
+
+    `set_of` names the set of a document by its id and by its label, which is what `reading` takes for its url; None: it
+    has no set, and is drawn if `wanted.outside`.
+    """
     drawn, documents, rejects = Draw(wanted.size, wanted.seed), 0, []
     meter = meter or Meter()
     with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
@@ -132,24 +174,29 @@ def draw(
         for batch, refused in _read(parts, wanted.main_text, resources.threads, meter):
             rejects += refused
             documents += len(batch["doc_id"])
-            for n, doc_id in enumerate(batch["doc_id"].to_pylist()):
-                own = set_of(doc_id)
-                place = None if own is None else drawn.place(own)
-                if own is not None and place is not None:
+            named = zip(batch["doc_id"].to_pylist(), batch["url"].to_pylist(), strict=True)
+            for n, (doc_id, label) in enumerate(named):
+                own = set_of(doc_id, label)
+                if own is None and not wanted.outside:
+                    continue
+                place = drawn.place(doc_id if own is None else own, own is not None)
+                if place is not None:
                     drawn.add(place, doc_id, batch["text"][n].as_py(), batch["date"][n].as_py(), own)
     if not documents:
-        raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}: there is nothing to learn")
+        raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}: there is nothing to tune on")
     drawn.prune()
     rows = sorted(drawn.rows, key=lambda row: row[1])
     ids = [row[1] for row in rows]
     if len(set(ids)) < len(ids):
         twice = next(a for a, b in pairwise(ids) if a == b)
         raise InputError(f"two documents have the id {twice!r}; name another column with --id-column")
-    chosen = len({row[0] for row in rows})
+    texts = pa.array([row[2] for row in rows], pa.large_string())
+    use = np.flatnonzero(np.diff(tokenise(texts).offsets) > 0).tolist()
+    rows = [rows[n] for n in use]
     return DrawnSample(
-        ids, pa.array([row[2] for row in rows], pa.large_string()), [row[3] for row in rows], [row[4] for row in rows],
-        chosen / max(drawn.sets, 1), documents, rejects,
-        sorted({note for part in parts for note in part.notes}),
+        [row[1] for row in rows], texts.take(pa.array(use, pa.int64())), [row[3] for row in rows],
+        [row[4] for row in rows], drawn.share, documents, rejects,
+        sorted({note for part in parts for note in part.notes}), drawn.outside, len(texts) - len(use), wanted.seed,
     )  # fmt: skip
 
 
@@ -161,7 +208,7 @@ def _read(
     def make(item: tuple[Part, Chunk]) -> tuple[dict[str, pa.Array], list[Reject], int]:
         part, chunk = item
         parsed = part.parse(chunk)
-        columns = {name: parsed.batch.column(name) for name in ("doc_id", "date")}
+        columns = {name: parsed.batch.column(name) for name in ("doc_id", "date", "url")}
         columns["text"] = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), main_text)
         return columns, parsed.rejects, chunk.nbytes
 

@@ -1,8 +1,8 @@
 """The settings that are tried: for each method the values that it declares (`tuned`, see `roughly.options`).
 
-Each method declares the values that its paper varies, or that users ask about. Their product is tried, in this order;
-the presets of the papers come last. `--try threshold=0.7,0.8` puts other values in the place of a method's
-own. With exact truth the threshold is known, so only thresholds near it are tried (`NEAR`).
+Each method declares the values that its paper varies, or that users need. Their product is tried, in this order; the
+presets of the papers come last. `--try threshold=0.7,0.8` replaces a method's own values. With exact truth the
+threshold is known, so only thresholds near it are tried (`NEAR`).
 """
 
 from __future__ import annotations
@@ -20,15 +20,26 @@ from roughly.options import METHODS, OPTIONS
 from roughly.settings import Settings
 
 NEAR = 0.1
-"""How far from a known threshold others are tried."""
+"""Distances from a known threshold at which others are tried."""
 PRESET = "preset:"
 
-_SHARED = ("threshold", "recall", "measure", "shingle_size", "bands", "rows", "seed", "cluster", "verify")
+_SHARED = (
+    "threshold",
+    "recall",
+    "measure",
+    "shingle_size",
+    "shingle_unit",
+    "bands",
+    "rows",
+    "seed",
+    "cluster",
+    "verify",
+)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One thing to try: a name for people, and settings as a settings file has them."""
+    """One trial: a name for people, and settings as in a settings file."""
 
     name: str
     values: Mapping[str, Any]
@@ -37,6 +48,31 @@ class Trial:
     def settings(self) -> Settings:
         """The same, checked."""
         return Settings.gather(dict(self.values))
+
+    @property
+    def threshold(self) -> float:
+        """The threshold; that of a method without one is 1."""
+        return float(self.values.get("threshold", 1.0))
+
+    @property
+    def family(self) -> tuple[tuple[str, str], ...]:
+        """The settings but for the threshold."""
+        return tuple(sorted((name, str(value)) for name, value in self.values.items() if name != "threshold"))
+
+    @property
+    def shape(self) -> tuple[str, int] | None:
+        """Unit and size of the shingles, of trials with `minhash`."""
+        if self.values["method"] != "minhash" or self.preset is not None:
+            return None
+        return str(self.values.get("shingle_unit", "word")), int(self.values["shingle_size"])
+
+    @property
+    def choices(self) -> int:
+        """How far from the defaults: 0 if only the threshold may differ, more for each further choice."""
+        if self.shape is None:
+            return 4
+        unit, size = self.shape
+        return (size != 5) + 2 * (unit != "word") + ("measure" in self.values) + ("cluster" in self.values)
 
     @property
     def preset(self) -> str | None:
@@ -52,7 +88,7 @@ def trials(
     shingle_size: int | None = None,
     presets: bool = True,
 ) -> list[Trial]:
-    """What is tried: of these methods, or of all, with other values in the place of declared ones.
+    """The trials of these methods, or of all; `values` replace declared ones.
 
     `threshold` and `shingle_size` are those of an exact truth: thresholds near it are tried, and its size of shingles.
     """
@@ -68,8 +104,15 @@ def trials(
     return found
 
 
+def named_trial(values: Mapping[str, Any]) -> Trial:
+    """A trial, named by its settings."""
+    given = {name: value for name, value in values.items() if name != "method"}
+    described = " ".join(f"{name}={value if value != '' else 'none'}" for name, value in given.items())
+    return Trial(f"{values['method']} {described}".strip(), values)
+
+
 def parse_others(given: Sequence[str]) -> dict[str, list[Any]]:
-    """Values from the command line: `threshold=0.7,0.8`. For values that hold a comma, give it again: both count."""
+    """Values from the command line: `threshold=0.7,0.8`. For values with a comma, repeat the option: all count."""
     found: dict[str, list[Any]] = {}
     for text in given:
         name, equals, values = text.partition("=")
@@ -90,7 +133,7 @@ def _value(name: str, text: str) -> Any:
         try:
             return kind(text)
         except ValueError:
-            continue  # the next kind of number; what is none stays text
+            continue  # the next kind of number; otherwise text
     return text
 
 
@@ -124,7 +167,6 @@ def _axes(
 def _of(method: str, axes: Mapping[str, Sequence[Any]]) -> Iterator[Trial]:
     for values in product(*axes.values()):
         given = dict(zip(axes, values, strict=True))
-        summary = " ".join(f"{name}={value if value != '' else 'none'}" for name, value in given.items())
-        trial = Trial(f"{method} {summary}".strip(), {"method": method, **given})
-        check(trial.settings)  # refuses what cannot be made before anything is read
+        trial = named_trial({"method": method, **given})
+        check(trial.settings)  # refuses an impossible method before anything is read
         yield trial

@@ -1,7 +1,15 @@
-"""Labels as choosing needs them: the set that each document is drawn with, and the pairs where labels are pairs.
+"""Labels for tuning: the set that each document is drawn with, and the pairs if labels are pairs.
 
-What labels do not list is *different* (they are complete), or *ignored*, which is the default where they also say of
-pairs that they are different. As in `roughly evaluate`.
+What labels do not list is read in one of three ways (`unlisted`):
+
+| reading | a labelled and an unlabelled document | two unlabelled documents | default |
+|---|---|---|---|
+| `unknown` | different | not counted | sets, and pairs that are all the same |
+| `different` | different | different | with `--complete`: the labels are all there are |
+| `ignore` | not counted | not counted | pairs of which some are different: only listed pairs count |
+
+Sets are connected by pairs that are the same, never by pairs that are different. Two documents of one set that are not
+listed as a pair are not counted either, unless labels are complete.
 """
 
 from __future__ import annotations
@@ -17,17 +25,20 @@ from roughly.errors import InputError
 from roughly.tools.labels import LabelPairs, read_labels, refuse_unknown
 from roughly.tools.metrics.overlap import components_of
 
+READINGS = ("unknown", "different", "ignore")
+
 
 @dataclass(frozen=True)
 class SampleLabels:
-    """`sets` names the set of each document listed; with pairs, what a chain of pairs joins, so that no document
-    stands in two sets."""
+    """`sets` names the set of each document listed; with pairs, sets are what pairs that are the same connect."""
 
     path: Path
     sets: dict[str, str]
-    unlisted: str  # different or ignore
-    pairs: list[tuple[str, str, bool]] | None = None  # (left, right, same), where labels are pairs
+    unlisted: str  # unknown, different or ignore
+    pairs: list[tuple[str, str, bool]] | None = None  # (left, right, same), if labels are pairs
+    weights: list[float] | None = None  # of the pairs
     seen: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.sets)
@@ -40,21 +51,52 @@ class SampleLabels:
         given = read_labels(path, columns=columns, same_column=same_column)
         if not isinstance(given, LabelPairs):
             found = dict(zip(given.ids.to_pylist(), given.cluster.to_pylist(), strict=True))
-            return cls(path, found, unlisted or "different")
+            return cls(path, found, unlisted or "unknown")
         left, right = given.left.to_pylist(), given.right.to_pylist()
         same = [True] * len(left) if given.same is None else given.same.tolist()
+        if not any(same):
+            raise InputError(
+                f"{path} lists no pair as the same, so there is nothing to find; add pairs that are the same"
+            )
         pairs = list(zip(left, right, same, strict=True))
-        return cls(path, _joined(left, right), unlisted or ("different" if all(same) else "ignore"), pairs)
+        sets, broken = _joined(pairs)
+        weights = None if given.weight is None else given.weight.tolist()
+        labels = cls(path, sets, unlisted or ("unknown" if all(same) else "ignore"), pairs, weights)
+        if given.verdicts not in (None, "same"):
+            labels.notes.append(f"the column {given.verdicts} of {path} says which pairs are the same")
+        if given.unread is not None:
+            labels.notes.append(
+                f"the values of the column {given.unread} of {path} say neither same nor different: all pairs count as "
+                "the same"
+            )
+        if broken:
+            labels.notes.append(
+                f"{broken:,} pairs of {path} are different although pairs that are the same connect them; each pair "
+                "counts as listed"
+            )
+        return labels
 
-    def set_of(self, doc_id: str) -> str | None:
-        """The name of a document's set; its own where it is in none, or None where such documents are ignored."""
-        if doc_id in self.sets:
-            self.seen.add(doc_id)
-            return f"set:{self.sets[doc_id]}"
-        return None if self.unlisted == "ignore" else f"document:{doc_id}"
+    @classmethod
+    def of_column(cls, name: str, unlisted: str | None = None) -> SampleLabels:
+        """Labels that are a column of the documents; `take` reads them as documents come."""
+        return cls(Path(f"the column {name}"), {}, unlisted or "unknown")
+
+    def of_id(self, doc_id: str, label: str | None = None) -> str | None:
+        """The name of a document's set; None if it has none."""
+        del label
+        if doc_id not in self.sets:
+            return None
+        self.seen.add(doc_id)
+        return f"set:{self.sets[doc_id]}"
+
+    def take(self, doc_id: str, label: str | None) -> str | None:
+        """The same where documents bring their labels."""
+        if label is not None and label.strip():
+            self.sets[doc_id] = label
+        return self.of_id(doc_id)
 
     def check_seen(self, ignore_unknown: bool) -> int:
-        """How many documents of the labels the input did not have; refused unless they are to be ignored."""
+        """The number of documents of the labels that the input lacks; refused unless they are to be ignored."""
         missing = sorted(self.sets.keys() - self.seen)
         if not self.seen:
             raise InputError(f"{self.path} names no document of the input; check its ids, or name --id-column")
@@ -63,13 +105,17 @@ class SampleLabels:
         return len(missing)
 
 
-def _joined(left: Sequence[str], right: Sequence[str]) -> dict[str, str]:
-    """Documents that a chain of pairs joins, named by the first of them."""
-    names = sorted({*left, *right})
+def _joined(pairs: Sequence[tuple[str, str, bool]]) -> tuple[dict[str, str], int]:
+    """(Connected components of the pairs that are the same, named by their first documents; the number of pairs that
+    are different within one)."""
+    names = sorted({name for left, right, _ in pairs for name in (left, right)})
     number = {name: at for at, name in enumerate(names)}
-    pairs = np.array([(number[a], number[b]) for a, b in zip(left, right, strict=True)], np.int64).reshape(-1, 2)
-    component = components_of(len(names), pairs).tolist()
+    listed = np.array([(number[a], number[b], same) for a, b, same in pairs], np.int64).reshape(-1, 3)
+    same = listed[:, 2] == 1
+    component = components_of(len(names), listed[same, :2])
     first: dict[int, str] = {}
     for at, name in enumerate(names):
-        first.setdefault(component[at], name)
-    return {name: first[component[at]] for at, name in enumerate(names)}
+        first.setdefault(int(component[at]), name)
+    apart = listed[~same, :2]
+    broken = int((component[apart[:, 0]] == component[apart[:, 1]]).sum()) if len(apart) else 0
+    return {name: first[int(component[at])] for at, name in enumerate(names)}, broken

@@ -1,25 +1,24 @@
-"""What a trial is measured by, of three kinds with one face: rows with (both, found, true), and the set of each row.
+"""What a trial is compared with, of three kinds with one interface: (both, found, true) of each true set.
 
-| kind | a row is | true is |
+| kind | true is | wrong is |
 |---|---|---|
-| `TrueSets` | a document | its other documents of the set, by the labels |
-| `LabelledPairs` | a labelled pair, or a document | whether it is labelled the same |
-| `ExactPairs` | a document | the documents that resemble it at or above the threshold, by the exact join |
+| `LabelledSets` | a pair within a set, or a listed pair | a pair of two sets; with others as `unlisted` says |
+| `LabelledPairs` | a pair listed as the same | a pair listed as different |
+| `ExactPairs` | a pair at or above the threshold, by the exact join | any other |
 
-Rows are parted by set into those that settings are chosen on and those they are not (`unseen`); no set is on both
-sides. A pair of documents from both sides that is wrongly found counts half on each.
+A pair counts at both of its ends, so sums over sets are twice the numbers of pairs.
 
 With labels, whole sets are drawn. A sample of the share s of all sets has s of the true pairs but s² of the others, so
-each wrong one stands for 1/s of them: without that, a sample would flatter every method's precision.
+each wrong one has the weight 1/s: otherwise a sample would overestimate every method's precision. In the same way a
+wrong pair with one of the unlabelled documents, of which the share u was drawn, has the weight 1/u.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,133 +27,206 @@ import pyarrow as pa
 from roughly.meter import Meter
 from roughly.settings import ReadOptions, Resources
 from roughly.sources import open_data
-from roughly.tools.metrics.intervals import Interval, bootstrap, f1_of, ratio
-from roughly.tools.metrics.overlap import Flags, Overlap, components_of, numbered
-from roughly.tools.metrics.pair_accuracy import harmonic
+from roughly.tools.metrics.overlap import Flags, Overlap, components_of, numbered, pair_numbers
+from roughly.tools.metrics.pair_accuracy import Shares
 from roughly.tools.truth.find import find_pairs
 from roughly.tools.truth.request import TruthRequest
-from roughly.tools.tune.draw import DrawnSample, Ints, place_of
+from roughly.tools.tune.draw import DrawnSample, Ints
 from roughly.tools.tune.labelled_sample import SampleLabels
 from roughly.tools.tune.trial import TrialOutcome
 
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
 
 
-@dataclass(frozen=True)
-class Score:
-    """Sums over rows. They need not be whole: where sets were drawn, a wrong pair stands for several."""
-
-    both: float
-    found: float
-    true: float
-
-    @property
-    def precision(self) -> float | None:
-        """both / found."""
-        return self.both / self.found if self.found else None
-
-    @property
-    def recall(self) -> float | None:
-        """both / true."""
-        return self.both / self.true if self.true else None
+class Score(Shares):
+    """Sums over rows. If sets were drawn, a wrong pair has a weight above 1. F1 is 0 if nothing was found."""
 
     @property
     def f1(self) -> float:
-        """2·P·R / (P + R); 0 where nothing was found."""
-        return harmonic(self.precision, self.recall) or 0.0
+        """2·P·R / (P + R)."""
+        return super().f1 or 0.0
 
-    def to_dict(self) -> dict[str, float | None]:
-        """As plain values."""
-        return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+
+@dataclass(frozen=True)
+class PairLabels:
+    """What is known of pairs: whether they are the same, and how much each counts for the sets of its two documents."""
+
+    same: Flags
+    sets: Ints  # (n, 2): the set of either document; −1: none
+    weights: Floats  # (n, 2): 0 where nothing is known
 
 
 class Reference(Protocol):
-    """What is true of a sample."""
+    """The truth of a sample."""
 
     kind: str
-    sets: Ints  # of each row, numbered from 0
-    unseen: Flags  # of each row
+    true_sets: int  # sets of two or more, or with a true pair
 
     def columns(self, outcome: TrialOutcome) -> Floats:
-        """(both, found, true) of each row."""
+        """(both, found, true) of each set."""
         ...
 
     def count(self) -> str:
-        """What there is, in words."""
+        """A description of the truth."""
+        ...
+
+    def pair_labels(self, pairs: Ints) -> PairLabels:
+        """What is known of each pair (n, 2)."""
         ...
 
 
-class TrueSets:
-    """Sets of documents, by labels."""
+class LabelledSets:
+    """Sets of documents, or pairs that are the same; documents without a label are different from those with one."""
 
-    kind = "sets"
-
-    def __init__(self, sample: DrawnSample, share: float, seed: int) -> None:
-        self.sets = numbered(np.array(sample.sets, dtype=object))
-        self._weight = 1.0 / sample.share
-        self.unseen = _parted(sample.sets, share, seed)[self.sets]
+    def __init__(self, sample: DrawnSample, labels: SampleLabels) -> None:
+        self.kind = "sets" if labels.pairs is None else "pairs"
+        own = [f"document:{i}" if s is None else s for i, s in zip(sample.ids, sample.sets, strict=True)]
+        self._sets = numbered(np.array(own, dtype=object))
+        self._labelled = np.array([name is not None for name in sample.sets], np.bool_)
+        self._complete, self._outside = labels.unlisted == "different", labels.unlisted != "ignore"
+        self._pairs = None if labels.pairs is None else _listed(sample, labels)[0]
+        self._weights = 1.0 / sample.share, 1.0 / sample.outside, sample.share / sample.outside**2
+        rows = np.ones(len(own), np.bool_) if self._complete else self._labelled
+        self._rows = np.full(int(self._sets.max(initial=-1)) + 1, -1)
+        self._rows[np.unique(self._sets[rows])] = np.arange(len(np.unique(self._sets[rows])))
+        self.true_sets = int((self.columns(TrialOutcome(np.arange(len(own)), None, 0.0, 0.0))[:, 2] > 0).sum())
 
     def columns(self, outcome: TrialOutcome) -> Floats:
-        """Partners of each document."""
-        overlap = Overlap.of_groups(outcome.group, self.sets)
-        wrong = (overlap.found - overlap.both) * self._weight
-        return np.column_stack((overlap.both, overlap.both + wrong, overlap.true)).astype(np.float64)
+        """Partners of the documents of each set."""
+        group, sets, labelled = numbered(outcome.group), self._sets, self._labelled
+        alike = Overlap.of_groups(group, sets)
+        both, true, own = alike.both, alike.true, alike.both
+        if self._pairs is not None:
+            listed = Overlap.of_groups_and_pairs(group, self._pairs)
+            both, true = listed.both, listed.true
+            own = alike.both if not self._complete else listed.both  # partners in the set that are not wrong
+        inside = np.bincount(group, weights=labelled)[group]
+        outside = np.bincount(group)[group] - inside
+        of_labels, of_outside, among_outside = self._weights
+        wrong = np.where(labelled, (inside - own - 1) * of_labels, 0.0)
+        if self._complete:
+            wrong += np.where(labelled, outside * of_outside, inside * of_outside + (outside - 1) * among_outside)
+        elif self._outside:
+            wrong += np.where(labelled, 2 * outside * of_outside, 0.0)
+        return self._by_set(both, both + wrong, true)
+
+    def pair_labels(self, pairs: Ints) -> PairLabels:
+        """Pairs of one set are the same, pairs of two are not; listed pairs as they are listed."""
+        own, labelled = self._sets[pairs], self._labelled[pairs]
+        inside = own[:, 0] == own[:, 1]
+        same = inside
+        weights = np.where(labelled, 1.0, 0.0)
+        if self._pairs is not None:
+            documents = len(self._sets)
+            numbers = pairs.min(axis=1) * documents + pairs.max(axis=1)
+            same = np.isin(numbers, pair_numbers(self._pairs, documents))
+            weights[inside & ~same] = 0.0 if not self._complete else 1.0
+        if self._complete:
+            weights[:] = np.maximum(weights, 1.0)
+        elif not self._outside:
+            weights[~labelled.all(axis=1)] = 0.0
+        return PairLabels(same, self._rows[own], weights)
+
+    def _by_set(self, *columns: npt.NDArray[Any]) -> Floats:
+        rows = self._rows[self._sets]
+        use = rows >= 0
+        count = int(rows.max(initial=-1)) + 1
+        return np.column_stack([np.bincount(rows[use], weights=one[use], minlength=count) for one in columns])
 
     def count(self) -> str:
-        """What there is, in words."""
-        sizes = np.bincount(self.sets)
-        return f"{int((sizes > 1).sum()):,} sets of two or more, {int((sizes == 1).sum()):,} documents alone"
+        """A description of the truth."""
+        sizes = np.bincount(self._sets[self._labelled])
+        alone = int((sizes == 1).sum()) if self._pairs is None else 0
+        pairs = "" if self._pairs is None else f" from {len(self._pairs):,} pairs"
+        return (
+            f"{int((sizes > 1).sum()):,} sets of two or more{pairs}, {alone:,} labelled documents alone, "
+            f"{int((~self._labelled).sum()):,} without a label"
+        )
 
 
 class LabelledPairs:
-    """Pairs that are labelled. Where others are ignored, a row is a pair; where they are different, a document."""
+    """Labelled pairs, the same and different ones; nothing else counts."""
 
     kind = "pairs"
 
-    def __init__(self, sample: DrawnSample, labels: SampleLabels, share: float, seed: int) -> None:
-        number = {name: at for at, name in enumerate(sample.ids)}
-        listed = [(number[a], number[b], same) for a, b, same in labels.pairs or () if a in number and b in number]
-        rows = np.array(listed, np.int64).reshape(-1, 3)
-        self._pairs, self._same = rows[:, :2], rows[:, 2].astype(np.bool_)
-        self._complete, self._weight = labels.unlisted == "different", 1.0 / sample.share
-        names = numbered(np.array(sample.sets, dtype=object))
-        held = _parted(sample.sets, share, seed)
-        self.sets = names if self._complete else numbered(names[self._pairs[:, 0]])
-        self.unseen = held[names] if self._complete else held[names[self._pairs[:, 0]]]
+    def __init__(self, sample: DrawnSample, labels: SampleLabels) -> None:
+        same, different, weights = _listed(sample, labels)
+        self._pairs = np.concatenate((same, different))
+        self._same = np.arange(len(self._pairs)) < len(same)
+        self._weights = 2 * weights  # a pair has two ends
+        names = numbered(np.array([str(name) for name in sample.sets], dtype=object))
+        self._sets = numbered(names[self._pairs[:, 0]])
+        self.true_sets = len(np.unique(self._sets[self._same]))
 
     def columns(self, outcome: TrialOutcome) -> Floats:
-        """Partners of each document, or whether each pair was found and is true."""
-        if self._complete:
-            overlap = Overlap.of_groups_and_pairs(outcome.group, self._pairs[self._same])
-            wrong = (overlap.found - overlap.both) * self._weight
-            return np.column_stack((overlap.both, overlap.both + wrong, overlap.true)).astype(np.float64)
+        """Whether each pair was found and is true, by the set of its first document."""
         found = outcome.group[self._pairs[:, 0]] == outcome.group[self._pairs[:, 1]]
-        return np.column_stack((found & self._same, found, self._same)).astype(np.float64)
+        columns = (found & self._same, found, self._same)
+        return np.column_stack([np.bincount(self._sets, weights=one * self._weights) for one in columns])
+
+    def pair_labels(self, pairs: Ints) -> PairLabels:
+        """Listed pairs as they are listed; nothing is known of others."""
+        documents = int(max(self._pairs.max(initial=0), pairs.max(initial=0))) + 1
+        numbers = self._pairs[:, 0] * documents + self._pairs[:, 1]
+        order = np.argsort(numbers)
+        own = pairs.min(axis=1) * documents + pairs.max(axis=1)
+        at = order[np.minimum(np.searchsorted(numbers, own, sorter=order), len(order) - 1)]
+        known = numbers[at] == own
+        sets = np.where(known, self._sets[at], -1)
+        weights = np.where(known, self._weights[at] / 2, 0.0)
+        return PairLabels(known & self._same[at], np.column_stack((sets, sets)), np.column_stack((weights, weights)))
 
     def count(self) -> str:
-        """What there is, in words."""
+        """A description of the truth."""
         same = int(self._same.sum())
         return f"{same:,} pairs labelled the same, {len(self._same) - same:,} labelled different"
 
 
+def truth_of(sample: DrawnSample, labels: SampleLabels) -> Reference:
+    """The truth by labels."""
+    if labels.pairs is not None and labels.unlisted == "ignore":
+        return LabelledPairs(sample, labels)
+    return LabelledSets(sample, labels)
+
+
+def _listed(sample: DrawnSample, labels: SampleLabels) -> tuple[Ints, Ints, Floats]:
+    """(pairs that are the same, pairs that are different, the weights of both) of documents in the sample."""
+    number = {name: at for at, name in enumerate(sample.ids)}
+    weights = labels.weights or [1.0] * len(labels.pairs or ())
+    rows: dict[tuple[int, int], tuple[bool, float]] = {}
+    for (left, right, same), weight in zip(labels.pairs or (), weights, strict=True):
+        a, b = number.get(left, -1), number.get(right, -1)
+        if min(a, b) >= 0 and a != b:
+            rows[min(a, b), max(a, b)] = same, weight
+    ordered = sorted(rows, key=lambda pair: (not rows[pair][0], pair))
+    pairs = np.array(ordered, np.int64).reshape(-1, 2)
+    count = sum(same for same, _ in rows.values())
+    return pairs[:count], pairs[count:], np.array([rows[pair][1] for pair in ordered], np.float64)
+
+
 class ExactPairs:
-    """Pairs at or above a threshold, by the exact join. Nothing is held back: the truth of the sample is complete."""
+    """Pairs at or above a threshold, by the exact join."""
 
     kind = "exact"
 
     def __init__(self, documents: int, pairs: Ints) -> None:
         self.pairs, self._documents = pairs, documents
-        self.sets = components_of(documents, pairs)
-        self.unseen = np.zeros(documents, np.bool_)
+        self._sets = components_of(documents, pairs)
+        self.true_sets = int((np.bincount(self._sets) > 1).sum())
 
     def columns(self, outcome: TrialOutcome) -> Floats:
-        """Partners of each document."""
+        """Partners of the documents of each set."""
         assert outcome.pairs is not None
-        overlap = Overlap.of_pairs(self._documents, outcome.pairs, self.pairs, self.sets)
-        return np.column_stack((overlap.both, overlap.found, overlap.true)).astype(np.float64)
+        overlap = Overlap.of_pairs(self._documents, outcome.pairs, self.pairs, self._sets)
+        columns = (overlap.both, overlap.found, overlap.true)
+        return np.column_stack([np.bincount(self._sets, weights=one) for one in columns])
+
+    def pair_labels(self, pairs: Ints) -> PairLabels:
+        """Not used: the threshold is known, so there is nothing to learn."""
+        raise NotImplementedError("a verdict is learnt from labels")
 
     def count(self) -> str:
-        """What there is, in words."""
+        """A description of the truth."""
         return f"{len(self.pairs):,} pairs, by the exact join"
 
 
@@ -181,31 +253,7 @@ def exact_pairs(sample: DrawnSample, threshold: float, shingle_size: int, resour
     return np.concatenate(found)
 
 
-def score(columns: Floats, rows: Flags) -> Score:
-    """The sums over some rows."""
-    both, found, true = columns[rows].sum(axis=0).tolist() if rows.any() else (0.0, 0.0, 0.0)
+def score(columns: Floats, sets: Flags | None = None) -> Score:
+    """The sums over all sets, or over some."""
+    both, found, true = (columns if sets is None else columns[sets]).sum(axis=0).tolist()
     return Score(both, found, true)
-
-
-def intervals(truth: Reference, columns: Floats, rows: Flags, seed: int) -> dict[str, Interval | None]:
-    """95 % intervals of precision, recall and F1 over some rows, by bootstrap over sets."""
-    precision, recall = ratio(0, 1), ratio(0, 2)
-    if not rows.any():
-        return dict.fromkeys(("precision", "recall", "f1"))
-    return bootstrap(
-        columns[rows], numbered(truth.sets[rows]),
-        {"precision": precision, "recall": recall, "f1": f1_of(precision, recall)}, seed=seed,
-    )  # fmt: skip
-
-
-def _parted(sets: Sequence[str], share: float, seed: int) -> Flags:
-    """Of each set, in the order of `numbered`, whether it is held back: the same share of sets of two or more and of
-    documents alone."""
-    names, sizes = np.unique(np.array(sets, dtype=object), return_counts=True)
-    held = np.zeros(len(names), np.bool_)
-    for many in (True, False):
-        places = np.flatnonzero((sizes > 1) == many)
-        order = sorted(places.tolist(), key=lambda at: (place_of(str(names[at]), seed, "unseen"), str(names[at])))
-        for rank, at in enumerate(order):
-            held[at] = int((rank + 1) * share) > int(rank * share)
-    return held

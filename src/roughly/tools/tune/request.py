@@ -1,4 +1,4 @@
-"""What `roughly tune` is asked for: as callers say it, all of it optional."""
+"""The request of `roughly tune` as callers give it, all of it optional."""
 
 from __future__ import annotations
 
@@ -14,26 +14,31 @@ from roughly.tools.evaluate.request import split_names
 
 @dataclass(frozen=True, kw_only=True)
 class TuneQuestion:
-    """What is sought, among what, on which documents. None: as `TuneRequest` has it."""
+    """The goal, the trials and the documents. None: the default of `TuneRequest`."""
 
-    labels: Path | None = option(None, "What is the same: CSV or Parquet of sets or pairs.")
-    unlisted: str | None = option(None, "What labels do not list: different or ignore.")
+    labels: Path | None = option(None, "Labels: CSV or Parquet of sets or pairs.")
+    label_column: str | None = option(None, "Column of the documents that names their sets, instead of --labels.")
+    complete: bool = option(False, "The labels are complete: what they do not list is different.")
+    unlisted: str | None = option(None, "Pairs that labels do not list: unknown, different or ignore.")
     label_columns: Sequence[str] = option(
-        (), "The two columns that matter, as in id_a,id_b or id,cluster.", read=split_names, shown=None
+        (), "The two columns to use, as in id_a,id_b or id,cluster.", read=split_names, shown=None
     )
     same_column: str | None = option(None, "Column of pairs that says same or different.")
     ignore_unknown: bool = option(False, "Leave out labels of documents that the input does not have.")
-    precision: float | None = option(None, "Least precision; with it the highest recall is sought.")
-    recall: float | None = option(None, "Least recall; with both, the fewest bytes are sought.")
-    slack: float | None = option(None, "Take the fewest bytes within so much of the best; 0 if not given.")
-    methods: Sequence[str] = option((), "Methods to try, with commas; all if not given.", read=split_names, shown=None)
-    values: Mapping[str, Sequence[Any]] | None = option(None, "Other values of settings instead of those tried.")
-    sample: int | None = option(None, "Documents to draw; 20000 if not given.")
-    held_back: float | None = option(None, "Share of the labels not chosen on; 0.5 if not given.")
+    learn: bool = option(False, "Learn a verdict over several comparisons from the labels too.")
+    precision: float | None = option(None, "Lowest precision; the highest recall is chosen.")
+    recall: float | None = option(None, "Lowest recall; with both, the fewest bytes are chosen.")
+    slack: float | None = option(None, "Choose the fewest bytes within this distance of the best; 0 if not given.")
+    methods: Sequence[str] = option(
+        (), "Methods to try, separated by commas; all if not given.", read=split_names, shown=None
+    )
+    values: Mapping[str, Sequence[Any]] | None = option(None, "Values of settings to try instead of the declared ones.")
+    sample: int | None = option(None, "Number of documents to draw; 20000 if not given.")
+    held_back: float | None = option(None, "Fraction of the labels held back at a time; 0.2 if not given.")
     budget: float | None = option(None, "Seconds after which no trial begins; 600 if not given.")
-    seed: int | None = option(None, "Seed of all that is drawn; 0 if not given.")
+    seed: int | None = option(None, "Random seed; 0 if not given.")
     threshold: float | None = option(None, "Resemblance of duplicates without labels; 0.8, sampling 0.85.")
     shingle_size: int | None = option(None, "Words per shingle; 5, sampling 10.")
-    main_text: bool = option(False, "Take only the main text of HTML: no navigation, header or footer.")
+    main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
     reading: ReadOptions = group(ReadOptions)
     resources: Resources = group(Resources)

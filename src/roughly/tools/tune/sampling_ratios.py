@@ -1,4 +1,4 @@
-"""`roughly tune --sampling`: from a sample of documents to the sampling ratios that keep a precision (Ye 2008)."""
+"""`roughly tune --sampling`: from a sample of documents to the sampling ratios that reach a precision (Ye 2008)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from roughly.tools.tune.adaptive import (
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingRequest:
-    """What is asked of the sampling."""
+    """The goal of the sampling."""
 
     precision: float = 0.95
     recall: float = 0.8
@@ -61,27 +61,27 @@ class SamplingRequest:
 
 @dataclass(frozen=True)
 class SamplingChoice:
-    """What was measured and what follows from it."""
+    """The measurements and the chosen ratios."""
 
-    asked: SamplingRequest
+    request: SamplingRequest
     study: Study
     levels: list[int]  # of each group
     uniform: int
-    checked: SamplingCheck  # the ratios chosen, as they run
+    checked: SamplingCheck  # scores of the chosen ratios
     rejects: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
     def share(self) -> float:
-        """Of all shingles, the part that the ratios chosen process."""
+        """The fraction of all shingles that the chosen ratios keep."""
         return self.study.share(self.levels)
 
     def settings(self) -> dict[str, Any]:
         """For `roughly dedupe --settings`."""
         return {
-            "method": "shingles", "measure": "resemblance", "threshold": self.asked.threshold,
-            "shingle_size": self.asked.shingle_size, "sketch": "adaptive",
-            "groups": [list(group) for group in self.study.groups(self.levels)], "common": self.asked.common,
+            "method": "shingles", "measure": "resemblance", "threshold": self.request.threshold,
+            "shingle_size": self.request.shingle_size, "sketch": "adaptive",
+            "groups": [list(group) for group in self.study.groups(self.levels)], "common": self.request.common,
         }  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,10 +89,10 @@ class SamplingChoice:
         found = self.study
         return {
             "asked": {
-                "precision": self.asked.precision, "recall": self.asked.recall, "threshold": self.asked.threshold,
-                "shingle_size": self.asked.shingle_size, "common": self.asked.common,
+                "precision": self.request.precision, "recall": self.request.recall, "threshold": self.request.threshold,
+                "shingle_size": self.request.shingle_size, "common": self.request.common,
             },
-            "collapsed": found.collapsed, "pairs": found.pairs,
+            "collapsed": found.collapsed, "empty": found.empty, "pairs": found.pairs,
             "groups": [
                 {
                     "tokens": name, "documents": int(found.documents[g]), "shingles": int(found.shingles[g]),
@@ -123,7 +123,7 @@ def tune(
     reading: ReadOptions,
     listener: Listener | None = None,
 ) -> SamplingChoice:
-    """Measure a sample, which is held in memory, and choose the ratios."""
+    """Measure a sample, in memory, and choose the ratios."""
     facts = SketchFacts(Sampling("all"), request.shingle_size, request.main_text)
     done = Sketched(Path(), facts)
     meter = Meter(listener)
@@ -131,9 +131,7 @@ def tune(
         parts = open_data(data, paths, reading, Path(name))
         batches = list(sketch_parts(parts, facts, resources.threads, done, meter))
     if not done.documents:
-        raise InputMissing(
-            f"no documents in {', '.join(part.name for part in parts[:3])}: there is nothing to learn from"
-        )
+        raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}: there is nothing to tune on")
     tokens = np.concatenate([batch[1] for batch in batches])
     sets = joined([batch[2] for batch in batches])
     bounds = request.bounds or default_bounds(tokens)
@@ -150,8 +148,8 @@ def tune(
 
 
 def table(tuned: SamplingChoice) -> list[str]:
-    """Precision and recall of each group by ratio, the one chosen in brackets, as lines for a screen."""
-    found, at = tuned.study, tuned.study.at(tuned.asked.threshold)
+    """Precision and recall of each group by ratio, the chosen one in brackets, as lines for a screen."""
+    found, at = tuned.study, tuned.study.at(tuned.request.threshold)
     width = max(12, *(len(name) for name in found.names))
     head = "".join(f"{_ratio(ratio):>14}" for ratio in found.ratios)
     lines = [f"{'tokens':<{width}} {'documents':>9} {'true pairs':>10}{head}"]

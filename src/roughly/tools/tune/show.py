@@ -1,7 +1,8 @@
-"""What was tried, for people: lines for a screen, and a picture."""
+"""The trials for people: lines for a screen, and a picture."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from markupsafe import Markup
@@ -18,14 +19,16 @@ _STYLE = """
   .middle { text-anchor: middle } .end { text-anchor: end } .trial { fill: #b8bcc8 } .best { fill: #3f51b5 }
   .chosen { fill: none; stroke: #c2410c; stroke-width: 2 }
 """
+_ROWS = 10
 _HEAD = f"{'precision':>9} {'recall':>7} {'F1':>7} {'bytes/doc':>10} {'CPU s/MB':>9}"
 
 
 def lines(chosen: TuneResult, everything: bool = False) -> list[str]:
-    """The frontier, or all that was tried, the highest F1 first; * is on the frontier, > is recommended."""
+    """The best of the frontier, or all trials, the highest F1 first; * is on the frontier, > is recommended."""
     on = frontier(chosen.tried)
-    shown = [n for n in range(len(chosen.tried)) if everything or on[n] or n == chosen.best]
-    shown.sort(key=lambda n: (-chosen.tried[n].score.f1, chosen.tried[n].bytes, n))
+    order = sorted(range(len(chosen.tried)), key=lambda n: (-chosen.tried[n].score.f1, chosen.tried[n].bytes, n))
+    first = [n for n in order if on[n]][:_ROWS]
+    shown = [n for n in order if everything or n in first or n == chosen.best]
     width = max([20, *(len(chosen.tried[n].trial.name) for n in shown)])
     found = [f"  {'settings':<{width}} {_HEAD}"]
     for n in shown:
@@ -36,50 +39,63 @@ def lines(chosen: TuneResult, everything: bool = False) -> list[str]:
 
 
 def unseen_lines(chosen: TuneResult) -> list[str]:
-    """How the recommended settings and every preset did on labels that nothing was chosen on."""
-    rows = [one for one in chosen.tried if one is chosen.recommended or one.trial.preset is not None]
-    rows.sort(key=lambda one: -one.unseen.f1)
-    width = max([20, *(len(one.trial.name) for one in rows)])
+    """Scores on unseen labels: of choices made as this one, and of the default settings and the presets, which are not
+    chosen at all."""
+    rows = [(one.trial.name, one.score) for one in chosen.tried if one.trial.preset is not None or _is_default(one)]
+    rows.sort(key=lambda row: -row[1].f1)
+    if chosen.unseen is not None and chosen.best is not None:
+        rows.insert(0, ("chosen on other labels", chosen.unseen))
+    if chosen.learned is not None:
+        rows.insert(0 if chosen.is_learned else 1, ("learnt on other labels", chosen.learned.unseen))
+    width = max([20, *(len(name) for name, _ in rows)])
     found = [f"  {'on unseen labels':<{width}} {'precision':>9} {'recall':>7} {'F1':>7}"]
-    for one in rows:
-        mark = ">" if one is chosen.recommended else " "
-        score = one.unseen
+    for place, (name, score) in enumerate(rows):
+        mark = ">" if place == 0 and chosen.best is not None else " "
         cells = f"{_share(score.precision):>9} {_share(score.recall):>7} {_share(score.f1):>7}"
-        found.append(f"{mark} {one.trial.name:<{width}} {cells}")
+        found.append(f"{mark} {name:<{width}} {cells}")
     return found
 
 
+def _is_default(one: Tried) -> bool:
+    return one.trial.values["method"] == "minhash" and one.trial.choices == 0 and one.trial.threshold == 0.8
+
+
 def recommended_lines(chosen: TuneResult) -> list[str]:
-    """What is recommended and how well it did, or that nothing is."""
+    """The recommended trial and its scores, or that there is none."""
     best = chosen.recommended
     if best is None:
         near = chosen.nearest
-        summary = f"none of {len(chosen.tried)} settings has a {str(chosen.asked.goal).partition(' with a ')[2]}"
+        text = f"none of {len(chosen.tried)} settings has a {str(chosen.request.goal).partition(' with a ')[2]}"
         if near is not None:
-            summary += f"; nearest: {near.trial.name}, precision {_share(near.precision)}, recall {_share(near.recall)}"
-        return [f"recommended nothing: {summary}"]
-    score = best.score if chosen.truth == "exact" else best.unseen
+            text += f"; nearest: {near.trial.name}, precision {_share(near.precision)}, recall {_share(near.recall)}"
+        return [f"recommended nothing: {text}"]
+    score, intervals = best.score if chosen.unseen is None else chosen.unseen, chosen.intervals
+    title = best.trial.name
+    if chosen.learned is not None and chosen.is_learned:
+        score, intervals = chosen.learned.unseen, chosen.learned.intervals
+        title = f"minhash with a learned verdict among pairs of a resemblance of {best.trial.threshold:g} or more"
     where = "on the sample" if chosen.truth == "exact" else "on labels not chosen on"
     parts = []
     for name, value in (("precision", score.precision), ("recall", score.recall), ("f1", score.f1)):
-        interval = chosen.intervals.get(name)
+        interval = intervals.get(name)
         about = f" ({interval.low:.3f}–{interval.high:.3f})" if interval is not None else ""
         parts.append(f"{'F1' if name == 'f1' else name} {_share(value)}{about}")
-    return [f"recommended {best.trial.name}: {chosen.asked.goal}", f"{where:<11} {', '.join(parts)}"]
+    return [f"recommended {title}: {chosen.request.goal}", f"{where:<11} {', '.join(parts)}"]
 
 
 def draw(chosen: TuneResult, folder: Path) -> list[Path]:
-    """Write precision over recall, and F1 over cost, as pictures that stand by themselves; the files."""
+    """Write precision over recall, and F1 over cost, as self-contained pictures; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    by_cost = max((one.cpu for one in chosen.tried), default=1.0)
+    measured = [one for one in chosen.tried if not math.isnan(one.cpu)]
+    by_cost = max((one.cpu for one in measured), default=1.0)
     pictures = {
         "frontier.svg": _picture(
-            chosen, "Precision and recall of what was tried", "recall", "precision", 1.0,
+            chosen, "Precision and recall of the trials", "recall", "precision", 1.0,
             [(one.recall, one.precision) for one in chosen.tried],
         ),
         "cost.svg": _picture(
-            chosen, "F1 by CPU seconds a megabyte", "CPU seconds a megabyte", "F1", by_cost,
-            [(one.cpu, one.score.f1) for one in chosen.tried],
+            chosen, "F1 by CPU seconds per megabyte", "CPU seconds per megabyte", "F1", by_cost,
+            [(0.0 if math.isnan(one.cpu) else one.cpu, one.score.f1) for one in chosen.tried],
         ),
     }  # fmt: skip
     for name, picture in pictures.items():
@@ -106,8 +122,8 @@ def _picture(
         end = x(a) > _FRAME.width / 2
         at = x(a) - 14 if end else x(a) + 14
         parts.append(text(at, y(b) + 22, chosen.tried[chosen.best].trial.name, "tick end" if end else "tick"))
-    summary = f"{title}: {len(points)} settings, blue where no other beats them, ringed the one recommended"
-    drawing = _FRAME.document("tried", title, summary, *parts)
+    caption = f"{title}: {len(points)} settings, blue on the frontier, ringed the recommended one"
+    drawing = _FRAME.document("tried", title, caption, *parts)
     return str(drawing).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1) + "\n"
 
 
@@ -115,7 +131,7 @@ def _figures(one: Tried) -> str:
     score = one.score
     return (
         f"{_share(score.precision):>9} {_share(score.recall):>7} {_share(score.f1):>7} {one.bytes:>10,.0f} "
-        f"{one.cpu:>9.3f}"
+        f"{'–' if math.isnan(one.cpu) else f'{one.cpu:.3f}':>9}"
     )
 
 

@@ -1,10 +1,10 @@
-"""One setting run on the sample, on the road that `roughly dedupe` takes, and what it cost.
+"""One setting run on the sample, with the code of `roughly dedupe`, and its cost.
 
-Cost is of two kinds. *CPU seconds a megabyte* are measured, so they differ from run to run and machine to machine.
-*Bytes a document* follow from the settings and the documents: 8 for each key and for each value of a sketch; where
-pairs are judged on the text, 8 more for each token of the documents that share a key with another.
+Cost is of two kinds. *CPU seconds per megabyte* are measured, so they differ from run to run and machine to machine.
+*Bytes per document* follow from the settings and the documents: 8 for each key and for each value of a sketch; if pairs
+are judged on the text, 8 more for each token of the documents that share a key with another.
 
-Tokens and shingle sets are made once for all trials that want the same; each trial bears what making them took.
+Tokens and shingle sets are made once for all trials that need the same; the time is charged to each trial.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from roughly.cluster.in_memory import (
     resolve_in_memory,
     work_of,
 )
+from roughly.cluster.leader_pairs import expanded
 from roughly.dates import days_of
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.lexicon import Lexicon, build
@@ -36,7 +37,6 @@ from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 from roughly.tools.tune.draw import DrawnSample, Ints
-from roughly.tools.tune.leader_pairs import expanded
 
 T = TypeVar("T")
 
@@ -46,13 +46,13 @@ class TrialOutcome:
     """What one setting found."""
 
     group: Ints  # of each document, the number of the best document of its cluster
-    pairs: Ints | None  # every pair judged the same (n, 2), where that was asked for
+    pairs: Ints | None  # every pair judged the same (n, 2), with `every_pair`
     cpu: float  # seconds
-    bytes: float  # a document
+    bytes: float  # per document
 
 
 class TrialBench:
-    """The sample, with what several trials need of it."""
+    """The sample, with data that several trials share."""
 
     def __init__(self, sample: DrawnSample, resources: Resources) -> None:
         self.texts = sample.texts
@@ -78,10 +78,10 @@ class TrialBench:
         signature, judge = self._batch.sign(method), method.judge()
         keys, sets = signature.keys, signature.sketch
         if keys is None:
-            raise TypeError(f"{method.name} has no keys; it is no detector")
+            raise TypeError(f"{method.name} has no keys; it finds only equal documents")
         cpu += time.process_time() - start
         if judge.on == "text":
-            sets, more = self._sets(settings.shingle_size)
+            sets, more = self._sets(settings.shingle_size, settings.shingle_unit)
             cpu += more
         start = time.process_time()
         verdict = resolve_in_memory(
@@ -94,8 +94,9 @@ class TrialBench:
             rules=ClusterRules(common=method.common, linked=settings.cluster == "components", every_pair=every_pair),
         )
         cpu += time.process_time() - start
-        held = self._bytes(keys, sets, lengths, rank, equal, on_text=judge.on == "text")
-        return TrialOutcome(verdict.root, _pairs(verdict, equal) if every_pair else None, cpu, held)
+        units = np.diff(self._batch.units(settings.shingle_unit).offsets)
+        stored = self._bytes(keys, sets, units, rank, equal, on_text=judge.on == "text")
+        return TrialOutcome(verdict.root, _pairs(verdict, equal) if every_pair else None, cpu, stored)
 
     def _method(self, settings: Settings) -> tuple[Method, float]:
         if not methods.needs_count(settings):
@@ -111,8 +112,8 @@ class TrialBench:
     def _tokens(self, filters: Filters) -> tuple[Tokens, float]:
         return self._once(("tokens", str(filters)), lambda: self._batch.terms(filters))
 
-    def _sets(self, size: int) -> tuple[Sets, float]:
-        return self._once(("sets", size), lambda: shingle_sets(self._tokens(Filters())[0], size))
+    def _sets(self, size: int, unit: str) -> tuple[Sets, float]:
+        return self._once(("sets", size, unit), lambda: shingle_sets(self._batch.units(unit), size))
 
     def _equal(self, level: Literal["identical", "lexical"], rank: Ints) -> tuple[Ints, float]:
         """The best document that is equal to each."""
@@ -126,12 +127,12 @@ class TrialBench:
         return self._made[key]  # type: ignore[return-value]
 
     def _bytes(self, keys: Keys, sets: Sets | None, lengths: Ints, rank: Ints, equal: Ints, *, on_text: bool) -> float:
-        """Bytes a document that the method keeps."""
+        """Bytes per document that the method stores."""
         total = 8 * int(keys.values.size)
         if on_text:
             leaders = rank[equal[rank] == rank]
-            request = candidates_of(keys, leaders, work=self._work)[0]
-            total += 8 * int(lengths[request].sum())
+            candidates = candidates_of(keys, leaders, work=self._work)[0]
+            total += 8 * int(lengths[candidates].sum())
         elif sets is not None:
             total += 8 * len(sets.values)
         return 16.0 + total / max(len(lengths), 1)

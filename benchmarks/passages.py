@@ -1,0 +1,98 @@
+"""Repeated passages: speed on a corpus, and growth with boilerplate in the documents.
+
+    python -m benchmarks.passages
+    python -m benchmarks.passages --input corpus.parquet --documents 100000 1000000 --out results.json
+
+Growth: documents of 200 random words of their own and a page of boilerplate of 100 words, in files of JSON lines. The
+exponent is that of CPU time between the smallest and the largest collection. Every run is a process of its own; CPU
+seconds hardly depend on who else uses the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import cpu_of_children, machine
+from benchmarks.tables import markdown, write_json
+
+OWN, SHARED = 200, 100
+SIZES = (2_000, 20_000)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.passages", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--input", type=Path, action="append", default=[], help="a corpus to measure speed on")
+    parser.add_argument("--documents", type=int, nargs="+", default=list(SIZES), help="sizes of grown collections")
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--memory", default="4GB")
+    parser.add_argument("--out", type=Path, help="JSON to write")
+    given = parser.parse_args()
+    options = ["--threads", str(given.threads), "--memory", given.memory]
+    with tempfile.TemporaryDirectory() as folder:
+        speed = [measured(path, Path(folder), options) for path in given.input]
+        growth = []
+        for count in sorted(given.documents):
+            growth.append(measured(grown(Path(folder) / f"grown{count}.jsonl", count), Path(folder), options))
+    columns = ("input", "documents", "megabytes", "copied_megabytes", "seconds", "cpu_seconds", "peak_megabytes")
+    print(markdown(columns, [[str(row[name]) for name in columns] for row in [*speed, *growth]]))
+    found = {"machine": machine(), "speed": speed, "growth": growth, "exponent": exponent(growth)}
+    if found["exponent"] is not None:
+        print(f"exponent of CPU time by documents: {found['exponent']:.2f}")
+    if given.out:
+        write_json(given.out, found)
+
+
+def measured(path: Path, folder: Path, options: list[str]) -> dict[str, Any]:
+    """One run: what it found, and what it cost."""
+    output = folder / f"{path.stem}-out"
+    before = cpu_of_children()
+    command = [sys.executable, "-m", "roughly", "passages", str(path), "-o", str(output), "--quiet", *options]
+    subprocess.run(command, check=True)
+    run = json.loads((output / "run.json").read_text())
+    counts = run["counts"]
+    return {
+        "input": path.name,
+        "documents": counts["documents"],
+        "megabytes": round(counts["bytes"] / 1e6, 1),
+        "copied_megabytes": round(counts["copied_bytes"] / 1e6, 1),
+        "seconds": round(run["seconds"], 1),
+        "cpu_seconds": round(cpu_of_children() - before, 1),
+        "peak_megabytes": round(run["peak_memory"] / 1e6),
+        "stages": {stage["name"]: round(stage["seconds"], 2) for stage in run["stages"]},
+    }
+
+
+def grown(path: Path, count: int) -> Path:
+    """Documents of random words with one page of boilerplate in each."""
+    draw = np.random.default_rng(1)
+    page = " ".join(f"clause{at}" for at in range(SHARED))
+    with path.open("w", encoding="utf-8") as out:
+        for number in range(count):
+            words = [f"w{word}" for word in draw.integers(0, 100_000, OWN).tolist()]
+            at = int(draw.integers(0, OWN))
+            text = " ".join([*words[:at], page, *words[at:]])
+            out.write(json.dumps({"id": str(number), "text": text}) + "\n")
+    return path
+
+
+def exponent(rows: list[dict[str, Any]]) -> float | None:
+    """How CPU time grows with documents: the slope of the logarithms between the first and the last row."""
+    if len(rows) < 2:
+        return None
+    first, last = rows[0], rows[-1]
+    steps = math.log(last["documents"] / first["documents"])
+    return math.log(last["cpu_seconds"] / first["cpu_seconds"]) / steps if steps else None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""What `roughly tune` reaches on labels it was not given, on every labelled corpus, beside simpler choices.
+
+    python -m benchmarks.tuning                      # the table of docs/tune.md
+    python -m benchmarks.tuning --only guides,rfc --seeds 3
+
+Labels are split in halves by true set, by ten seeds. On one half a setting is chosen, on the other it is scored:
+
+- `default`: `minhash` at 0.8 on shingles of five words;
+- `threshold`: the best threshold of that, chosen on the half;
+- `tune`: what `roughly tune` chooses on the half (`tune.selection`), among shingles of words and characters, both
+  measures, both clusterings and all thresholds in steps of 0.02.
+
+- `learn`: the verdict that `roughly tune --learn` fits to the half, whatever `tune` alone reaches.
+
+What is tried does not depend on labels, so all settings are scored once per true set, and a split is a sum over sets.
+*Learning*: the F1 that `tune` reaches with the labels of a few sets only, on the same other half.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import corpora
+from roughly.errors import InputError
+from roughly.settings import ReadOptions, Resources
+from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
+from roughly.tools.tune.frontier import Goal, Tried
+from roughly.tools.tune.grid import named_trial
+from roughly.tools.tune.labelled_sample import SampleLabels
+from roughly.tools.tune.learn import LEARNED_PAIRS, Learning
+from roughly.tools.tune.reference import score, truth_of
+from roughly.tools.tune.scored_sample import ScoredSample
+from roughly.tools.tune.search import COARSE, trial_values
+from roughly.tools.tune.selection import Selection
+from roughly.tools.tune.trial import TrialOutcome
+
+STEPS = [round(0.04 + 0.02 * step, 2) for step in range(1, 49)]
+FEW = (5, 10, 25, 50, 100)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A corpus with labels: a file, or a column of the documents."""
+
+    name: str
+    documents: str
+    labels: str | None = None
+    column: str | None = None
+    columns: tuple[str, ...] = ()
+    sample: int = 4000
+
+
+CORPORA = (
+    Labelled("terms", "terms_versions.parquet", column="cluster", sample=600),
+    Labelled("RFC revisions", "rfc_revisions.parquet", "rfc_revisions_pairs.csv"),
+    Labelled("newsgroups", "newsgroups20.parquet", "newsgroups20_clusters.csv"),
+    Labelled("licences", "licence_texts.parquet", column="cluster"),
+    Labelled("guides", "install_guide_html.parquet", column="cluster"),
+    Labelled(
+        "PAN",
+        "pan13_no_obfuscation.parquet",
+        "pan13_no_obfuscation_passages.csv",
+        columns=("suspicious_id", "source_id"),
+    ),
+)
+
+
+def main() -> int:
+    """Print the table; 1 where `tune` is below the best threshold by more than 0.005."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpora", type=Path, default=corpora.CORPORA)
+    parser.add_argument("--only", default="", help="names of corpora, with commas")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    wanted = [name for name in given.only.split(",") if name]
+    rows = []
+    ways = "default 0.8 | best threshold | `tune` | learned verdict | `tune` with 10 / 25 / 50 sets"
+    print(f"| corpus | documents | true sets | {ways} |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    for corpus in CORPORA:
+        if not wanted or corpus.name in wanted:
+            rows.append(measured(corpus, given.corpora, given.seeds, Resources(threads=given.threads)))
+            print(_row(rows[-1]), flush=True)
+    if given.json is not None:
+        given.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return int(any(np.mean(row["tune"]) < np.mean(row["threshold"]) - 0.005 for row in rows))
+
+
+def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -> dict[str, object]:
+    """F1 on the other half, by seed, for each way to choose."""
+    start = time.process_time()
+    sample, labels = drawn(corpus, folder, resources)
+    tried = list(every_trial(sample, labels, resources))
+    columns = np.stack([one.columns for one in tried]).astype(np.float32)
+    true = columns[0, :, 2] > 0
+    plain = np.array([one.trial.choices == 0 for one in tried])
+    default = next(n for n, one in enumerate(tried) if plain[n] and one.trial.threshold == 0.8)
+    found: dict[str, list[float]] = {name: [] for name in ("default", "threshold", "tune", "learn", *map(str, FEW))}
+    learning = Learning(sample, truth_of(sample, labels), resources.threads, LEARNED_PAIRS)
+    for seed in range(seeds):
+        stream = np.random.default_rng(seed)
+        half = stream.permutation(len(true)) % 2 == 0
+        selection = Selection(tried, Goal(), seed)
+        single = Selection([one for n, one in enumerate(tried) if plain[n]], Goal(), seed)
+        chosen = {
+            "default": default,
+            "threshold": int(np.flatnonzero(plain)[single.best(half) or 0]),
+            "tune": selection.best(half),
+        }
+        listed = stream.permutation(np.flatnonzero(half & true))
+        for few in FEW:
+            if few < len(listed):
+                some = half.copy()
+                some[listed[few:]] = False
+                chosen[str(few)] = selection.best(some)
+        try:
+            verdicts = learning.trials(learning.fit(half)[1])
+        except InputError:  # all duplicates are equal: there is nothing to learn
+            verdicts = []
+        number = Selection(verdicts, Goal(), seed).best(half) if verdicts else None
+        if number is not None:
+            found["learn"].append(score(verdicts[number].columns, ~half).f1)
+        for name, number in chosen.items():
+            found[name].append(0.0 if number is None else score(columns[number], ~half).f1)
+    facts = {"name": corpus.name, "documents": len(sample), "sets": int(true.sum()), "trials": len(tried)}
+    return facts | {"cpu": time.process_time() - start} | found
+
+
+def drawn(corpus: Labelled, folder: Path, resources: Resources) -> tuple[DrawnSample, SampleLabels]:
+    """The sample of a corpus, and its labels."""
+    if corpus.column is not None:
+        labels = SampleLabels.of_column(corpus.column)
+    else:
+        labels = SampleLabels.read(folder / str(corpus.labels), columns=corpus.columns)
+    sample = draw(
+        None, [folder / corpus.documents], wanted=DrawSize(corpus.sample, 0, False, True),
+        set_of=labels.of_id if corpus.column is None else labels.take, resources=resources,
+        reading=ReadOptions(url_column=corpus.column, text_column="text", markup="none"),
+    )  # fmt: skip
+    return sample, labels
+
+
+def every_trial(sample: DrawnSample, labels: SampleLabels, resources: Resources) -> Iterator[Tried]:
+    """All settings, scored by set."""
+    truth, scored = truth_of(sample, labels), ScoredSample(sample, resources.threads, 2_000_000)
+    for unit, size in COARSE:
+        pairs = scored.score(unit, size)
+        for measure in ("resemblance", "containment"):
+            for cluster in ("star", "components"):
+                steps = [step for step in STEPS if step >= pairs.floors[measure]]
+                groups = scored.groups(pairs, measure, steps, linked=cluster == "components")
+                for step, group in zip(steps, groups, strict=True):
+                    columns = truth.columns(TrialOutcome(group, None, 0.0, 0.0)).astype(np.float32)
+                    trial = named_trial(trial_values((unit, size), measure, cluster, step))
+                    yield Tried(trial, score(columns), 0.0, 0.0, columns)
+
+
+def _row(row: dict[str, object]) -> str:
+    def cell(name: str) -> str:
+        values = np.array(row[name], dtype=np.float64)
+        if not len(values):
+            return "–"
+        about = 2.262 * values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0.0
+        return f"{values.mean():.3f} ± {about:.3f}"
+
+    few = " / ".join(cell(name).partition(" ")[0] for name in ("10", "25", "50"))
+    cells = [cell(name) for name in ("default", "threshold", "tune", "learn")]
+    return f"| {row['name']} | {row['documents']:,} | {row['sets']:,} | {' | '.join(cells)} | {few} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""Resolution with a learned verdict: the pairs that it accepts take the place of those that reach the threshold.
+
+Every pair of candidates that reaches the threshold is compared, so n near-copies of one page cost n² comparisons, where
+resemblance alone costs n. The rules are those of `star` and `components`: in order of rank, a document is removed if a
+kept one is accepted with it, and its witness is the accepted kept document it resembles most.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.cluster.candidates import Ints
+from roughly.cluster.comparisons import Load, compare_pairs
+from roughly.cluster.ranked_walk import EVIDENCE
+from roughly.cluster.scoring import ScoredPairs, scores_of
+from roughly.kernels.judging import MEASURES
+from roughly.kernels.scored_pairs import threshold_clusters
+from roughly.verdict import Verdict
+
+Roots = npt.NDArray[np.int32]
+
+
+def accepted_pairs(pairs: ScoredPairs, verdict: str, load: Load) -> ScoredPairs:
+    """The pairs that a verdict accepts, sorted."""
+    accepted = pairs[Verdict.parse(verdict).accepts(compare_pairs(pairs.astype(np.int64), load))]
+    return accepted[np.lexsort((accepted[:, 1], accepted[:, 0]))]
+
+
+def resolve_accepted(
+    accepted: ScoredPairs, documents: int, measure: str, *, linked: bool
+) -> tuple[npt.NDArray[np.bool_], ScoredPairs, Roots]:
+    """(which documents are kept, the pairs that are evidence for it, the best document of each one's cluster); of stars
+    each document is its own."""
+    scores = scores_of(accepted, MEASURES[measure])
+    star = groups_of(accepted, scores, documents, linked=False)
+    kept: npt.NDArray[np.bool_] = star == np.arange(documents)
+    own = np.arange(documents, dtype=np.int32)
+    roots = groups_of(accepted, scores, documents, linked=True) if linked else own
+    use = np.flatnonzero(~kept[accepted[:, 0]] & kept[accepted[:, 1]])
+    order = use[np.lexsort((accepted[use, 1], -scores[use], accepted[use, 0]))]
+    left = accepted[order, 0]
+    place = np.arange(len(order)) - np.searchsorted(left, left)
+    return kept, accepted[np.sort(order[place < EVIDENCE])], roots
+
+
+def groups_of(
+    pairs: npt.NDArray[np.int32], scores: npt.NDArray[np.float64], documents: int, *, linked: bool
+) -> npt.NDArray[np.int32]:
+    """The best document of each document's cluster, if all of these pairs are duplicates."""
+    offsets: Ints = np.zeros(documents + 1, np.int64)
+    np.cumsum(np.bincount(pairs[:, 0], minlength=documents), out=offsets[1:])
+    others = np.ascontiguousarray(pairs[:, 1])
+    groups: Roots = threshold_clusters(offsets, others, scores, np.zeros(1), linked=linked)[0]
+    return groups

@@ -1,0 +1,78 @@
+"""Why a learned verdict says what it says about two texts: the prior, and what each comparison adds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from roughly.cluster.comparisons import compare_pairs
+from roughly.cluster.scoring import slice_of
+from roughly.errors import SettingsError
+from roughly.features.shingle_sets import shingle_sets
+from roughly.settings import Settings
+from roughly.text.canonical import tokenise
+from roughly.verdict import COMPARISONS, Verdict
+from roughly.verify.scores import score_texts
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One comparison: its value, and what it adds to the log-odds."""
+
+    comparison: str
+    value: float
+    adds: float
+
+
+@dataclass(frozen=True)
+class VerdictReasons:
+    """A verdict on two texts, step by step."""
+
+    prior: float
+    reasons: tuple[Reason, ...]  # what adds most first
+    log_odds: float
+    probability: float
+    needed: float  # the probability from which pairs are the same
+    resemblance: float
+    threshold: float  # the resemblance from which pairs are compared
+
+    @property
+    def same(self) -> bool:
+        """Whether the two are the same: both the threshold and the probability are reached."""
+        return self.probability >= self.needed and self.resemblance >= self.threshold
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self) | {"same": self.same}
+
+    def lines(self) -> list[str]:
+        """For a screen: each step with the log-odds so far."""
+        at = self.prior
+        found = [f"verdict       {at:+7.2f}           prior"]
+        for one in self.reasons:
+            at += one.adds
+            found.append(f"              {at:+7.2f}  {one.adds:+6.2f}   {one.comparison} {one.value:.3f}")
+        says = "the same" if self.same else "different"
+        below = "" if self.resemblance >= self.threshold else f"; resemblance below {self.threshold:g}"
+        found.append(f"              probability {self.probability:.3f}, {self.needed:g} is needed{below}: {says}")
+        return found
+
+
+def explain_verdict(left: str, right: str, settings: Settings) -> VerdictReasons:
+    """The reasons for the verdict of settings on two texts."""
+    if settings.verdict is None:
+        raise SettingsError("these settings have no learned verdict; `roughly tune --learn` writes one")
+    tokens = tokenise(pa.array([left, right], pa.large_string()))
+    compared = compare_pairs(np.array([[0, 1]]), lambda docs, size: slice_of(shingle_sets(tokens, size), docs))
+    verdict = Verdict.parse(settings.verdict)
+    adds, values = verdict.parts(compared)[0].tolist(), dict(zip(COMPARISONS, compared[0].tolist(), strict=True))
+    reasons = [Reason(name, values[name], add) for (name, _, _), add in zip(verdict.weights, adds, strict=True)]
+    log_odds = verdict.prior + sum(adds)
+    return VerdictReasons(
+        verdict.prior, tuple(sorted(reasons, key=lambda one: -one.adds)), log_odds,
+        float(verdict.probabilities(compared)[0]), verdict.probability,
+        score_texts(left, right, settings.shingle_size).resemblance, settings.threshold,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Steps of pipelines: the rows that are kept, as one callable for datasets, scikit-learn, datatrove and Spark."""

@@ -1,0 +1,122 @@
+"""`roughly.passages`: repeated passages of a collection, from any source to a folder of tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from roughly.declarations import gather
+from roughly.engines.local.memory_budget import record_memory
+from roughly.engines.workspace import Workspace
+from roughly.errors import SettingsError
+from roughly.job.output_folder import OutputFolder
+from roughly.job.session import check_memory
+from roughly.meter import Listener, Meter
+from roughly.option_types import PassagesRunOptions
+from roughly.python_words import for_python
+from roughly.sources import data_or_paths, open_data
+from roughly.sources.part import Part
+from roughly.tools.passages.passage_search import PassageSearch
+from roughly.tools.passages.passages_result import PassagesResult
+from roughly.tools.passages.request import PassagesRun
+from roughly.version import __version__
+
+Paths = Sequence[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassagesPlace:
+    """Where the result goes, and whether an unfinished run is continued (None: nothing is stored for that)."""
+
+    output: Path | None = None
+    overwrite: bool = False
+    resume: bool | None = None
+
+
+@for_python
+def passages(
+    data: Any = None,
+    *,
+    paths: Paths | None = None,
+    against: Any = None,
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    **options: Unpack[PassagesRunOptions],
+) -> PassagesResult:
+    """Find what stands in more than one place of a collection: lines, sentences, paragraphs, or runs of tokens.
+
+    `data` and `paths` are those of `roughly.dedupe`. `against` is a test set, in the same forms: then only passages
+    that stand in it count. `options` are those of `PassagesRequest` (`unit`, `least`, `do`, `times`, …), the columns
+    and the format, `threads`, `memory` and `temp`.
+
+    >>> text = "one two three four five six seven"
+    >>> result = passages([text + " eight", "Zero, " + text.upper()], least=5)
+    >>> result.spans.select(["doc_id", "char_start", "kept", "witness_id"]).to_pylist()[1]
+    {'doc_id': '1', 'char_start': 6, 'kept': False, 'witness_id': '0'}
+    >>> result.texts()["text"].to_pylist()
+    ['one two three four five six seven eight', 'Zero, ']
+    """
+    data, paths = data_or_paths(data, paths)
+    run = gather(PassagesRun, options)
+    place = PassagesPlace(output=None if output is None else Path(output), overwrite=overwrite)
+    return run_passages(data, paths, run, place, against=against)
+
+
+def run_passages(
+    data: Any,
+    paths: Paths | None,
+    run: PassagesRun,
+    where: PassagesPlace,
+    *,
+    against: Any = None,
+    listener: Listener | None = None,
+) -> PassagesResult:
+    """The same with the options as objects."""
+    check_memory(run.resources)
+    place = OutputFolder(
+        where.output,
+        overwrite=where.overwrite,
+        resumable=where.resume is not None,
+        resume=bool(where.resume),
+        temp=run.resources.temp,
+    )
+    with place:
+        reading = replace(run.reading, record_memory=record_memory(run.resources))
+        parts = open_data(data, paths, reading, place.spool)
+        tests: list[Part] = []
+        if against is not None:
+            tests = open_data(*_test_set(against, paths), reading, place.spool / "test")
+        work = Workspace(
+            place.work, _identity(run, parts, tests), resume=bool(where.resume), threads=run.resources.threads
+        )
+        PassageSearch(run, parts, tests, work, Meter(listener)).write(place.result)
+        folder = place.publish()
+    return PassagesResult(folder, parts, place.scratch)
+
+
+def _test_set(against: Any, paths: Paths | None) -> tuple[Any, Any]:
+    """The test set as (data, paths); refused where it is the input itself."""
+    if isinstance(against, list | tuple) and all(isinstance(one, os.PathLike) for one in against):
+        data, listed = None, list(against)
+    else:
+        data, listed = data_or_paths(against, None)
+    own = {os.path.realpath(path) for path in paths or ()}
+    for path in listed or ():
+        if os.path.realpath(path) in own:
+            raise SettingsError(f"{path} is both the input and the test set; every passage would stand in both")
+    return data, listed
+
+
+def _identity(run: PassagesRun, parts: Sequence[Part], tests: Sequence[Part]) -> dict[str, Any]:
+    """What must be the same to resume an unfinished run."""
+    return {
+        "version": __version__,
+        "request": dataclasses.asdict(run.request),
+        "reading": dataclasses.asdict(run.reading),
+        "inputs": [[part.name, part.format, part.size, part.stamp()] for part in (*parts, *tests)],
+        "tests": len(tests),
+    }

@@ -1,0 +1,214 @@
+"""One search for passages, stage by stage: from parts to tables, kept/, run.json and the report."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from roughly.engines.local.memory_budget import BASE_MEMORY
+from roughly.engines.workspace import Workspace
+from roughly.errors import InputError, InputMissing
+from roughly.meter import Meter
+from roughly.sources.edited_copy import copy_edited
+from roughly.sources.part import CopyBudget, Part
+from roughly.threads import map_in_order
+from roughly.tools.passages.copy_decisions import TokenRuns, count_classes, decide
+from roughly.tools.passages.passage_list import list_passages
+from roughly.tools.passages.passages_page import render_page
+from roughly.tools.passages.repeated_places import find_places
+from roughly.tools.passages.request import PassagesRun
+from roughly.tools.passages.span_edits import SpanMarks, SpanRemoval
+from roughly.tools.passages.span_tables import (
+    RemovedTexts,
+    document_of,
+    documents_table,
+    items_table,
+    passages_table,
+    spans_table,
+)
+from roughly.tools.passages.text_spans import Spans, find_spans
+from roughly.tools.passages.token_file import Ints, TokenFile, read_tokens
+from roughly.version import __version__
+
+
+class PassageSearch:
+    """One run, stage by stage."""
+
+    def __init__(self, run: PassagesRun, parts: list[Part], tests: list[Part], work: Workspace, meter: Meter) -> None:
+        self.request, self.resources = run.request, run.resources
+        self.parts, self.tests, self.work, self.meter = parts, tests, work, meter
+        self.threads, self.memory = run.resources.threads, run.resources.memory - BASE_MEMORY
+
+    def write(self, folder: Path) -> None:
+        """Find all passages and write everything into `folder`."""
+        request, threads = self.request, self.threads
+        all_parts = [*self.parts, *self.tests]
+        file = read_tokens(
+            all_parts, self.work, self.meter, unit=request.unit, date_format=request.date_format,
+            threads=threads, memory=self.memory,
+        )  # fmt: skip
+        reference = int(np.count_nonzero(file.facts["part"].to_numpy() >= len(self.parts)))
+        ids = file.facts["doc_id"].combine_chunks()
+        self._check(file, ids, reference)
+        with self.meter.stage("group"):
+            places = find_places(
+                file, self.work, least=request.window, reference=reference, threads=threads, memory=self.memory
+            )
+        with self.meter.stage("verify"):
+            counts = count_classes(file, places, request, reference, threads)
+            runs = decide(file, places, counts, request, reference)
+        with self.meter.stage("fetch", len(runs.start), "spans"):
+            spans = self._spans(file, runs, ids, folder, all_parts)
+        with self.meter.stage("write"):
+            found, total = list_passages(places, counts, request.shortest)
+            tables = {
+                "spans": spans_table(file, runs, spans, ids),
+                "documents": documents_table(file, runs, ids),
+                "passages": passages_table(all_parts, file, found, ids, request.unit, threads),
+            }
+            if self.tests:
+                tables["items"] = items_table(file, runs, ids, reference, request.shortest)
+            for name, table in tables.items():
+                pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+            _write_rejects(file, folder / "quarantine.jsonl")
+        if request.do != "report":
+            with self.meter.stage("copy", len(self.parts), "parts"):
+                self._copy(file, runs, spans, ids, folder / "kept")
+        summary = self._summary(file, runs, spans, tables) | {"passages": total}
+        self._account(folder, summary, file, runs, tables)
+
+    def _check(self, file: TokenFile, ids: pa.Array, reference: int) -> None:
+        if len(file) == reference and not file.rejects:
+            raise InputMissing(f"no documents in {', '.join(part.name for part in self.parts[:3])}: nothing to do")
+        if self.tests and not reference:
+            raise InputMissing(f"no documents in the test set {', '.join(part.name for part in self.tests[:3])}")
+        for some in (ids.slice(0, len(file) - reference), ids.slice(len(file) - reference)):
+            counted = pc.value_counts(some)
+            if len(counted) < len(some):
+                repeated = counted.filter(pc.greater(counted.field("counts"), 1)).field("values")
+                raise InputError(
+                    f"{len(repeated):,} ids occur more than once, such as {repeated[0].as_py()!r}; spans name "
+                    "documents by id. Name another column with --id-column, or rename them"
+                )
+
+    def _spans(self, file: TokenFile, runs: TokenRuns, ids: pa.Array, folder: Path, parts: list[Part]) -> Spans:
+        if self.request.do != "remove":
+            return find_spans(parts, file, runs, self.request.unit, self.threads)
+        with RemovedTexts(folder / "removed.parquet", ids) as removed:
+            return find_spans(parts, file, runs, self.request.unit, self.threads, removed.take)
+
+    def _copy(self, file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array, folder: Path) -> None:
+        """Write kept/: every part with its texts cut, or with its spans as a column."""
+        folder.mkdir()
+        part_of, row_of = file.facts["part"].to_numpy(), file.facts["row"].to_numpy()
+        docs = document_of(file, spans.token)
+        witness = runs.witness[spans.run]
+        is_removed = (witness >= 0) & ~np.isin(docs, runs.whole)
+        is_left_out = np.zeros(len(file), np.bool_)
+        if self.request.do == "remove":
+            is_left_out[runs.whole] = True
+
+        def copy(number: int) -> None:
+            own = np.arange(*np.searchsorted(part_of, [number, number + 1]))
+            rows = row_of[own]
+            keep = np.zeros(int(rows.max(initial=-1)) + 1, np.bool_)
+            keep[rows[~is_left_out[own]]] = True
+            at = np.arange(*np.searchsorted(part_of[docs], [number, number + 1]))
+            at = at[is_removed[at]]
+            budget = CopyBudget(1, self.memory // (2 * self.threads))
+            if self.request.do == "remove":
+                edits = SpanRemoval(row_of[docs[at]], spans.start[at], spans.end[at])
+                copy_edited(self.parts[number], edits, keep, folder, budget)
+                return
+            names = ids.take(pa.array(document_of(file, witness[at]))).to_pylist()
+            marks: dict[int, list[tuple[int, int, str, int]]] = {}
+            for place, name in zip(at.tolist(), names, strict=True):
+                mark = (int(spans.start[place]), int(spans.end[place]), name, int(spans.witness_start[place]))
+                marks.setdefault(int(row_of[docs[place]]), []).append(mark)
+            copy_edited(self.parts[number], SpanMarks(marks), keep, folder, budget)
+
+        for _ in map_in_order(copy, range(len(self.parts)), self.threads):
+            pass
+
+    def _summary(self, file: TokenFile, runs: TokenRuns, spans: Spans, tables: dict[str, pa.Table]) -> dict[str, Any]:
+        own = file.facts["part"].to_numpy() < len(self.parts)
+        is_copy = runs.witness >= 0
+        docs = document_of(file, runs.start)
+        removed = (runs.witness[spans.run] >= 0) & ~np.isin(document_of(file, spans.token), runs.whole)
+        whole = np.isin(np.arange(len(file)), runs.whole)
+        counts = {
+            "documents": int(own.sum()),
+            "tokens": int(np.diff(file.offsets)[own].sum()),
+            "bytes": int(file.facts["bytes"].to_numpy()[own].sum()),
+            "spans": int(removed.sum()),
+            "documents_with_copies": tables["documents"].num_rows,
+            "repeated_tokens": int(runs.length[own[docs]].sum()) if len(docs) else 0,
+            "copied_tokens": int(runs.length[is_copy].sum()),
+            "copied_bytes": int((spans.end - spans.start)[removed].sum()),
+            "removed_whole": len(runs.whole),
+            "removed_whole_bytes": int(file.facts["bytes"].to_numpy()[whole].sum()),
+            "rejected": len(file.rejects),
+        }
+        if self.tests:
+            seen = tables["items"].filter(pc.field("seen_tokens") > 0)
+            counts |= {
+                "test_items": tables["items"].num_rows,
+                "short_items": int(pc.sum(tables["items"]["short"]).as_py() or 0),
+                "seen_items": seen.num_rows,
+            }
+        return counts
+
+    def _account(
+        self, folder: Path, counts: dict[str, Any], file: TokenFile, runs: TokenRuns, tables: dict[str, pa.Table]
+    ) -> None:
+        stages = self.meter.stages
+        run = {
+            "roughly": __version__,
+            "request": dataclasses.asdict(self.request),
+            "resources": {"threads": self.resources.threads, "memory": self.resources.memory},
+            "inputs": [part.name for part in self.parts],
+            "against": [part.name for part in self.tests],
+            "counts": counts,
+            "sources": _by_source(file, runs, len(self.parts)),
+            "stages": [stage.to_dict() for stage in stages],
+            "seconds": sum(stage.seconds for stage in stages),
+            "peak_memory": max((stage.peak_memory for stage in stages), default=0),
+            "guesses": sorted({note for part in (*self.parts, *self.tests) for note in part.notes}),
+        }
+        (folder / "run.json").write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        (folder / "report.html").write_text(render_page(run, tables), encoding="utf-8")
+
+
+_MOST_SOURCES = 50
+
+
+def _by_source(file: TokenFile, runs: TokenRuns, parts: int) -> list[dict[str, Any]]:
+    """Tokens of each source, and how many of them are copies; the largest sources first."""
+    own = file.facts["part"].to_numpy() < parts
+    encoded = pc.fill_null(file.facts["source"].combine_chunks(), "").dictionary_encode()
+    source_of = encoded.indices.to_numpy().astype(np.int64)
+    count = len(encoded.dictionary)
+    tokens = np.bincount(source_of[own], weights=np.diff(file.offsets)[own], minlength=count).astype(np.int64)
+    is_copy = runs.witness >= 0
+    docs: Ints = document_of(file, runs.start[is_copy])
+    copied = np.bincount(source_of[docs], weights=runs.length[is_copy], minlength=count).astype(np.int64)
+    order = np.argsort(-tokens, kind="stable")[:_MOST_SOURCES]
+    names = encoded.dictionary.to_pylist()
+    return [
+        {"source": names[at], "tokens": int(tokens[at]), "copied_tokens": int(copied[at])}
+        for at in order.tolist()
+        if tokens[at]
+    ]
+
+
+def _write_rejects(file: TokenFile, path: Path) -> None:
+    if file.rejects:
+        lines = (json.dumps(dataclasses.asdict(reject), ensure_ascii=False) + "\n" for reject in file.rejects)
+        path.write_text("".join(lines), encoding="utf-8")

@@ -1,0 +1,174 @@
+"""The tokens of all documents in one file, in reading order, and what is known of each document.
+
+Documents of a reference (`--against`) are read after the others. In units other than windows the file is divided into
+units; each is a run of tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from roughly.dates import timestamps
+from roughly.engines.workspace import Workspace
+from roughly.meter import Meter, Stage
+from roughly.model import FACTS, Reject
+from roughly.pipeline import DOCUMENT_MEMORY, check_sizes
+from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of
+from roughly.text import tables
+from roughly.text.canonical import buffers, tokenise
+from roughly.threads import map_in_order
+from roughly.tools.passages.masked_markup import mask_column
+
+Ints = npt.NDArray[np.int64]
+_KNOWN = pa.schema(
+    [FACTS.field(name) for name in ("part", "row", "doc_id", "url", "published", "source", "bytes", "tokens")]
+)
+
+
+@dataclass(frozen=True)
+class TokenFile:
+    """The collection as tokens: document d has tokens[offsets[d]:offsets[d + 1]]."""
+
+    tokens: npt.NDArray[np.uint64]  # mapped
+    offsets: Ints
+    unit_lengths: Ints | None  # tokens of every unit, in order; None for windows
+    facts: pa.Table  # one row per document
+    rejects: list[Reject]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True)
+class _ReadChunk:
+    nbytes: int
+    hashes: npt.NDArray[np.uint64]
+    unit_lengths: Ints | None
+    facts: pa.RecordBatch
+    rejects: list[Reject]
+
+
+def read_tokens(
+    parts: Sequence[Part],
+    workspace: Workspace,
+    meter: Meter,
+    *,
+    unit: str,
+    date_format: str | None,
+    threads: int,
+    memory: int,
+) -> TokenFile:
+    """Read all parts; a resumed run uses what an earlier one has stored."""
+    with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
+        found = workspace.found("read")
+        stage.reused = found is not None
+        if found is None:
+            _write(parts, workspace, meter, stage, unit=unit, date_format=date_format, threads=threads, memory=memory)
+        return _open(workspace, unit)
+
+
+def _write(
+    parts: Sequence[Part],
+    workspace: Workspace,
+    meter: Meter,
+    stage: Stage,
+    *,
+    unit: str,
+    date_format: str | None,
+    threads: int,
+    memory: int,
+) -> None:
+    largest = memory // (DOCUMENT_MEMORY * threads)
+
+    def items() -> Iterator[tuple[int, Chunk]]:
+        for number, part in enumerate(parts):
+            with located(part, 0):
+                for chunk in coarse_chunks(part):
+                    yield number, chunk
+
+    def read(item: tuple[int, Chunk]) -> list[_ReadChunk]:
+        number, chunk = item
+        with located(parts[number], chunk.first_row):
+            pieces = pieces_of(parts[number], chunk)
+            return [_read_chunk(number, parts[number], piece, unit, date_format, largest) for piece in pieces]
+
+    tokens, facts = workspace.path("tokens.bin"), workspace.path("facts.parquet")
+    rejects: list[Reject] = []
+    units: list[Ints] = []
+    with tokens.open("wb") as out, pq.ParquetWriter(facts, _KNOWN) as writer:
+        for done in chain.from_iterable(map_in_order(read, items(), threads)):
+            done.hashes.tofile(out)
+            writer.write_batch(done.facts)
+            rejects += done.rejects
+            if done.unit_lengths is not None:
+                units.append(done.unit_lengths)
+            stage.bytes += done.nbytes
+            meter.advance(stage, stage.bytes)
+    arrays = {} if unit == "window" else {"units": np.concatenate([np.empty(0, np.int64), *units])}
+    info = {"rejects": [[r.file, r.record, r.reason, r.excerpt] for r in rejects]}
+    workspace.save("read", arrays, info, [tokens, facts])
+
+
+def _read_chunk(number: int, part: Part, chunk: Chunk, unit: str, date_format: str | None, largest: int) -> _ReadChunk:
+    parsed = part.parse(chunk)
+    batch = parsed.batch
+    column = mask_column(batch.column("text"), batch.column("markup"))
+    data, positions = buffers(column)
+    sizes = np.diff(positions)
+    check_sizes(sizes, part, batch, largest)
+    lengths = None
+    if unit == "window":
+        found = tokenise(column)
+        hashes, counts = found.hashes, np.diff(found.offsets)
+    else:
+        hashes, lengths, offsets = unit_tokens(data, positions, unit)
+        counts = np.diff(np.concatenate([[0], np.cumsum(lengths)])[offsets])
+    facts = pa.RecordBatch.from_arrays(
+        [
+            pa.array(np.full(batch.num_rows, number, np.uint32)),
+            *(batch.column(name) for name in ("row", "doc_id", "url")),
+            timestamps(batch.column("date"), date_format),
+            batch.column("source"),
+            pa.array(sizes),
+            pa.array(counts),
+        ],
+        schema=_KNOWN,
+    )
+    return _ReadChunk(chunk.nbytes, hashes, lengths, facts, parsed.rejects)
+
+
+def unit_tokens(data: npt.NDArray[np.uint8], positions: Ints, unit: str) -> tuple[npt.NDArray[np.uint64], Ints, Ints]:
+    """The tokens of texts, the number of tokens of each unit, and the n + 1 offsets of the texts in the units."""
+    from roughly.kernels.repeats import unit_ends
+    from roughly.kernels.tokens import tokenise as tokenise_bytes
+
+    table = tables.load()
+    ends, offsets = unit_ends(data, positions, unit)
+    edges = np.concatenate([positions[:1], ends])  # units follow each other, and so do texts
+    hashes, found = tokenise_bytes(data, edges, table.stage1, table.stage2)
+    return hashes, np.diff(found), offsets
+
+
+def _open(workspace: Workspace, unit: str) -> TokenFile:
+    info = workspace.info("read")
+    path = workspace.path("tokens.bin")
+    facts = pq.read_table(workspace.path("facts.parquet"))
+    offsets = np.concatenate([[0], np.cumsum(facts["tokens"].to_numpy())]).astype(np.int64)
+    tokens = map_file(path, np.uint64)
+    units = None if unit == "window" else workspace.array("read", "units")
+    return TokenFile(tokens, offsets, units, facts, [Reject(*row) for row in info["rejects"]])
+
+
+def map_file(path: Path, kind: type[np.uint64]) -> npt.NDArray[np.uint64]:
+    """A file of numbers, mapped into memory; an empty file cannot be mapped."""
+    if path.stat().st_size == 0:
+        return np.empty(0, kind)
+    return np.asarray(np.memmap(path, kind, "r"))

@@ -1,0 +1,213 @@
+"""A verdict learnt from labels: a logistic regression over comparisons of candidate pairs (`roughly.verdict`).
+
+1. *Candidates*: pairs that share enough shingles of words. Of some sizes the one is taken whose stored pairs hold the
+   most true ones.
+2. *Fit*: weights of 0 or more, with a penalty on their squares, by L-BFGS-B (scipy). A pair counts once for each of its
+   documents whose set is used.
+3. *Probability*: of all probabilities in steps of 0.05 and both clusterings, what has the highest F1 (`selection`).
+4. *Bound*: the threshold of the settings is the highest resemblance below which at most `LOST` of the accepted true
+   pairs lie. Candidates at or above it are found with the recall of the settings, and every accepted pair reaches both.
+
+Scores on unseen labels are made as those of `selection`: each fold is scored by a verdict fitted and chosen without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.cluster.comparisons import compare_pairs
+from roughly.cluster.learned import groups_of
+from roughly.cluster.scoring import slice_of
+from roughly.errors import InputError
+from roughly.tools.metrics.intervals import Interval
+from roughly.tools.tune.draw import DrawnSample
+from roughly.tools.tune.frontier import Goal, Tried
+from roughly.tools.tune.grid import named_trial
+from roughly.tools.tune.reference import Floats, Reference, Score, score
+from roughly.tools.tune.scored_sample import PairScores, ScoredSample
+from roughly.tools.tune.selection import REPEATS, Selection, folds_of, interval_figures
+from roughly.tools.tune.trial import TrialOutcome
+from roughly.verdict import COMPARISONS, Verdict, spread_of
+
+SIZES = (2, 3, 5)
+CUTS = [round(0.05 * step, 2) for step in range(1, 20)]
+PENALTY = 1.0
+LOST = 0.01
+LEAST = 5
+"""True sets that a verdict needs."""
+LEARNED_PAIRS = 300_000
+"""Candidate pairs that are looked at, about; they are those with the highest resemblance."""
+MOST_FITTED = 200_000
+"""Pairs that a fit uses at most; if there are more, a sample."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A verdict, its settings and its scores."""
+
+    verdict: Verdict
+    tried: Tried
+    unseen: Score
+    intervals: dict[str, Interval | None]
+    pairs: int  # that were fitted to
+    floor: float  # candidates below this resemblance were not looked at
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "prior": self.verdict.prior, "probability": self.verdict.probability,
+            "weights": {name: [a, b] for name, a, b in self.verdict.weights}, "settings": dict(self.tried.trial.values),
+            "score": self.tried.score.to_dict(), "unseen": self.unseen.to_dict(), "pairs": self.pairs,
+            "intervals": {n: None if i is None else [i.low, i.high] for n, i in self.intervals.items()},
+            "floor": self.floor,
+        }  # fmt: skip
+
+    def lines(self) -> list[str]:
+        """The weights, those that can add most first."""
+        found = [f"verdict     prior {self.verdict.prior:+.2f}; what each comparison adds at most:"]
+        for name, a, b in sorted(self.verdict.weights, key=lambda one: -(one[1] + one[2])):
+            found.append(f"            {a + b:+7.2f}  {name}: {COMPARISONS[name]}")
+        at = math.log(self.verdict.probability / (1 - self.verdict.probability))
+        found.append(f"            {at:+7.2f}  needed, for a probability of {self.verdict.probability:g}")
+        return found
+
+
+class Learning:
+    """Candidate pairs of a sample, their comparisons, and what is known of them."""
+
+    def __init__(self, sample: DrawnSample, truth: Reference, threads: int, most: int) -> None:
+        self._truth, self._scored = truth, ScoredSample(sample, threads, most)
+        self.size, self._pairs = self._best_size()
+        self._listed, leaders = self._scored.leader_pairs(self._pairs)
+        use = self._pairs.scores["resemblance"] >= self._pairs.floors["resemblance"]
+        self._listed, self.resemblance = self._listed[use], self._pairs.scores["resemblance"][use]
+        self._documents = len(leaders)
+        sets = {size: self._scored.words(size) for size in (1, 2, 5)}
+        compared = compare_pairs(self._listed.astype(np.int64), lambda docs, size: slice_of(sets[size], docs))
+        self._features = np.column_stack((compared, spread_of(compared)))
+        self._labels = truth.pair_labels(leaders[self._listed])
+
+    def _best_size(self) -> tuple[int, PairScores]:
+        found: list[tuple[int, int, PairScores]] = []
+        for size in SIZES:
+            pairs = self._scored.score("word", size)
+            listed, leaders = self._scored.leader_pairs(pairs)
+            use = pairs.scores["resemblance"] >= pairs.floors["resemblance"]
+            labels = self._truth.pair_labels(leaders[listed[use]])
+            found.append((int((labels.same & (labels.weights.sum(axis=1) > 0)).sum()), size, pairs))
+        most = max(one[0] for one in found)
+        _, size, pairs = next(one for one in reversed(found) if one[0] >= most)
+        return size, pairs
+
+    @property
+    def floor(self) -> float:
+        """The resemblance from which on candidates were looked at."""
+        return self._pairs.floors["resemblance"]
+
+    def fit(self, sets: npt.NDArray[np.bool_] | None = None) -> tuple[Verdict, Floats, int]:
+        """(A verdict fitted to the pairs of all sets, or of some; the probability of every pair; pairs used)."""
+        ends = self._labels.weights.copy()
+        if sets is not None:
+            ends *= (self._labels.sets >= 0) & sets[np.maximum(self._labels.sets, 0)]
+        weights = ends.sum(axis=1)
+        use = np.flatnonzero(weights > 0)
+        if len(use) > MOST_FITTED:
+            use = np.sort(np.random.default_rng(0).choice(use, MOST_FITTED, replace=False))
+        same = self._labels.same[use]
+        if not same.any() or same.all():
+            raise InputError(
+                "candidates are all the same, or all different, by the labels: there is no verdict to learn; add labels"
+            )
+        fitted = _fit(self._features[use], same, weights[use])
+        count = len(COMPARISONS)
+        named = zip(COMPARISONS, fitted[1 : count + 1].tolist(), fitted[count + 1 :].tolist(), strict=True)
+        weighted = tuple((name, float(f"{a:.5g}"), float(f"{b:.5g}")) for name, a, b in named if max(a, b) > 1e-4)
+        verdict = Verdict.parse(str(Verdict(0.5, float(fitted[0]), weighted)))
+        return verdict, verdict.probabilities(self._features[:, :count]), len(use)
+
+    def trials(self, probabilities: Floats) -> list[Tried]:
+        """The verdict at every probability, with both clusterings."""
+        found = []
+        for cluster in ("star", "components"):
+            for cut in CUTS:
+                group = self._scored.expanded(self._groups(probabilities >= cut, linked=cluster == "components"))
+                columns = self._truth.columns(TrialOutcome(group, None, 0.0, 0.0))
+                values = {"method": "minhash", "threshold": cut, "cluster": cluster, "shingle_size": self.size}
+                found.append(Tried(named_trial(values), score(columns), float("nan"), 0.0, columns))
+        return found
+
+    def _groups(self, accepted: npt.NDArray[np.bool_], *, linked: bool) -> npt.NDArray[np.int32]:
+        return groups_of(self._listed[accepted], self.resemblance[accepted], self._documents, linked=linked)
+
+    def bound(self, accepted: npt.NDArray[np.bool_]) -> float:
+        """The threshold: at most LOST of the accepted true pairs resemble each other less."""
+        true = self.resemblance[accepted & self._labels.same & (self._labels.weights.sum(axis=1) > 0)]
+        low = float(np.quantile(true, LOST, method="lower")) if len(true) else self.floor
+        return max(round(math.floor(low * 100) / 100, 2), round(math.ceil(self.floor * 100) / 100, 2), 0.05)
+
+    def settle(self, verdict: Verdict, probabilities: Floats, chosen: Tried) -> tuple[Verdict, Tried]:
+        """The verdict at its probability, and its settings scored with the bound."""
+        cut, cluster = chosen.trial.threshold, str(chosen.trial.values["cluster"])
+        verdict = Verdict(cut, verdict.prior, verdict.weights)
+        accepted = probabilities >= cut
+        threshold = self.bound(accepted)
+        accepted &= self.resemblance >= threshold
+        group = self._scored.expanded(self._groups(accepted, linked=cluster == "components"))
+        columns = self._truth.columns(TrialOutcome(group, None, 0.0, 0.0))
+        values = {"method": "minhash", "threshold": threshold, "shingle_size": self.size, "verdict": str(verdict)}
+        trial = named_trial(values | ({"cluster": cluster} if cluster != "star" else {}))
+        return verdict, Tried(trial, score(columns), float("nan"), chosen.bytes, columns)
+
+
+def learn(learning: Learning, goal: Goal, held_back: float, seed: int = 0) -> Learned | None:
+    """Fit, choose the probability and score on unseen labels; None if no probability reaches the goal."""
+    verdict, probabilities, used = learning.fit()
+    tried = learning.trials(probabilities)
+    best = Selection(tried, goal, seed).best()
+    if best is None:
+        return None
+    verdict, settled = learning.settle(verdict, probabilities, tried[best])
+    unseen = _unseen(learning, goal, settled, held_back, seed)
+    return Learned(verdict, settled, score(unseen), interval_figures(unseen), used, learning.floor)
+
+
+def _unseen(learning: Learning, goal: Goal, settled: Tried, held_back: float, seed: int) -> Floats:
+    """(both, found, true) of each set, by verdicts learnt without it."""
+    true = np.asarray(settled.columns[:, 2] > 0)
+    sums, repeats = np.zeros(settled.columns.shape), max(1, REPEATS // 2)
+    for fold in folds_of(true, held_back, repeats, seed):
+        for number in range(int(fold.max()) + 1):
+            try:
+                _, probabilities, _ = learning.fit(fold != number)
+            except InputError:  # a fold without pairs of both kinds
+                sums[fold == number] += settled.columns[fold == number]
+                continue
+            tried = learning.trials(probabilities)
+            chosen = Selection(tried, goal, seed).best(fold != number)
+            own = settled if chosen is None else tried[chosen]
+            sums[fold == number] += own.columns[fold == number]
+    return sums / repeats
+
+
+def _fit(features: Floats, same: npt.NDArray[np.bool_], weights: Floats) -> Floats:
+    """Prior and weights: the minimum of the log-loss and the penalty."""
+    from scipy.optimize import minimize
+
+    sign = np.where(same, 1.0, -1.0)
+
+    def loss(given: Floats) -> tuple[float, Floats]:
+        margin = sign * (features @ given[1:] + given[0])
+        slope = -sign * weights / (1 + np.exp(np.clip(margin, -500, 500)))
+        value = float(weights @ np.logaddexp(0, -margin)) + PENALTY / 2 * float(given[1:] @ given[1:])
+        return value, np.r_[slope.sum(), features.T @ slope + PENALTY * given[1:]]
+
+    start = np.r_[-3.0, np.full(features.shape[1], 0.5)]
+    bounds: Sequence[tuple[float | None, float | None]] = [(None, None), *[(0.0, None)] * features.shape[1]]
+    found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 300}).x
+    return found

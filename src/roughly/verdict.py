@@ -1,0 +1,117 @@
+"""A learned verdict: from comparisons of two documents to the probability that they are the same.
+
+    log-odds = prior + Σ over comparisons of  a·x + b·g(x)          g(x) = log((x + ε)/ε) / log((1 + ε)/ε),  ε = 0.05
+
+x is a comparison, from 0 (nothing alike) to 1. No weight is below 0, so a pair that is more alike in any comparison is
+never less likely the same. `roughly tune --learn` fits the weights. A pair is accepted if its probability reaches that
+of the verdict; only pairs whose resemblance reaches the threshold of the settings are compared at all.
+
+In settings a verdict is one line of text, so that settings files, fingerprints and engines need nothing else:
+
+    probability=0.4 prior=-7.5 words=2.1/0.3 shingles=4/0
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from roughly.errors import SettingsError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+COMPARISONS = {
+    "words": "resemblance of the sets of words",
+    "word_pairs": "resemblance of the shingles of two words",
+    "shingles": "resemblance of the shingles of five words",
+    "words_held": "containment of the words of the document that has fewer",
+    "shingles_held": "containment of the shingles of five words of the document that has fewer",
+    "rare_words": "resemblance of the sets of words that are rare in English",
+    "rare_words_held": "containment of the rare words of the document that has fewer",
+    "numbers": "resemblance of the sets of numbers of up to five digits; 1 if neither has any",
+    "length": "distinct words of the document that has fewer, by those of the other",
+}
+"""Every comparison of a pair; all are computed exactly, from the words of both documents."""
+_EPSILON = 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Weights, and the probability from which pairs are the same."""
+
+    probability: float
+    prior: float
+    weights: tuple[tuple[str, float, float], ...]  # (comparison, a, b), those that are not 0
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the form of settings; all mistakes together."""
+        given: dict[str, str] = {}
+        problems = []
+        for part in text.split():
+            name, equals, value = part.partition("=")
+            if not equals or name in given:
+                problems.append(f"verdict: {part!r} is not a name with its value, given once, as in words=2.1/0.3")
+            given[name] = value
+        for name in given:
+            if name not in ("probability", "prior", *COMPARISONS):
+                problems.append(f"verdict: unknown comparison {name!r}; they are {', '.join(COMPARISONS)}")
+        numbers = {name: _numbers(value, 2 if name in COMPARISONS else 1) for name, value in given.items()}
+        problems += [f"verdict: {name}={given[name]} is no number" for name, own in numbers.items() if own is None]
+        missing = [name for name in ("probability", "prior") if name not in given]
+        problems += [f"verdict: {name} is missing" for name in missing]
+        if problems:
+            raise SettingsError(*problems)
+        found = {name: own for name, own in numbers.items() if own is not None}
+        (probability,), (prior,) = found.pop("probability"), found.pop("prior")
+        if not 0 < probability < 1:
+            problems.append(f"verdict: probability must be between 0 and 1, both excluded, not {probability:g}")
+        problems += [f"verdict: the weights of {n} must be 0 or more" for n, own in found.items() if min(own) < 0]
+        if problems:
+            raise SettingsError(*problems)
+        return cls(probability, prior, tuple((name, own[0], own[1]) for name, own in found.items()))
+
+    def __str__(self) -> str:
+        weights = " ".join(f"{name}={a:.5g}/{b:.5g}" for name, a, b in self.weights)
+        return f"probability={self.probability:g} prior={self.prior:.5g} {weights}".strip()
+
+    def parts(self, comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What each weighted comparison adds to the log-odds of pairs (n, COMPARISONS)."""
+        import numpy as np
+
+        names, spread = list(COMPARISONS), spread_of(comparisons)
+        columns = [a * comparisons[:, names.index(n)] + b * spread[:, names.index(n)] for n, a, b in self.weights]
+        return np.column_stack(columns) if columns else np.empty((len(comparisons), 0))
+
+    def probabilities(self, comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The probability that each pair is the same."""
+        import numpy as np
+
+        found: npt.NDArray[np.float64] = 1 / (1 + np.exp(-(self.prior + self.parts(comparisons).sum(axis=1))))
+        return found
+
+    def accepts(self, comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Which pairs are the same."""
+        accepted: npt.NDArray[np.bool_] = self.probabilities(comparisons) >= self.probability
+        return accepted
+
+
+def spread_of(comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """g(x), which tells small values apart."""
+    import numpy as np
+
+    found: npt.NDArray[np.float64] = np.log1p(comparisons / _EPSILON) / math.log1p(1 / _EPSILON)
+    return found
+
+
+def _numbers(text: str, most: int) -> tuple[Any, ...] | None:
+    try:
+        values = tuple(float(part) for part in text.split("/"))
+    except ValueError:
+        return None
+    if len(values) != most or not all(math.isfinite(value) for value in values):
+        return None
+    return values

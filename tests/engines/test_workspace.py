@@ -1,0 +1,87 @@
+"""Artefacts of a run are whole, or are built again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from roughly.engines import workspace
+from roughly.engines.workspace import Workspace, checksum
+
+
+def artefact(folder: Path, size: int) -> Workspace:
+    made = Workspace(folder, {"version": 1})
+    made.path("a.bin").write_bytes(b"x" * size)
+    made.commit("a", [made.path("a.bin")], {"n": size})
+    return made
+
+
+@pytest.mark.parametrize("size", [0, 10, workspace._LARGE])
+def test_an_artefact_is_found_by_who_goes_on(size: int, tmp_path: Path) -> None:
+    artefact(tmp_path / "w", size)
+    assert Workspace(tmp_path / "w", {"version": 1}, resume=True).found("a") == {"n": size}
+
+
+@pytest.mark.parametrize("left", [b"", b"x" * 9, b"y" * 10, b"x" * 11])
+def test_a_small_one_that_did_not_reach_the_disk_is_built_again(left: bytes, tmp_path: Path) -> None:
+    made = artefact(tmp_path / "w", 10)
+    made.path("a.bin").write_bytes(left)
+    assert made.found("a") is None
+
+
+@pytest.mark.parametrize("left", [b"", b"{", bytes(100), b'{"files": {}}'])
+def test_a_marker_that_did_not_reach_the_disk_counts_for_nothing(left: bytes, tmp_path: Path) -> None:
+    made = artefact(tmp_path / "w", 10)
+    made.path("a.done").write_bytes(left)
+    assert made.found("a") is None
+
+
+def test_only_large_ones_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[int] = []
+    monkeypatch.setattr(os, "fsync", waits.append)
+    made = artefact(tmp_path / "small", 10)
+    few = len(waits)
+    artefact(tmp_path / "large", workspace._LARGE)
+    assert few == 2 and made.found("a") is not None  # the identity and its folder
+    assert len(waits) == 2 * few + 3  # the file, its marker and the folder as well
+
+
+@pytest.fixture
+def _small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workspace, "_RANGE", 1000)
+    monkeypatch.setattr(workspace, "_BLOCK", 300)
+
+
+@pytest.mark.usefixtures("_small_ranges")
+@pytest.mark.parametrize("size", [0, 1, 999, 1000, 1001, 12_345])
+def test_the_checksum_does_not_depend_on_threads_and_sees_every_byte(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    data = np.random.default_rng(size).bytes(size)
+    path.write_bytes(data)
+    whole = checksum(path)
+    assert whole == checksum(path, 3) == checksum(path, 50)
+    for at in {0, size // 2, size - 1} if size else set():
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        assert checksum(path, 3) != whole
+    path.write_bytes(data + b"\0")
+    assert checksum(path) != whole
+
+
+@pytest.mark.usefixtures("_small_ranges")
+def test_an_artefact_is_found_until_it_is_damaged_or_discarded(tmp_path: Path) -> None:
+    at_work = Workspace(tmp_path / "work", {"a": 1}, threads=2)
+    assert at_work.found("numbers") is None
+    at_work.save("numbers", {"n": np.arange(5000)}, {"x": 7})
+    assert at_work.found("numbers") == {"x": 7}
+    resumed = Workspace(tmp_path / "work", {"a": 1}, resume=True)
+    assert resumed.found("numbers") == {"x": 7} and resumed.array("numbers", "n").sum() == 12_497_500
+    file = tmp_path / "work" / "numbers.n.npy"
+    data = bytearray(file.read_bytes())
+    data[20_000] ^= 1
+    file.write_bytes(data)
+    assert Workspace(tmp_path / "work", {"a": 1}, resume=True).found("numbers") is None
+    at_work.discard("numbers")
+    assert at_work.found("numbers") is None

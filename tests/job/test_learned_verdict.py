@@ -1,0 +1,225 @@
+"""A learned verdict: comparisons equal their definitions, runs keep its promise, and tune finds one worth having."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+import roughly
+from roughly import lexicon
+from roughly.cli.app import app
+from roughly.cluster.comparisons import RARE, compare_pairs
+from roughly.cluster.scoring import slice_of
+from roughly.errors import SettingsError
+from roughly.features.shingle_sets import shingle_sets
+from roughly.job.settings_file import read_settings
+from roughly.settings import Settings
+from roughly.text.canonical import tokenise, words
+from roughly.verdict import COMPARISONS, Verdict
+
+SMALL = "probability=0.5 prior=-6 words=5/0 numbers=4/0 rare_words_held=0/2"
+
+
+def invoices(count: int, seed: int = 3) -> list[dict[str, str | None]]:
+    """Pages of one template that differ in their numbers, and revisions of each that differ in words only, in
+    more or fewer of them than the pages."""
+    chance = random.Random(seed)
+    base = [f"item{chance.randrange(900)}" for _ in range(60)]
+    rows: list[dict[str, str | None]] = []
+    for number in range(count):
+        figures = [str(chance.randrange(10_000, 99_999)) for _ in range(8)]
+        for copy in range(2):
+            own = list(base)
+            for at in range(8):
+                own[7 * at] = figures[at]
+            for _ in range(0 if copy == 0 else chance.randrange(2, 22)):
+                place = chance.randrange(60)
+                own[place] = own[place] if place % 7 == 0 and place < 56 else f"changed{chance.randrange(900)}"
+            rows.append({"id": f"{number:03}-{copy}", "text": " ".join(own), "bill": f"bill {number}"})
+    return rows
+
+
+def by_definition(left: str, right: str) -> list[float]:
+    english = lexicon.default()
+
+    def sets(text: str, size: int) -> set[tuple[str, ...]]:
+        tokens = words(text)
+        if len(tokens) < size:
+            return {tuple(tokens)} if tokens else set()
+        return {tuple(tokens[at : at + size]) for at in range(len(tokens) - size + 1)}
+
+    def rare(text: str) -> set[str]:
+        return {w for w in words(text) if english.frequency(w) < english.documents / RARE}
+
+    def numbers(text: str) -> set[str]:
+        return {w for w in words(text) if w.isascii() and w.isdigit() and len(w) <= 5}
+
+    def resemblance(a: set, b: set) -> float:  # type: ignore[type-arg]
+        return len(a & b) / len(a | b) if a | b else 1.0
+
+    def held(a: set, b: set) -> float:  # type: ignore[type-arg]
+        few = min(len(a), len(b))
+        return 1.0 if not a | b else len(a & b) / few if few else 0.0
+
+    one, two, five = ((sets(left, size), sets(right, size)) for size in (1, 2, 5))
+    fewer, more = sorted((len(one[0]), len(one[1])))
+    found = {
+        "words": resemblance(*one), "word_pairs": resemblance(*two), "shingles": resemblance(*five),
+        "words_held": held(*one), "shingles_held": held(*five),
+        "rare_words": resemblance(rare(left), rare(right)), "rare_words_held": held(rare(left), rare(right)),
+        "numbers": resemblance(numbers(left), numbers(right)), "length": fewer / max(more, 1),
+    }  # fmt: skip
+    return [found[name] for name in COMPARISONS]
+
+
+def compared(texts: list[str], pairs: list[tuple[int, int]]) -> np.ndarray:
+    sets = {size: shingle_sets(tokenise(pa.array(texts, pa.large_string())), size) for size in (1, 2, 5)}
+    return compare_pairs(np.array(pairs, np.int64), lambda docs, size: slice_of(sets[size], docs))
+
+
+def test_comparisons_are_what_they_say() -> None:
+    texts = [
+        "The house of the 12 bishops, 1999: a Gothic house with 003 towers",
+        "the house of the 13 bishops in 1999 a gothic house with 3 towers and zymurgy",
+        "zymurgy 123456 transubstantiation", "", "one two", "7",
+    ]  # fmt: skip
+    texts += [str(row["text"]) for row in invoices(4)]
+    pairs = [(a, b) for a in range(len(texts)) for b in range(a)]
+    found = compared(texts, pairs)
+    want = np.array([by_definition(texts[a], texts[b]) for a, b in pairs])
+    np.testing.assert_allclose(found, want, rtol=0, atol=1e-12)
+
+
+def test_more_alike_is_never_less_likely_the_same() -> None:
+    verdict = Verdict.parse(SMALL)
+    stream = np.random.default_rng(1)
+    low = stream.random((500, len(COMPARISONS)))
+    high = low + (1 - low) * stream.random(low.shape)
+    assert (verdict.probabilities(high) >= verdict.probabilities(low)).all()
+    parts = verdict.parts(low).sum(axis=1) + verdict.prior
+    np.testing.assert_allclose(verdict.probabilities(low), 1 / (1 + np.exp(-parts)))
+    assert Verdict.parse(str(verdict)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("probability=0.5", "prior is missing"), ("prior=1 probability=2", "between 0 and 1"),
+        ("prior=1 probability=0.5 words=-1/0", "0 or more"),
+        ("prior=1 probability=0.5 colour=1/0", "unknown comparison"),
+        ("prior=x probability=0.5", "no number"), ("prior=nan probability=0.5", "no number"),
+        ("prior=1 probability=0.5 words=1", "no number"), ("prior=1 prior=1 probability=0.5", "given once"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_a_verdict_are_refused(text: str, problem: str) -> None:
+    with pytest.raises(SettingsError, match=problem):
+        Settings(verdict=text)
+
+
+def test_what_a_verdict_cannot_go_with_is_refused(tmp_path: Path) -> None:
+    for more in ({"method": "imatch"}, {"shingle_unit": "character"}, {"measure": "containment"}, {"verdict": 3}):
+        with pytest.raises(SettingsError, match="verdict"):
+            Settings(**({"verdict": SMALL} | more))  # type: ignore[arg-type]
+    assert "verdict" not in Settings().to_dict()
+    settings = Settings(verdict=SMALL)
+    assert Settings.from_dict(settings.to_dict()) == settings
+    assert settings.fingerprint() != Settings().fingerprint()
+    with pytest.raises(SettingsError, match="learned verdict"):
+        roughly.Index.create(tmp_path / "a.db", settings)
+    with pytest.raises(SettingsError, match="learned verdict"):
+        roughly.group_results([{"id": "a", "text": "b"}], verdict=SMALL)
+
+
+@pytest.mark.parametrize("cluster", ["star", "components"])
+def test_a_run_keeps_the_promise(cluster: str, tmp_path: Path) -> None:
+    """Every pair that reaches the threshold and is accepted is found (the recall is near 1), and no other; every
+    removed document has an accepted kept witness."""
+    rows = invoices(40)
+    texts = [str(row["text"]) for row in rows]
+    ids = [str(row["id"]) for row in rows]
+    verdict = Verdict.parse(SMALL)
+    settings = {"threshold": 0.3, "shingle_size": 2, "recall": 0.99999, "verdict": SMALL, "cluster": cluster}
+    result = roughly.dedupe(rows, pairs="all", threads=2, **settings)
+    found = {frozenset((r["left_id"], r["right_id"])) for r in result.pairs.to_pylist()}
+    pairs = [(a, b) for a in range(len(ids)) for b in range(a)]
+    accepted = verdict.accepts(compared(texts, pairs))
+    want = {
+        frozenset((ids[a], ids[b]))
+        for (a, b), is_same in zip(pairs, accepted, strict=True)
+        if is_same and roughly.resemblance(texts[a], texts[b], shingle_size=2) >= 0.3
+    }
+    assert found == want and 10 < len(want) < len(pairs)
+    documents = {row["doc_id"]: row for row in result.documents.to_pylist()}
+    kept = {name for name, row in documents.items() if row["kept"]}
+    assert all(frozenset((name, row["kept_id"])) in want for name, row in documents.items() if not row["kept"])
+    assert all(row["kept_id"] in kept for row in documents.values())
+    assert not any(pair <= kept for pair in want)
+    fewer = roughly.dedupe(rows, threads=1, **settings)
+    assert fewer.documents.equals(result.documents)
+    if cluster == "components":
+        for pair in want:
+            left, right = pair
+            assert documents[left]["cluster_id"] == documents[right]["cluster_id"]
+
+
+@pytest.mark.slow
+def test_tune_learns_what_resemblance_cannot_tell(tmp_path: Path) -> None:
+    source, output = tmp_path / "bills.jsonl", tmp_path / "best.toml"
+    source.write_text("".join(json.dumps(row) + "\n" for row in invoices(60)), encoding="utf-8")
+    run = CliRunner().invoke
+    arguments = ["tune", str(source), "--label-column", "bill", "--methods", "minhash", "-o", str(output)]
+    done = run(app, [*arguments, "--learn", "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["learned"]["unseen"]["f1"] > 0.97 > found["unseen"]["f1"] + 0.05
+    assert found["settings"] == read_settings(output) == found["learned"]["settings"]
+    assert "numbers" in found["learned"]["weights"]
+    done = run(app, ["dedupe", str(source), "-o", str(tmp_path / "out"), "--settings", str(output)])
+    assert done.exit_code == 0, done.output
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,cluster\n" + "".join(f"{r['id']},{r['bill']}\n" for r in invoices(60)), encoding="utf-8")
+    measured = json.loads(run(app, ["evaluate", str(tmp_path / "out"), "--labels", str(labels), "--json"]).stdout)
+    assert measured["pairs"]["f1"] == pytest.approx(found["learned"]["score"]["f1"], abs=0.02)
+    text = run(app, [*arguments, "--learn", "--overwrite"]).stdout
+    assert "prior" in text and "numbers: resemblance" in text and "learned verdict" in text
+
+
+def test_compare_shows_the_reasons(tmp_path: Path) -> None:
+    rows = invoices(3)
+    for name, at in (("a", 0), ("b", 1), ("c", 2)):
+        (tmp_path / f"{name}.txt").write_text(str(rows[at]["text"]), encoding="utf-8")
+    best = tmp_path / "best.toml"
+    best.write_text(f'method = "minhash"\nthreshold = 0.2\nshingle_size = 2\nverdict = "{SMALL}"\n', encoding="utf-8")
+    run, answers = CliRunner().invoke, {}
+    for other in ("b", "c"):
+        files = [str(tmp_path / "a.txt"), str(tmp_path / f"{other}.txt"), "--settings", str(best)]
+        found = json.loads(run(app, ["compare", *files, "--json"]).stdout)["verdict"]
+        assert found["log_odds"] == pytest.approx(found["prior"] + sum(one["adds"] for one in found["reasons"]))
+        assert found["probability"] == pytest.approx(1 / (1 + np.exp(-found["log_odds"])))
+        answers[other] = found["same"]
+        text = run(app, ["compare", *files]).stdout
+        assert "prior" in text and ("the same" if found["same"] else "different") in text
+    assert answers == {"b": True, "c": False}
+    best.write_text('method = "minhash"\n', encoding="utf-8")
+    with pytest.raises(SettingsError, match="tune --learn"):
+        run(app, ["compare", *files], catch_exceptions=False)
+
+
+def test_too_few_labels_for_a_verdict_are_noted(tmp_path: Path) -> None:
+    rows = invoices(8)
+    for row in rows[6:]:
+        row["bill"] = None
+    source = tmp_path / "bills.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    arguments = ["tune", str(source), "--label-column", "bill", "--methods", "minhash", "--learn", "--json"]
+    found = json.loads(CliRunner().invoke(app, arguments).stdout)
+    assert found["learned"] is None
+    assert any("3 true sets" in warning for warning in found["warnings"])
+    with pytest.raises(SettingsError, match="--labels"):
+        CliRunner().invoke(app, ["tune", str(source), "--learn"], catch_exceptions=False)

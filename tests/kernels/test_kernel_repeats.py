@@ -1,0 +1,119 @@
+"""Winnowing and classes of equal places against plain Python, bit for bit, on any number of threads."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from roughly.kernels import repeats
+from roughly.kernels.hashing import mix
+
+MASK = (1 << 64) - 1
+MULTIPLIER = 0x9E3779B97F4A7C15
+
+
+def gram_hash(tokens: list[int]) -> int:
+    h = 0
+    for token in tokens:
+        h = (h * MULTIPLIER + token) & MASK
+    return int(mix(np.uint64(h)))
+
+
+def fingerprints(tokens: list[int], k: int, w: int) -> list[tuple[int, int]]:
+    """(place, hash): of every window of w grams the one with the least hash, the rightmost of several."""
+    hashes = [gram_hash(tokens[at : at + k]) for at in range(len(tokens) - k + 1)]
+    chosen = []
+    for start in range(len(hashes) - w + 1):
+        best = min(range(start, start + w), key=lambda at: (hashes[at], -at))
+        if not chosen or chosen[-1] != best:
+            chosen.append(best)
+    return [(at, hashes[at]) for at in chosen]
+
+
+def collection(seed: int) -> tuple[list[list[int]], npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    draw = random.Random(seed)
+    words = [draw.getrandbits(64) for _ in range(40)]
+    documents = [[draw.choice(words) for _ in range(draw.randrange(0, 60))] for _ in range(30)]
+    documents += [documents[3], documents[4] + documents[5], [words[0]] * 50]
+    offsets = np.cumsum([0, *(len(document) for document in documents)]).astype(np.int64)
+    return documents, np.array([token for some in documents for token in some], np.uint64), offsets
+
+
+def bits(words: npt.NDArray[np.uint64]) -> set[int]:
+    return set(repeats.list_bits(words).tolist())
+
+
+@pytest.mark.parametrize(("k", "w"), [(1, 1), (2, 3), (5, 4), (8, 9)])
+@pytest.mark.parametrize("threads", [1, 4])
+def test_winnowing_as_the_twin(k: int, w: int, threads: int) -> None:
+    documents, tokens, offsets = collection(k)
+    once, twice = np.zeros(16, np.uint64), np.zeros(16, np.uint64)
+    repeats.mark_fingerprints(tokens, offsets, k, w, once, twice, threads)
+    seen: dict[int, int] = defaultdict(int)
+    for document in documents:
+        for _, h in fingerprints(document, k, w) if len(document) >= k + w - 1 else []:
+            seen[h % 1024] += 1
+    assert bits(once) == set(seen)
+    assert bits(twice) == {slot for slot, count in seen.items() if count > 1}
+    starts = np.zeros(len(tokens) // 64 + 1, np.uint64)
+    repeats.mark_starts(tokens, offsets, k, w, twice, starts, threads)
+    expected = set()
+    least = k + w - 1
+    for document, base in zip(documents, offsets.tolist(), strict=False):
+        for place, h in fingerprints(document, k, w) if len(document) >= least else []:
+            if seen[h % 1024] > 1:
+                first, last = max(0, place + k - least), min(place, len(document) - least)
+                expected |= {base + at for at in range(first, last + 1)}
+    assert bits(starts) == expected
+    grams: dict[int, int] = defaultdict(int)
+    hashes = {at: gram_hash([int(token) for token in tokens[at : at + least]]) for at in expected}
+    for h in hashes.values():
+        grams[h % 2048] += 1
+    once, twice = np.zeros(32, np.uint64), np.zeros(32, np.uint64)
+    repeats.keep_repeated_starts(tokens, offsets, least, starts, once, twice, threads)
+    assert bits(starts) == {at for at, h in hashes.items() if grams[h % 2048] > 1}
+    places = repeats.list_bits(starts)
+    assert repeats.gram_keys(tokens, places, least, threads).tolist() == [hashes[at] for at in places.tolist()]
+
+
+@pytest.mark.parametrize("bits_of_share", [0, 1, 3])
+def test_classes_as_the_twin(bits_of_share: int) -> None:
+    draw = np.random.default_rng(2)
+    keys = (draw.integers(0, 300, 2_000).astype(np.uint64) * np.uint64(MULTIPLIER)).astype(np.uint64)
+    used = draw.integers(0, 2, 2_000).astype(np.uint8)
+    groups: dict[int, list[int]] = defaultdict(list)
+    for at, (key, is_used) in enumerate(zip(keys.tolist(), used.tolist(), strict=True)):
+        if is_used:
+            groups[key].append(at)
+    expected = [groups[key] for key in sorted(groups) if len(groups[key]) > 1]
+    found: list[list[int]] = []
+    for share in range(1 << bits_of_share):
+        members, sizes = repeats.key_classes(keys, used, share, bits_of_share, 3)
+        found += [some.tolist() for some in np.split(members, np.cumsum(sizes)[:-1])] if len(sizes) else []
+    assert found == expected
+
+
+def test_wrong_classes_are_found() -> None:
+    tokens = np.array([1, 2, 3, 1, 2, 4, 1, 2, 3], np.uint64)
+    starts, classes = np.array([0, 3, 6], np.int64), np.zeros(3, np.uint32)
+    firsts = np.zeros(1, np.int64)
+    assert repeats.check_classes(tokens, starts, repeats.NO_LENGTHS, 2, classes, firsts, 2).tolist() == []
+    assert repeats.check_classes(tokens, starts, repeats.NO_LENGTHS, 3, classes, firsts, 2).tolist() == [1]
+    lengths = np.array([3, 3, 2], np.int64)
+    assert repeats.check_classes(tokens, starts, lengths, 0, classes, firsts, 1).tolist() == [1, 2]
+
+
+def test_mistakes_of_callers_are_refused() -> None:
+    tokens, offsets = np.zeros(4, np.uint64), np.array([0, 4], np.int64)
+    with pytest.raises(ValueError, match="power of two"):
+        repeats.mark_fingerprints(tokens, offsets, 1, 1, np.zeros(3, np.uint64), np.zeros(3, np.uint64), 1)
+    with pytest.raises(ValueError, match="bit per token"):
+        repeats.mark_starts(tokens, offsets, 1, 1, np.zeros(4, np.uint64), np.zeros(0, np.uint64), 1)
+    with pytest.raises(ValueError, match="within the tokens"):
+        repeats.gram_keys(tokens, np.array([2], np.int64), 3, 1)
+    with pytest.raises(ValueError, match="rise"):
+        repeats.mark_fingerprints(tokens, np.array([0, 5], np.int64), 1, 1, tokens.copy(), tokens.copy(), 1)
