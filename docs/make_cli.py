@@ -9,6 +9,7 @@ missing or its tables are not what this prints.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ NAMES = {"index": "the-index"}
 """Pages that cannot have the command's name: index.md is the page of all commands."""
 BEGIN = "<!-- from the command line: python docs/make_cli.py -->"
 END = "<!-- end of what is generated -->"
-_TABLE = ("| option | if not given | |", "|---|---|---|")
+_TABLE = ("| option | |", "|---|---|")
+_SEVERAL = 3
+"""An option of this many commands of a group is explained once, above them."""
 
 
 def commands() -> dict[str, Any]:
@@ -29,22 +32,41 @@ def commands() -> dict[str, Any]:
     return dict(app.commands)
 
 
-def generated(command: Any, group: str = "") -> str:
-    """Usage, arguments and options of a command, or of each command of a group, as Markdown."""
-    if hasattr(command, "commands"):
-        parts = (f"## {command.name} {n}\n\n{generated(c, command.name)}" for n, c in command.commands.items())
-        return "\n\n".join(parts)
+def generated(command: Any) -> str:
+    """Usage, arguments and options of a command, or of each command of a group, as Markdown.
+
+    What `roughly dedupe` has too, with the same meaning, is only named; so is what several commands of a group have.
+    """
+    known = {} if command.name == "dedupe" else {_row(p): "dedupe" for p in commands()["dedupe"].params}
+    if not hasattr(command, "commands"):
+        return "\n".join(_section(command, ["roughly"], known))
+    rows = Counter(_row(p) for c in command.commands.values() for p in c.params if not getattr(p, "hidden", False))
+    common = [row for row, times in rows.items() if times >= _SEVERAL and row not in known]
+    parts = ["\n".join(["## Options of several commands", "", *_TABLE, *common])] if common else []
+    known.update(dict.fromkeys(common, ""))
+    for name, one in command.commands.items():
+        parts.append("\n".join([f"## {command.name} {name}", "", *_section(one, ["roughly", command.name], known)]))
+    return "\n\n".join(parts)
+
+
+def _section(command: Any, words: list[str], known: dict[str, str]) -> list[str]:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
-    words = ["roughly", *([group] if group else []), command.name, *(p.metavar for p in arguments), "[OPTIONS]"]
-    usage = " ".join(words)
-    lines = ["```text", usage, "```", "", "| argument | |", "|---|---|"]
-    lines += [f"| `{p.metavar}` | {_cell(p.help)} |" for p in arguments]
-    for heading, some in [*sections(options), (SECTION, method_options(options))]:
-        if some:
-            lines += ["", f"### {heading}", "", *_TABLE]
-        lines += [f"| {_names(option)} | {_default(option)} | {_cell(option.help)} |" for option in some]
-    return "\n".join(lines)
+    lines = ["```text", " ".join([*words, command.name, *(p.metavar for p in arguments), "[OPTIONS]"]), "```"]
+    new = [p for p in arguments if _row(p) not in known]
+    lines += ["", "| argument | |", "|---|---|", *map(_row, new)] if new else []
+    own = method_options(options)
+    for heading, some in [*sections(options), (SECTION, own)]:
+        new = [p for p in some if _row(p) not in known]
+        title = [] if heading == "Options" else [f"### {heading}", ""]
+        lines += ["", *title, *_TABLE, *map(_row, new)] if new else []
+    same = [p for p in [*arguments, *options] if known.get(_row(p)) == "dedupe"]
+    named = [_names(p) for p in same if p not in own]
+    if own and any(p in same for p in own):
+        named.append("the options of methods")
+    if named:
+        lines += ["", f"As for [`dedupe`](dedupe.md): {', '.join(named)}."]
+    return lines
 
 
 def updated(page: str, command: Any) -> str:
@@ -56,14 +78,21 @@ def updated(page: str, command: Any) -> str:
     return f"{before}{BEGIN}\n\n{generated(command)}\n\n{END}{after}"
 
 
-def _names(option: Any) -> str:
-    return ", ".join(f"`{name}`" for name in [*sorted(option.opts, key=len), *option.secondary_opts])
+def _row(parameter: Any) -> str:
+    text = _cell(parameter.help)
+    value = getattr(parameter, "default", None)
+    if parameter.param_type_name == "option" and not parameter.required and isinstance(value, str | int | float):
+        if parameter.is_flag:
+            text += " On by default." if value else ""
+        elif value != "":
+            text += f" Default: `{value}`."
+    return f"| {_names(parameter)} | {text} |"
 
 
-def _default(option: Any) -> str:
-    if option.is_flag:
-        return "on" if option.default else "off"
-    return "–" if option.required or option.default is None else f"`{option.default}`"
+def _names(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return f"`{parameter.metavar}`"
+    return ", ".join(f"`{name}`" for name in [*sorted(parameter.opts, key=len), *parameter.secondary_opts])
 
 
 def _cell(text: str | None) -> str:

@@ -1,17 +1,17 @@
-"""Writes the tables of options on the page of the Python interface, from the declarations of the options.
+"""Writes the options of functions on the page of the Python interface, from their declarations.
 
     python docs/make_python.py
 
 What stands between the two marks of `docs/python.md` comes from `roughly.declarations`; the rest of the page is written
-by hand and left alone. A test fails while the tables are not what this writes.
+by hand and left alone. A test fails while the options are not what this writes.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from roughly.declarations import REQUIRED, Declaration, declarations
+from roughly.settings import ReadOptions, Resources
 from roughly.tools.audit.request import LEAK_THRESHOLD, AuditRequest
 from roughly.tools.evaluate.request import EvaluateRequest
 from roughly.tools.passages.request import PassagesRun
@@ -37,22 +37,32 @@ REQUESTS: dict[tuple[str, ...], type] = {
     ("audit_qrels", "audit_labels", "audit_leaks"): AuditRequest,
 }
 """The functions that take `**options`, and the class that declares these."""
+COMMANDS = {"recluster": "cluster", "cluster_features": None, "audit_qrels": "audit"}
+"""The command whose page explains the options, where it has another name; None: there is no command."""
+SHARED = [*declarations(ReadOptions), *declarations(Resources)]
+"""Options of most functions: how to read, and what a run may use."""
 
 
 def generated() -> str:
-    """A table per function, or per functions with the same options, as Markdown."""
+    """The options of each function, or of functions with the same options, with their defaults."""
     parts = []
     for names, kind in REQUESTS.items():
-        lines = [f"### Options of {_listed(names)}", "", "| option | if not given | |", "|---|---|---|"]
-        lines += [f"| `{one.name}` | {_default(one)} | {_help(one)} |" for one in declarations(kind)]
+        all_of_them, command = list(declarations(kind)), COMMANDS.get(names[0], names[0])
+        own = [one for one in all_of_them if not any(_same(one, other) for other in SHARED)]
+        explained = f" ([`roughly {command}`](cli/{command}.md))" if command else ""
+        listed = [_signature(one, command is None) for one in own]
+        shared = [_signature(one) for one in all_of_them if one not in own]
+        listed += ["and those of reading"] if len(shared) == len(SHARED) else shared
+        text = f"{_listed(names)}{explained}: {', '.join(listed)}.\n"
         if kind is AuditRequest:
-            lines += ["", f"With `audit_leaks`, `threshold` is {LEAK_THRESHOLD} if not given."]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+            text += f"With `audit_leaks`, the default of `threshold` is {LEAK_THRESHOLD}.\n"
+        parts.append(text)
+    shared = ", ".join(_signature(one) for one in SHARED)
+    return "\n".join([*parts, f"Reading, in most functions ([`roughly dedupe`](cli/dedupe.md#reading)): {shared}."])
 
 
 def updated(page: str) -> str:
-    """The page with the tables between its marks written anew."""
+    """The page with what stands between its marks written anew."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
@@ -65,14 +75,13 @@ def _listed(names: tuple[str, ...]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _default(one: Declaration) -> str:
-    value: Any = one.default
-    return "must be given" if value is REQUIRED else f"`{value!r}`"
+def _same(one: Declaration, other: Declaration) -> bool:
+    return (one.name, one.default, one.help) == (other.name, other.default, other.help)
 
 
-def _help(one: Declaration) -> str:
-    text = one.help if isinstance(one.help, str) else one.help()
-    return text.replace("|", "\\|")
+def _signature(one: Declaration, is_explained: bool = False) -> str:
+    text = f"`{one.name}`" if one.default is REQUIRED else f"`{one.name}={one.default!r}`"
+    return f"{text} ({str(one.help).rstrip('.')})" if is_explained else text
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ _SECTIONS = {
         "output", "threshold", "measure", "method", "keep", "preset", "text_column", "id_column", "memory", "overwrite",
     ),
     "What counts as a duplicate": (
-        "recall", "shingle_size", "bands", "rows", "seed", "verify", "cluster", "settings_file", "against",
+        "recall", "shingle_size", "shingle_unit", "bands", "rows", "seed", "verify", "verdict", "cluster",
+        "settings_file", "against", "only_against",
     ),
     "Output": (
         "output_format", "report", "drop", "pairs", "pairs_limit", "index", "as_json", "quiet", "verbose",
