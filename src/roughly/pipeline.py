@@ -31,7 +31,7 @@ from roughly.errors import InputError, MemoryTooSmall, TooManyPairs
 from roughly.features.shingle_sets import Sets
 from roughly.keep_rules import order_by
 from roughly.meter import Meter, Stage
-from roughly.methods import Judge, Keys, Method
+from roughly.methods import METHODS, Judge, Keys, Method
 from roughly.model import FACTS, Reject
 from roughly.settings import Settings
 from roughly.signing.text_batch import TextBatch
@@ -165,6 +165,8 @@ def decide(
         every_pair=settings.pairs == "all",
         constraints=constraints,
     )
+    if judge.on != "text" and (judge.measure == "common" or METHODS[settings.method].method_class.units != "shingles"):
+        resolution = replace(resolution, equivalent=0)  # what is equal are keys, terms or words
     if settings.cluster == "star":
         return Decision(resolution, judge, np.arange(candidates.documents, dtype=np.int32), NO_PAIRS)
     roots, links, compared = components(

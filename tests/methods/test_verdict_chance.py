@@ -11,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import roughly
 from commands import run_roughly
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import estimate
+from roughly.methods import METHODS
 from roughly.methods.method import Method
 from roughly.methods.shingles import Shingles
 from roughly.methods.super_shingles import SuperShingles
@@ -99,3 +101,31 @@ def test_super_shingles_that_ignore_every_document_promise_nothing(tmp_path: Pat
     ).stdout
     assert "is found with probability 0.00, 0.00 and 0.00 for documents of 12, 12 and 12 words" in told, told
     assert "0.0000 for 12" in (tmp_path / "ss" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_every_method_says_its_chance_or_what_it_finds_instead(name: str) -> None:
+    texts = [f"alpha beta gamma delta {'epsilon ' * n}zeta eta theta iota" for n in range(30)]
+    run = roughly.dedupe(texts, method=name).summary
+    assert ("points" in (run["s_curve"] or {})) != bool(run["judged"].get("finds"))
+
+
+def test_random_lexicons_say_the_chance_by_terms_that_differ(tmp_path: Path) -> None:
+    """Kołcz 2008, eq. 1, with K = 5 and p = 1/3: 1 − (2/3)⁵ and 1 − (8/9)⁵."""
+    source = tmp_path / "d.jsonl"
+    source.write_text(json.dumps({"id": "a", "text": "some words of a report"}) + "\n")
+    expected = f"probability {1 - (2 / 3) ** 5:.3f} if 1 differ, {1 - (8 / 9) ** 5:.3f} if 2 differ, "
+    told = run_roughly("dedupe", source, "-o", tmp_path / "out", "--method", "imatch", "--lexicons", "5").stdout
+    assert expected in told, told
+    assert expected in json.loads((tmp_path / "out" / "run.json").read_text())["judged"]["finds"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Which pairs are found" in page and expected in page
+    planned = run_roughly("dedupe", source, "--plan", "--method", "imatch", "--min-terms", "3", "--lexicons", "5")
+    assert "a pair is found with probability at most 0.868 if 1 differ" in planned.stdout
+
+
+def test_a_plan_says_the_chance_for_the_lengths_of_its_sample(tmp_path: Path) -> None:
+    source = tmp_path / "d.jsonl"
+    source.write_text("".join(json.dumps({"id": n, "text": "some words " * n}) + "\n" for n in range(1, 60)))
+    told = run_roughly("dedupe", source, "--plan", "--preset", "broder-1997").stdout
+    assert "for documents of 30, 60 and 90 words" in told and "1.0000" not in told, told

@@ -49,6 +49,11 @@ def _keys_of(curve: dict[str, Any]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items() if value not in ("", []))
 
 
+def _finds_lines(finds: str | None) -> list[str]:
+    """Which pairs are found, where the method has no S-curve."""
+    return [f"finds       {finds}"] if finds else []
+
+
 def judged_lines(run: dict[str, Any]) -> list[str]:
     """How pairs were judged, their number, and the documents that the method could not sign."""
     n, on = run["counts"], run["judged"]["on"]
@@ -60,6 +65,7 @@ def judged_lines(run: dict[str, Any]) -> list[str]:
         )
     if on != "text" or run["settings"]["method"] != "minhash":
         lines.append(f"judged      {run['judged']['how']}")
+    lines += _finds_lines(run["judged"].get("finds"))
     if "candidate_pairs" in n and on != "text":
         lines.append(f"pairs       {n['candidate_pairs']:,} compared, {n['verified_pairs']:,} found")
     if n.get("unsigned"):
@@ -150,7 +156,7 @@ def print_plan(plan: dict[str, Any]) -> None:
     print(f"input       {plan['parts']:,} files, {size(plan['input_bytes'])}")
     print(f"documents   about {plan['documents']:,}, {size(plan['text_bytes'])} of text")
     print(f"sample      {plan['sample_documents']:,} documents, in {plan['sample_seconds']:.1f} s")
-    for line in s_curve_lines(plan["s_curve"]):
+    for line in [*s_curve_lines(plan["s_curve"]), *_finds_lines(plan["finds"])]:
         print(line)
     if plan["candidate_share"]:
         print(f"to verify   {100 * plan['candidate_share']:.0f} % of the documents, as far as a sample can tell")
@@ -163,7 +169,7 @@ def print_spark_plan(plan: dict[str, Any]) -> None:
     """What a run on Spark would cost."""
     print(f"input       {plan['parts']:,} files, {size(plan['input_bytes'])}")
     print(f"documents   about {plan['documents']:,}, {size(plan['text_bytes'])} of text")
-    for line in s_curve_lines(plan["s_curve"]):
+    for line in [*s_curve_lines(plan["s_curve"]), *_finds_lines(plan["finds"])]:
         print(line)
     print("stage       shuffled        kept")
     for stage in plan["stages"]:

@@ -27,6 +27,7 @@ from roughly.cluster.scoring import (
     ScoredPairs,
     Scorer,
     blocks,
+    fingerprints,
     scores_of,
     set_arrays,
     slice_of,
@@ -68,6 +69,7 @@ class Resolution:
     near: ScoredPairs  # the best pairs below the threshold
     compared: int
     hot: int  # buckets that were split
+    equivalent: int  # documents with the same set as a better-ranked one
     candidates: Candidates  # as they were used: with hot buckets split
 
 
@@ -169,6 +171,7 @@ class RankedWalk:
         self.large = int((self.order.work > _LARGE).sum()) if enough is None else 1
         self.stamps = np.full((work.threads if self.large or self.loaded is None else 1, count), -1, np.int32)
         self.near, self.compared = NO_PAIRS, 0
+        self.prints = np.zeros(count if enough is None else 0, np.uint64)  # of the sets; 0 for an empty one
         left = work.budget - 8 * words * count - self.joined.dense.maps.nbytes - self.joined.dense.sizes.nbytes
         self.memory = int(sets.weight().sum()) if self.loaded is not None else max(1, left // 3)
         self.scorer = Scorer(self.sets, self.rule, max(1, left // 8), work.threads)
@@ -206,7 +209,8 @@ class RankedWalk:
         kept = np.empty(self.candidates.documents, np.bool_)
         kept[self.order.ranks] = self.documents.kept != 0
         pairs = self.components.sort_pairs(pairs, self.candidates.documents)
-        return Resolution(kept, pairs, self.near, self.compared, 0, self.candidates)
+        equivalent = int(np.count_nonzero(self.prints) - np.count_nonzero(np.unique(self.prints)))
+        return Resolution(kept, pairs, self.near, self.compared, 0, equivalent, self.candidates)
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
         """Ranges of documents whose sets fit into memory: several components, or part of one that does not fit."""
@@ -227,6 +231,8 @@ class RankedWalk:
             sets, rows = self.sets.load(np.arange(lo, hi)), np.arange(hi - lo)
         block = self.components.Block(set_arrays(sets), rows)
         self.documents.sizes[lo:hi] = np.diff(sets.offsets)[rows]
+        if len(self.prints):
+            self.prints[lo:hi] = fingerprints(sets)[rows]
         words, maps = self.joined.dense.maps.shape[1], self.documents.maps
         self.components.draw_rows(block, maps, lo, self.work.threads)
         wide = maps[lo:hi]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints, SetLoader
 from roughly.features.shingle_sets import Sets
-from roughly.features.sketch import joined
+from roughly.features.sketch import joined, limits_of
 from roughly.threads import map_in_order
 
 if TYPE_CHECKING:
@@ -85,6 +85,14 @@ class Scorer:
             threads,
         )
         return np.concatenate([NO_PAIRS, *parts])
+
+
+def fingerprints(sets: Sets) -> npt.NDArray[np.uint64]:
+    """A fingerprint of each set and its limit; 0 for an empty one."""
+    from roughly.kernels.hashing import hash_sequences
+
+    prints = hash_sequences(sets.values, sets.offsets)[:, 0] ^ limits_of(sets)
+    return np.where(np.diff(sets.offsets) == 0, np.uint64(0), np.maximum(prints, np.uint64(1)))
 
 
 def set_arrays(sets: Sets) -> SetArrays:

@@ -23,6 +23,7 @@ import numpy as np
 from roughly import methods
 from roughly.engines.local.engine import LocalEngine
 from roughly.engines.local.memory_budget import BASE_MEMORY, record_memory
+from roughly.engines.relational.summary import QUARTILES
 from roughly.engines.workspace import Workspace
 from roughly.errors import InputMissing
 from roughly.job.account import promise
@@ -147,6 +148,8 @@ def _extrapolate(
     documents = round(engine.segments.cursor.documents * scale)
     text, tokens = engine.database.table("SELECT sum(bytes) AS b, sum(tokens) AS t FROM facts").to_pylist()[0].values()
     text, tokens = int(text or 0), int(tokens or 0)
+    quartiles = engine.database.table(QUARTILES).to_pylist()[0].values()
+    lengths = [int(length) for length in quartiles if length is not None]
     stages = {stage.name: stage.seconds for stage in session.meter.stages}
 
     reading = stages["read"] * scale
@@ -177,5 +180,6 @@ def _extrapolate(
         "memory_limit": resources.memory,
         "disk": round(segments * scale) + stored + 24 * documents,
         "output_bytes": total,
-        "s_curve": promise(session.method, session.settings.threshold),
+        "finds": session.method.finds,
+        "s_curve": promise(session.method, session.settings.threshold, lengths),
     }

@@ -19,6 +19,6 @@ def spark_plan(plan: dict[str, Any], judged: str) -> dict[str, Any]:
         plan["documents"], plan["tokens"], plan["keys_a_document"], plan["candidate_share"],
         judged if judged in ("text", "sketch") else "keys", _SKETCH if judged == "sketch" else 0.0,
     )  # fmt: skip
-    size = {name: plan[name] for name in ("parts", "input_bytes", "documents", "text_bytes", "s_curve")}
+    size = {name: plan[name] for name in ("parts", "input_bytes", "documents", "text_bytes", "s_curve", "finds")}
     size |= {name: plan[name] for name in ("tokens", "keys_a_document", "candidate_share")}
     return size | recommend(of, plan["seconds"] * plan["threads"])

@@ -20,6 +20,11 @@ class Identical(Method):
     collapse: ClassVar[Literal["identical", "lexical"]] = "identical"
     equality: ClassVar[bool] = True
 
+    @property
+    def finds(self) -> str:
+        """Equal texts."""
+        return "every pair of texts that are equal byte for byte, and no other"
+
     def sign(self, tokens: Tokens) -> Signature:
         """Nothing: equality is the whole method."""
         return Signature()

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from roughly.errors import SettingsError
 from roughly.methods import lexicon_checks as checks
 from roughly.methods import secret
-from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.method import NO_CHANCE, Judge, Keys, Method, Signature
 from roughly.methods.option_values import open_lexicon, read_key_file
 from roughly.options import FILTER, LEXICON, MIN_TERMS, NORM, MethodSpec, Option, register
 
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 MOST_LEXICONS = 1000
 UNSIGNED = ("keep", "all-terms")
+_DIFFERENCES = (1, 2, 3, 5)
+"""Numbers of different terms for which the survival is printed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +149,16 @@ class IMatch(Method):
         """1 for documents of equal terms, which are always candidates; below that it depends on which terms differ."""
         return 1.0 if similarity >= 1 else 0.0
 
+    @property
+    def finds(self) -> str:
+        """Equal terms of the lexicon; with random lexicons, also the chance by the number of differences."""
+        same = "equal documents, and every pair of signed ones with the same terms of the lexicon"
+        if not self.lexicons:
+            return f"{same}, and no other; {NO_CHANCE}"
+        chances = ", ".join(f"{self.survival(n):.3f} if {n} differ" for n in _DIFFERENCES)
+        most = "at most " if self.min_terms > 1 or self.min_share else ""  # some lexicons may leave too few terms
+        return f"{same}; where terms differ, a pair is found with probability {most}{chances}, at every length"
+
     def describe(self) -> dict[str, Any]:
         """The lexicon's fingerprint, the filter, the key's digest, and the survival by number of changes."""
         return {
@@ -161,7 +173,7 @@ class IMatch(Method):
             "unsigned": self.unsigned,
             "filters": str(self.filters or ""),
             "key": secret.key_digest(self.key),
-            "survival": {str(n): self.survival(n) for n in (1, 2, 3, 5)},
+            "survival": {str(n): self.survival(n) for n in _DIFFERENCES},
         }
 
 

@@ -9,11 +9,13 @@ from roughly.methods.verified import Verified
 
 
 def judgement(method: Method) -> dict[str, Any]:
-    """`on` what pairs are judged (equality, text, sketch or keys), by which `measure` and `threshold`, and `how`."""
+    """`on` what pairs are judged (equality, text, sketch or keys), by which `measure` and `threshold`, and `how`; and
+    what the method `finds`, where it has no S-curve."""
+    found = {"finds": method.finds} if method.finds else {}
     if method.equality:
-        return {"on": "equality", "measure": None, "threshold": None, "how": f"equal or not ({method.name})"}
+        return {"on": "equality", "measure": None, "threshold": None, "how": f"equal or not ({method.name})", **found}
     judge = method.judge()
-    verdict: dict[str, Any] = {"on": judge.on, "measure": judge.measure, "threshold": judge.threshold}
+    verdict: dict[str, Any] = {"on": judge.on, "measure": judge.measure, "threshold": judge.threshold, **found}
     if judge.on == "keys":
         verdict["threshold"] = None
     windows = []

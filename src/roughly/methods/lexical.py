@@ -22,6 +22,11 @@ class Lexical(Method):
     name: ClassVar[str] = "lexical"
     equality: ClassVar[bool] = True
 
+    @property
+    def finds(self) -> str:
+        """Equal words."""
+        return "every pair with the same words in the same order, and no other"
+
     def sign(self, tokens: Tokens) -> Signature:
         """Nothing: equality is the whole method."""
         return Signature()

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from roughly.text.filters import Filters
 
 
+NO_CHANCE = "which words a copy changes decides, so there is no chance by resemblance or length"
+"""Why a method that compares terms of a collection prints no probability."""
+
+
 @dataclass(frozen=True, slots=True)
 class Keys:
     """The keys of a batch of documents.
@@ -132,6 +136,11 @@ class Method(ABC):
         """Probability that a pair of this similarity and length is found: that it is a candidate, and judged to be a
         duplicate. Unless overridden, every candidate that reaches the threshold is."""
         return self.candidate_probability_at(similarity, tokens)
+
+    @property
+    def finds(self) -> str:
+        """Which pairs are found, in words, where that does not depend on the similarity: then there is no S-curve."""
+        return ""
 
     def describe(self) -> dict[str, Any]:
         """Parameters derived from the settings, for people and for run.json."""

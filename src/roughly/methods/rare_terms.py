@@ -29,7 +29,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from roughly.methods import lexicon_checks as checks
-from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.method import NO_CHANCE, Judge, Keys, Method, Signature
 from roughly.methods.option_values import read_rare_terms
 from roughly.options import FILTER, LENGTHS, LEXICON, MIN_DF, NORM, TERMS, MethodSpec, Option, register
 
@@ -113,6 +113,14 @@ class RareTerms(Method):
     def judge(self) -> Judge:
         """One common key, and similar lengths."""
         return Judge("keys", "common", 1, lengths=self.lengths)
+
+    @property
+    def finds(self) -> str:
+        """Equal terms at equal places."""
+        return (
+            f"equal documents, and every pair of signed ones with the same {self.terms} rarest terms at the same "
+            f"distances (in bins of {self.bin}), and no other; {NO_CHANCE}"
+        )
 
     def describe(self) -> dict[str, Any]:
         """The lexicon's fingerprint, and the parameters."""

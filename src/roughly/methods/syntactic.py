@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from roughly import checks
-from roughly.methods.method import Judge, Keys, Method, Signature
+from roughly.methods.method import NO_CHANCE, Judge, Keys, Method, Signature
 from roughly.methods.option_values import read_filters
 from roughly.methods.secret import NO_KEY, seeds
 from roughly.options import FILTER, MethodSpec, register
@@ -55,6 +55,11 @@ class Syntactic(Method):
     def judge(self) -> Judge:
         """The key in common."""
         return Judge("keys", "common", 1)
+
+    @property
+    def finds(self) -> str:
+        """Equal sets of tokens."""
+        return f"every pair with the same distinct tokens after the filters, and no other; {NO_CHANCE}"
 
     def describe(self) -> dict[str, Any]:
         """The filters."""

@@ -124,6 +124,14 @@ class TermVector(Method):
         """By the share of common entries: 1 from k/n on; below that as if entries were shared at random."""
         return 1.0 if similarity * self.terms >= self.shared else 1 - (1 - similarity) ** self.prefix
 
+    @property
+    def finds(self) -> str:
+        """Enough common terms: the prefixes leave out no pair."""
+        return (
+            f"equal documents, and every pair of signed ones that shares {self.shared} of {self.terms} rare terms, and "
+            "no other: no candidate is missed, at any length"
+        )
+
     def describe(self) -> dict[str, Any]:
         """The lexicon's fingerprint, and the parameters."""
         return {

@@ -68,6 +68,12 @@ class Verified(Method):
         """That of the method."""
         return self.method.candidate_probability_at(similarity, tokens)
 
+    @property
+    def finds(self) -> str:
+        """What the method finds, if it reaches the threshold."""
+        found = self.method.finds
+        return found and f"pairs with a {self.measure} of at least {self.threshold:g} among {found}"
+
     def describe(self) -> dict[str, Any]:
         """That of the method."""
         return self.method.describe()

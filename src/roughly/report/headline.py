@@ -104,7 +104,7 @@ _COUNTED = (
     (
         "shingle_equivalent",
         "Shingle-equivalent",
-        "the same shingles as the kept document, but not the same words in order",
+        "the same shingles as another document, but not the same words in order",
     ),
     ("empty", "Empty", "documents without words; equal to each other only"),
     ("rejected", "Rejected", "records that could not be used"),

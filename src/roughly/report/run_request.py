@@ -37,6 +37,7 @@ class JudgingMethod:
     on: str  # equality, text, sketch or keys
     common: bool  # by the number of common keys, not by a similarity
     how: str  # in words; empty if the run does not say
+    finds: str  # which pairs, in words, if the method has no S-curve
 
     @property
     def measured(self) -> bool:
@@ -50,11 +51,12 @@ def judging_of(run: Mapping[str, Any]) -> JudgingMethod:
     method = METHODS.get(str(section(run, "settings").get("method")))  # for runs that do not say how they judged
     equality = method is not None and method.equality
     on = values.get("on")
-    how = values.get("how")
+    how, finds = values.get("how"), values.get("finds")
     return JudgingMethod(
         on if isinstance(on, str) else "equality" if equality else "text",
         values.get("measure") == "common",
         how if isinstance(how, str) else "",
+        finds if isinstance(finds, str) else "",
     )
 
 

@@ -278,3 +278,25 @@ def test_dedupe_counts_shingle_equivalent_documents(tmp_path: Path) -> None:
     assert "1 shingle-equivalent: the same shingles, other words or order" in told.stdout
     counts = json.loads((tmp_path / "out" / "run.json").read_text())["counts"]
     assert (counts["identical"], counts["lexical"], counts["shingle_equivalent"], counts["removed"]) == (1, 0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"shingle_size": 1, "recall": 0.999}, 1),
+        ({"shingle_size": 1, "method": "shingles", "sketch": "all"}, 1),
+        ({"method": "word-lsh"}, 0),  # equal sets of words are no equal shingles
+        ({"method": "syntactic"}, 0),
+    ],
+    ids=["minhash", "shingles", "word-lsh", "syntactic"],
+)
+def test_equivalent_documents_count_where_both_are_removed_too(options: dict[str, Any], expected: int) -> None:
+    """Broder 1997, §5.2: one fingerprint per set of shingles, whether or not the kept document has that set."""
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    first, turned = " ".join(words[:8]), " ".join(words[7::-1])
+    texts = [" ".join(words), first, turned, turned, turned.upper(), "something else"]
+    found = roughly.dedupe(texts, threshold=0.7, **options)
+    counts = found.summary["counts"]
+    assert (counts["identical"], counts["lexical"], counts["shingle_equivalent"]) == (1, 1, expected)
+    if expected:
+        assert counts["removed"] == 4

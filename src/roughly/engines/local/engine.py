@@ -350,6 +350,7 @@ class LocalEngine(RelationalEngine):
             "candidate_pairs": resolution.compared,
             "verified_pairs": len(pairs),
             "crowded_buckets": resolution.hot,
+            "shingle_equivalent": resolution.equivalent,
         }
         return tables, counts | {name: self.counts[name] for name in COMMON_COUNTS if name in self.counts}
 

@@ -18,8 +18,7 @@ COUNTS = """
            count(*) FILTER (WHERE v.tokens = 0) AS empty,
            coalesce(sum(v.bytes), 0)::BIGINT AS bytes,
            coalesce(sum(v.bytes) FILTER (WHERE NOT v.kept), 0)::BIGINT AS removed_bytes,
-           count(*) FILTER (WHERE v.rank != v.rep) AS equal,
-           count(*) FILTER (WHERE NOT v.kept AND v.rank = v.rep AND v.resemblance = 1) AS shingle_equivalent
+           count(*) FILTER (WHERE v.rank != v.rep) AS equal
     FROM verdicts v
 """
 IDENTICAL = """
@@ -110,6 +109,7 @@ def summarise(rows: Rows, measure: str, samples: int = 8) -> Summary:
     (count,), (identical,), (lengths,), by_size, scores, sources, kinds, largest, *near = rows(queries)
     counts = {name: int(value or 0) for name, value in (count | identical).items()}
     counts["lexical"] = max(0, counts.pop("equal") - counts["identical"])
+    counts["shingle_equivalent"] = 0  # unless documents were compared: see `Resolution`
     sizes = [(row["size"], row["clusters"]) for row in by_size]
     counts["clusters"] = sum(clusters for _, clusters in sizes)
     counts["largest_cluster"] = max((size for size, _ in sizes), default=min(1, counts["documents"]))

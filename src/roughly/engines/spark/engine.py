@@ -227,11 +227,13 @@ class SparkEngine(RelationalEngine):
         rows = self._shares().repartition(self._share_count(), "root").sortWithinPartitions("band", "key", "rank")
         decision = self.store.keep(rows.mapInArrow(resolving(rules), to_spark(DECIDED)), "decision")
         self._show_decision(decision)
-        sums = decision.agg(f.sum("compared"), f.sum("hot"), f.count_if(f.col("table") == "links")).collect()[0]
+        totals = [f.sum(name) for name in ("compared", "hot", "equivalent")]
+        sums = decision.agg(*totals, f.count_if(f.col("table") == "links")).collect()[0]
         self.counts |= {
             "candidate_pairs": int(sums[0] or 0),
-            "verified_pairs": int(sums[2] or 0),
+            "verified_pairs": int(sums[3] or 0),
             "crowded_buckets": int(sums[1] or 0),
+            "shingle_equivalent": int(sums[2] or 0),
         }
 
     def _shares(self) -> Any:

@@ -171,7 +171,8 @@ def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.Re
         for batch in table.to_batches(1 << 16):
             yield _as_decided(name, batch)
     resolution = decision.resolution
-    yield filled(DECIDED, 1, table=["counts"], compared=[resolution.compared], hot=[resolution.hot])
+    counts = {name: [getattr(resolution, name)] for name in ("compared", "hot", "equivalent")}
+    yield filled(DECIDED, 1, table=["counts"], **counts)
 
 
 def _as_decided(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:

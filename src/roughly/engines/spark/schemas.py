@@ -70,6 +70,7 @@ DECIDED = pa.schema(
         *_spark_fields(pa.schema([field for field in DECISION["links"] if not field.name.endswith("_rank")])),
         pa.field("compared", pa.int64()),
         pa.field("hot", pa.int64()),
+        pa.field("equivalent", pa.int64()),
     ]
 )
 

@@ -12,6 +12,7 @@ def root(context, missing=missing):
     l_0_curve = resolve('curve')
     l_0_sentence = resolve('sentence')
     l_0_m = resolve('m')
+    l_0_finds = resolve('finds')
     l_0_stages = resolve('stages')
     l_0_settings = resolve('settings')
     l_0_inputs = resolve('inputs')
@@ -75,6 +76,11 @@ def root(context, missing=missing):
         yield '  '
         yield escape(context.call(environment.getattr((undefined(name='m') if l_0_m is missing else l_0_m), 'plot'), environment.getattr((undefined(name='curve') if l_0_curve is missing else l_0_curve), 'plot'), t_2((undefined(name='sentence') if l_0_sentence is missing else l_0_sentence))))
         yield '\n</section>\n'
+    elif (undefined(name='finds') if l_0_finds is missing else l_0_finds):
+        pass
+        yield '<section id="candidates">\n  <h2>Which pairs are found</h2>\n  <p>This method finds '
+        yield escape((undefined(name='finds') if l_0_finds is missing else l_0_finds))
+        yield '.</p>\n</section>\n'
     if (undefined(name='stages') if l_0_stages is missing else l_0_stages):
         pass
         yield '<section id="stages">\n  <h2>Time and memory</h2>\n'
@@ -138,4 +144,4 @@ def root(context, missing=missing):
         yield '</ul>\n</section>\n'
 
 blocks = {}
-debug_info = '1=32&5=41&4=69&7=74&10=76&13=79&14=85&17=87&20=90&23=93&25=99&29=109&31=112&35=126&39=129'
+debug_info = '1=33&5=42&4=70&7=75&9=77&12=80&15=82&18=85&19=91&22=93&25=96&28=99&30=105&34=115&36=118&40=132&44=135'
