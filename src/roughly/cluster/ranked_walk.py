@@ -232,7 +232,7 @@ class RankedWalk:
         block = self.components.Block(set_arrays(sets), rows)
         self.documents.sizes[lo:hi] = np.diff(sets.offsets)[rows]
         if len(self.prints):
-            self.prints[lo:hi] = fingerprints(sets)[rows]
+            self.prints[lo:hi] = fingerprints(sets, self.work.threads)[rows]
         words, maps = self.joined.dense.maps.shape[1], self.documents.maps
         self.components.draw_rows(block, maps, lo, self.work.threads)
         wide = maps[lo:hi]

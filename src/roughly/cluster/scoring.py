@@ -25,6 +25,7 @@ ScoredPairs = npt.NDArray[np.int32]
 """(document, better-ranked document, c, m, n): see `kernels.judging`."""
 NO_PAIRS = np.empty((0, 5), np.int32)
 _FEW_PAIRS = 1000
+_FINGERPRINTED = 16384  # sets per piece of work
 """Up to this number of pairs are counted without starting threads."""
 
 
@@ -87,11 +88,17 @@ class Scorer:
         return np.concatenate([NO_PAIRS, *parts])
 
 
-def fingerprints(sets: Sets) -> npt.NDArray[np.uint64]:
+def fingerprints(sets: Sets, threads: int) -> npt.NDArray[np.uint64]:
     """A fingerprint of each set and its limit; 0 for an empty one."""
     from roughly.kernels.hashing import hash_sequences
 
-    prints = hash_sequences(sets.values, sets.offsets)[:, 0] ^ limits_of(sets)
+    def hashed(rows: slice) -> npt.NDArray[np.uint64]:
+        offsets = sets.offsets[rows.start : rows.stop + 1]
+        return hash_sequences(sets.values[offsets[0] : offsets[-1]], offsets - offsets[0])[:, 0]
+
+    count = len(sets.offsets) - 1
+    ranges = (slice(start, min(count, start + _FINGERPRINTED)) for start in range(0, count, _FINGERPRINTED))
+    prints = np.concatenate([np.empty(0, np.uint64), *map_in_order(hashed, ranges, threads)]) ^ limits_of(sets)
     return np.where(np.diff(sets.offsets) == 0, np.uint64(0), np.maximum(prints, np.uint64(1)))
 
 
