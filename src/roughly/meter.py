@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
@@ -50,6 +50,9 @@ class Listener(Protocol):
         """A stage has ended."""
 
 
+def _nothing() -> None: ...
+
+
 @dataclass
 class Meter:
     """Times stages and samples memory."""
@@ -58,10 +61,13 @@ class Meter:
     stages: list[Stage] = field(default_factory=list)
     ample: int = 0
     """A process of fewer bytes holds on to freed memory, which the next stage then need not ask the system for."""
+    check: Callable[[], None] = _nothing
+    """Called whenever work begins or advances; it may end the run."""
 
     @contextmanager
     def stage(self, name: str, total: int = 0, unit: str = "") -> Iterator[Stage]:
         """Time the block."""
+        self.check()
         stage = Stage(name, total, unit)
         self.stages.append(stage)
         if self.listener:
@@ -79,6 +85,7 @@ class Meter:
     def advance(self, stage: Stage, done: int) -> None:
         """Set how much of the stage is done, in its unit, counted from its start."""
         stage.done = done
+        self.check()
         if self.listener:
             self.listener.advanced(stage)
 

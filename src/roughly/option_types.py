@@ -74,6 +74,7 @@ class DedupeOptions(TypedDict, total=False):
     memory: int | str
     threads: int
     temp: str | os.PathLike[str] | None
+    temp_limit: int | str | None
     preset: str | None
     settings: str | os.PathLike[str] | None
     master: str | None
@@ -296,6 +297,7 @@ class PassagesRunOptions(TypedDict, total=False):
     memory: int | str
     threads: int
     temp: str | os.PathLike[str] | None
+    temp_limit: int | str | None
 
 
 class TruthRunOptions(TypedDict, total=False):

@@ -225,12 +225,20 @@ class Resources:
     memory: int = option(4 << 30, "Most memory for the whole process, such as 4GB.", read=parse_size, shown="4GB")
     threads: int = option(0, "Number of threads (0 = one per core).")
     temp: Path | None = option(None, "Folder for temporary files; by default beside the output.")
+    temp_limit: int | None = option(
+        None, "Most disk for temporary files, such as 100GB; by default what is free less 1 GB.",
+        read=lambda text: parse_size(text),
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         if isinstance(self.memory, str):
             object.__setattr__(self, "memory", parse_size(self.memory))
         if self.temp is not None:
             object.__setattr__(self, "temp", Path(self.temp))
+        if isinstance(self.temp_limit, str):
+            object.__setattr__(self, "temp_limit", parse_size(self.temp_limit))
+        if self.temp_limit is not None and (not _is_whole(self.temp_limit) or self.temp_limit < 1):
+            raise SettingsError(f"temp_limit must be a number of bytes from 1, not {self.temp_limit!r}")
         if not _is_whole(self.threads) or not 0 <= self.threads <= 1024:
             raise SettingsError(f"threads must be a whole number from 0, not {self.threads!r}")
         if not _is_whole(self.memory) or self.memory < 1:
@@ -263,6 +271,7 @@ class ReadOptions:
     )  # fmt: skip
     largest_ratio: int = option(250, "Stop reading a file that unpacks to more than 1 GB and this many times its size.")
     record_memory: int | None = None  # most bytes of a decoded record; what a run can hold with its memory
+    spool_limit: int | None = None  # most bytes of input that is stored because it can be read only once
 
     def __post_init__(self) -> None:
         problems = list(_one_of("markup", self.markup, MARKUP))

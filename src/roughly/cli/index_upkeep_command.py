@@ -106,7 +106,7 @@ class ImportOptions:
     inputs: list[str] | None = option(None, "The run's input, if it has moved.", "--input")
     store: str = option("text", "What is stored of a text: text, shingles, or sketch.")
     reading: ReadOptions = group(ReadOptions, *COLUMNS)
-    resources: Resources = group(Resources, "threads", "temp")
+    resources: Resources = group(Resources, "threads", "temp", "temp_limit")
     printing: Printing = group(Printing, "as_json", "quiet")
 
 

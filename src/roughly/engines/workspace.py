@@ -20,6 +20,7 @@ import numpy.typing as npt
 from isal import isal_zlib
 
 from roughly.errors import RoughlyError
+from roughly.temporary_space import TemporarySpace
 from roughly.threads import map_in_order
 
 _IDENTITY = "identity.json"
@@ -35,9 +36,18 @@ _BLOCK = 1 << 20
 class Workspace:
     """A folder of artefacts with checksums."""
 
-    def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool = False, threads: int = 1) -> None:
-        """`threads` compute checksums."""
+    def __init__(
+        self,
+        folder: Path,
+        identity: dict[str, Any],
+        *,
+        resume: bool = False,
+        threads: int = 1,
+        space: TemporarySpace | None = None,
+    ) -> None:
+        """`threads` compute checksums; `space` is what may be written."""
         self.folder, self._threads = folder, threads
+        self.space = space or TemporarySpace(None, folder)
         if resume and folder.exists() and not self._is_bare():
             self._check(identity)
         else:
@@ -99,6 +109,7 @@ class Workspace:
         self, name: str, arrays: dict[str, npt.NDArray[Any]], info: dict[str, Any], more: Sequence[Path] = ()
     ) -> None:
         """Store arrays as an artefact, with files that belong to it."""
+        self.space.check(sum(array.nbytes for array in arrays.values()))
         files = list(more)
         for key, array in arrays.items():
             path = self.path(f"{name}.{key}.npy")

@@ -14,9 +14,10 @@ from pathlib import Path
 from roughly.errors import InputError, InputMissing
 from roughly.index import Index
 from roughly.index.storage.store import is_postgres
-from roughly.settings import ReadOptions, Settings
+from roughly.settings import ReadOptions, Resources, Settings
 from roughly.sources import open_parts
 from roughly.sources.formats import format_of
+from roughly.temporary_space import TemporarySpace
 
 _GLOB = "*?["
 
@@ -47,10 +48,11 @@ def is_collection(where: str | os.PathLike[str]) -> bool:
 
 
 def archive_of(
-    where: str | os.PathLike[str], settings: Settings, reading: ReadOptions, temp: Path | None = None
+    where: str | os.PathLike[str], settings: Settings, reading: ReadOptions, resources: Resources
 ) -> CollectionArchive:
     """The documents of a collection as an archive; a record that cannot be read ends it, since it could be missed."""
-    folder = Path(tempfile.mkdtemp(prefix="roughly-against-", dir=temp))
+    folder = Path(tempfile.mkdtemp(prefix="roughly-against-", dir=resources.temp))
+    space = TemporarySpace(resources.temp_limit, folder)
     archive = None
     try:
         archive = CollectionArchive.create(folder / "collection.db", settings)
@@ -65,6 +67,7 @@ def archive_of(
                 documents += parsed.batch.num_rows
                 for _ in archive.adding(parsed.batch):
                     pass
+                space.check()
         if not documents:
             raise InputMissing(f"no documents in {os.fspath(where)}: nothing to compare with")
     except BaseException:

@@ -105,8 +105,8 @@ def dedupe(
     settings of the run. With `only_against`, duplicates within the input are kept. All other options are those of
     `roughly.Settings` (`threshold`, `recall`, `measure`, `method`, `keep`, …), those of the method (`lexicon`,
     `sketch`, …), a `preset` and a file of `settings`, which the others override, and, for reading, the columns and the
-    format (`text_column`, `date_column`, `format`, …). `threads`, `memory` and `temp` limit what the run may use.
-    `progress` shows how far the run is: by default in a terminal and in a notebook.
+    format (`text_column`, `date_column`, `format`, …). `threads`, `memory`, `temp` and `temp_limit` limit what
+    the run may use. `progress` shows how far the run is: by default in a terminal and in a notebook.
 
     Returns a `Result`. With `spark=session`, or with `engine="spark"` and a `master`, it runs on Apache Spark:
     `data` may be a Spark DataFrame, and a `SparkResult` is returned, whose tables are Spark's.
@@ -218,8 +218,10 @@ def run(
     session = None
     try:
         with launcher.working():
+            space = place.space(request.resources.temp_limit)
             largest = launcher.record_memory(request.resources)
-            parts = launcher.open(data, paths, dataclasses.replace(request.reading, record_memory=largest), place.spool)
+            reading = dataclasses.replace(request.reading, record_memory=largest, spool_limit=space.left())
+            parts = launcher.open(data, paths, reading, place.spool)
             if request.file is not None:
                 check_parts(request.file, parts)
             identity = _identity(parts, request)
@@ -228,8 +230,10 @@ def run(
                 known = _query(request.archive, parts, request.resources)
                 parts = known.parts
                 identity["against"] = [*known.identity(), request.only_against]
-            workspace = Workspace(place.work, identity, resume=bool(request.resume), threads=request.resources.threads)
-            engine = launcher.engine(parts, request.settings, request.resources, workspace, Meter(listener))
+            threads = request.resources.threads
+            workspace = Workspace(place.work, identity, resume=bool(request.resume), threads=threads, space=space)
+            meter = Meter(listener, check=space.check)
+            engine = launcher.engine(parts, request.settings, request.resources, workspace, meter)
             read = reading_record(None if paths is None else [os.fspath(path) for path in paths], request.reading)
             session = Session(engine, workspace, request.resources, read)
             hidden = known.removed if known is not None else 0
@@ -283,7 +287,7 @@ def archive_and_settings(
 
     if isinstance(against, str | os.PathLike) and is_collection(against):
         settings = merge_settings(wanted, preset=preset, file=file)
-        return archive_of(against, settings, reading, resources.temp), settings
+        return archive_of(against, settings, reading, resources), settings
     given = dict(wanted)
     if preset is not None or file is not None:
         given = merge_settings(wanted, preset=preset, file=file).to_dict()
@@ -333,8 +337,8 @@ def _make_index(index: str | os.PathLike[str], session: Session, place: OutputFo
     try:
         with session.meter.stage("index", session.engine.documents, "documents") as stage:
             load(
-                index, config, session.parts, verdicts, threads=session.resources.threads,
-                temp=session.resources.temp, advance=lambda done: session.meter.advance(stage, done),
+                index, config, session.parts, verdicts, resources=session.resources,
+                advance=lambda done: session.meter.advance(stage, done),
             )  # fmt: skip
     except RoughlyError as problem:
         return problem

@@ -170,7 +170,9 @@ class SparkLauncher:
         return start.start(self._master) if self._given is None else self._given
 
     def check(self, request: DedupeRequest) -> None:
-        """Refuse tables that only this machine would see."""
+        """Refuse tables that only this machine would see, and a limit that Spark's own files would not obey."""
+        if request.resources.temp_limit is not None:
+            raise SettingsError("Spark decides where its workers spill and how much; leave out --temp-limit")
         if request.output is None and not request.files and not self.spark.sparkContext.master.startswith("local"):
             raise SettingsError(
                 "name an output that all workers see under the same path: without one, tables would be in a "

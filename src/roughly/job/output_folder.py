@@ -21,6 +21,7 @@ from typing import Self, TextIO
 
 from roughly.errors import DiskFull, Interrupted, MemoryTooSmall, OutputError, OutputExists, RoughlyError
 from roughly.sources.streams import unfinished_name
+from roughly.temporary_space import TemporarySpace
 
 
 class OutputFolder:
@@ -68,6 +69,11 @@ class OutputFolder:
             if isinstance(problem, RoughlyError):
                 raise
             raise OutputError(f"cannot write to {base.parent}: {problem.strerror}; choose another output") from problem
+
+    def space(self, limit: int | None) -> TemporarySpace:
+        """What the run may write for its own use."""
+        again = "continue with --resume" if self.resumable else "run again"
+        return TemporarySpace(limit, self.work, self.spool, output=self.result, again=again)
 
     def __enter__(self) -> Self:
         return self

@@ -18,4 +18,4 @@ class SignRequest:
     packed: bool = option(False, "Term vectors in 184 bytes per document (term-vector; Conrad 2003).")
     main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
     reading: ReadOptions = group(ReadOptions)
-    resources: Resources = group(Resources, memory="1GB")
+    resources: Resources = group(Resources, "threads", "temp", memory="1GB")

@@ -55,14 +55,14 @@ def parts_from_objects(data: Any, options: ReadOptions, spool: Path) -> list[Par
     spool.mkdir(parents=True, exist_ok=True)
     path = spool / _FILE
     if isinstance(data, pa.RecordBatchReader):
-        spool_batches(data, data.schema, path)
+        spool_batches(data, data.schema, path, options.spool_limit)
     elif is_from(data, "polars") and hasattr(data, "sink_parquet"):
         data.sink_parquet(path)
     elif hasattr(data, "__arrow_c_stream__"):
         reader = pa.RecordBatchReader.from_stream(data)
-        spool_batches(reader, reader.schema, path)
+        spool_batches(reader, reader.schema, path, options.spool_limit)
     elif isinstance(data, Iterable) and not isinstance(data, str | bytes | Mapping):
-        spool_records(data, options.text_column, path)
+        spool_records(data, options.text_column, path, options.spool_limit)
     else:
         raise InputError(
             f"documents cannot be read from an object of type {type(data).__name__}; "

@@ -155,7 +155,7 @@ class _Planner:
             return MatchedFiles("-", str(self._spool), [], named=True)
         self._seen.add("standard input")
         path = spooled(self._spool, f"stdin{suffix}") or spool_stream(
-            sys.stdin.buffer, self._spool, f"stdin{suffix}"
+            sys.stdin.buffer, self._spool, f"stdin{suffix}", self._options.spool_limit
         )  # a resumed run has its input already; standard input is not read again
         file = replace(local_file(path, path.name), name="standard input")
         return MatchedFiles("-", str(self._spool.resolve()), [file], named=True)

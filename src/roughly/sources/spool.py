@@ -8,7 +8,6 @@ is then rejected like any other null.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,7 +16,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roughly.errors import InputError
+from roughly.errors import DiskFull, InputError
 from roughly.sources.columns import GUESSES
 from roughly.sources.encoding import clean
 from roughly.sources.streams import compression_of, replacing
@@ -29,15 +28,26 @@ _JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 _UNLIKE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError)
 
 
-def spool_stream(stream: BinaryIO, folder: Path, name: str) -> Path:
-    """Store a stream as `folder / name`, with the suffix of its compression; returns the path."""
+def spool_stream(stream: BinaryIO, folder: Path, name: str, most: int | None = None) -> Path:
+    """Store a stream of at most so many bytes as `folder / name`, with the suffix of its compression; returns the
+    path."""
     head = stream.read(4)
     suffix = {"gzip": ".gz", "zstd": ".zst", None: ""}[compression_of(head)]
     path = folder / f"{name}{suffix}"
     with replacing(path) as out:
         out.write(head)
-        shutil.copyfileobj(stream, out, 1 << 20)
+        while block := stream.read(1 << 20):
+            _check(out.tell() + len(block), most)
+            out.write(block)
     return path
+
+
+def _check(size: int, most: int | None) -> None:
+    if most is not None and size > most:
+        raise DiskFull(
+            f"input that can be read only once is stored on disk, and there is room for {most >> 20:,} MB of it; "
+            "give files instead, free some space, or raise --temp-limit"
+        )
 
 
 def spooled(folder: Path, name: str) -> Path | None:
@@ -45,12 +55,13 @@ def spooled(folder: Path, name: str) -> Path | None:
     return next((path for end in ("", ".gz", ".zst") if (path := folder / f"{name}{end}").exists()), None)
 
 
-def spool_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path) -> None:
+def spool_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, most: int | None = None) -> None:
     """Store record batches as a Parquet file."""
     with replacing(path) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
         for batch in batches:
             if batch.num_rows:
                 writer.write_batch(batch)
+                _check(out.tell(), most)
 
 
 def table_of_records(records: Sequence[object], text_column: str | None) -> pa.Table | None:
@@ -62,9 +73,10 @@ def table_of_records(records: Sequence[object], text_column: str | None) -> pa.T
     return first if next(tables, None) is None else None
 
 
-def spool_records(records: Iterable[object], text_column: str | None, path: Path) -> None:
+def spool_records(records: Iterable[object], text_column: str | None, path: Path, most: int | None = None) -> None:
     """Store strings or mappings as a Parquet file."""
     pieces: list[Path] = []
+    stored = 0
     tables = _tables(records, text_column)
     empty = pa.table({text_column or "text": pa.array([], pa.string())})
     table: pa.Table | None = next(tables, empty)
@@ -75,7 +87,9 @@ def spool_records(records: Iterable[object], text_column: str | None, path: Path
         with replacing(piece) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
             while table is not None and table.schema == schema:
                 writer.write_table(table)
+                _check(stored + out.tell(), most)
                 table = next(tables, None)
+        stored += piece.stat().st_size
     if len(pieces) == 1:
         pieces[0].replace(path)
         return

@@ -44,8 +44,10 @@ class Database:
     Small files may be held as tables; they are read again when it is reopened.
     """
 
-    def __init__(self, *, memory: int, threads: int, spill: Path) -> None:
+    def __init__(self, *, memory: int, threads: int, spill: Path, room: Callable[[], int] | None = None) -> None:
+        """`room` gives the bytes that may be spilled; by default, the database decides."""
         spill.mkdir(parents=True, exist_ok=True)
+        self._room = room
         self.memory, self._threads, self._spill = memory, threads, spill
         self._shown: dict[str, str] = {}
         self._awake: duckdb.DuckDBPyConnection | None = None
@@ -65,6 +67,7 @@ class Database:
                 "TimeZone = 'UTC'",  # dates must not depend on the machine's time zone
             ):
                 self._awake.execute(f"SET {setting}")
+            self._limit_spill(self._awake)
             for shown in self._shown.values():
                 self._awake.execute(f"CREATE {shown}")
         return self._awake
@@ -97,6 +100,11 @@ class Database:
         self.memory = memory
         self.connection.execute(f"SET memory_limit = '{memory >> 20}MiB'")
         self.connection.execute(f"SET threads = {self._usable_threads()}")
+        self._limit_spill(self.connection)
+
+    def _limit_spill(self, connection: duckdb.DuckDBPyConnection) -> None:
+        if self._room is not None:
+            connection.execute(f"SET max_temp_directory_size = '{max(0, self._room()) >> 10}KiB'")
 
     def _usable_threads(self) -> int:
         """As many threads as the memory is enough for: each holds blocks of its own that cannot be spilled."""
@@ -209,6 +217,8 @@ def plain_errors(memory: int) -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException as problem:
+        if "max_temp_directory_size" in str(problem):
+            raise DiskFull(_SPILLED) from problem
         raise _too_small(memory, problem) from problem
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
@@ -221,7 +231,9 @@ def plain_errors(memory: int) -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     except OSError as problem:
-        if "Out of Memory Error" in str(problem):  # the database's own, through Arrow
+        if "max_temp_directory_size" in str(problem):  # the database's own, through Arrow
+            raise DiskFull(_SPILLED) from problem
+        if "Out of Memory Error" in str(problem):
             raise _too_small(memory, problem) from problem
         if problem.errno == errno.ENOSPC or "space left" in str(problem).lower():
             raise DiskFull(_FULL) from problem
@@ -234,6 +246,10 @@ def _too_small(memory: int, problem: Exception) -> MemoryTooSmall:
     )
 
 
+_SPILLED = (
+    "the relational steps spill more than --temp-limit or the disk has room for; nothing was written to the output. "
+    "Raise --temp-limit or --memory, or free some space, and continue with --resume"
+)
 _FULL = "the disk is full; nothing was written to the output. Free some space and continue with --resume"
 
 

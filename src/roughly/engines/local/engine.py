@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from roughly import dates
 from roughly.cluster import grouping
-from roughly.cluster.candidates import Candidates, PairConstraints, SetLoader
+from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.common_keys import COMMON_COUNTS, CommonLimit, IgnoredKeys
 from roughly.cluster.evidence import together
 from roughly.engines.local.database import Database, TableToWrite, parquet, plain_errors
@@ -44,6 +44,7 @@ from roughly.pipeline import Decision, RowsToFetch, changed_input, decide, fetch
 from roughly.settings import Resources, Settings
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.sources.part import Part, find_landmarks
+from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 from roughly.threads import BackgroundTasks, map_in_order
 
@@ -70,7 +71,10 @@ class LocalEngine(RelationalEngine):
         meter.ample = self.budget.ample
         self._own_spill = None if resources.temp is None else Path(mkdtemp(prefix="roughly-spill-", dir=resources.temp))
         spill = self._own_spill or workspace.folder / "spill"
-        self.database = Database(memory=self.budget.working // 2, threads=self.threads, spill=spill)
+        if self._own_spill is not None:
+            workspace.space.folders.append(spill)
+        memory, room = self.budget.working // 2, workspace.space.left
+        self.database = Database(memory=memory, threads=self.threads, spill=spill, room=room)
         self.segments = Segments(workspace, writers=self.budget.segment_writers)
         self.budget.limit_allocators()
         self.ranks = np.empty(0, np.uint32)
@@ -133,7 +137,7 @@ class LocalEngine(RelationalEngine):
         """Count the documents that contain each term, and write the lexicon of the collection."""
         from roughly.lexicon.builder import count_parts
 
-        resources = dataclasses.replace(self.resources, temp=self.resources.temp or self.workspace.folder)
+        resources = dataclasses.replace(self.resources, temp=self._own_spill or self.workspace.folder)
         main_text = self.settings.main_text
         count_parts(self.parts, path, filters=filters, main_text=main_text, resources=resources, meter=self.meter)
 
@@ -262,8 +266,13 @@ class LocalEngine(RelationalEngine):
             starts, lengths = (self.workspace.array("tokens", name) for name in ("starts", "lengths"))
         else:
             with TokenWriter(paths, len(self.ranks)) as writer:
+
+                def add(docs: Ints, tokens: Tokens) -> tuple[int, int]:
+                    self.workspace.space.check(tokens.hashes.nbytes)
+                    return writer.add(docs, tokens)
+
                 threads = self.budget.fetching_threads
-                for documents, size in fetch_all(self.parts, wanted, self.settings, threads, writer.add):
+                for documents, size in fetch_all(self.parts, wanted, self.settings, threads, add):
                     stage.bytes += size
                     self.meter.advance(stage, stage.done + documents)
             if stage.done < sum(len(rows.rows) for rows in wanted):

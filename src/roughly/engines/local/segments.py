@@ -128,6 +128,7 @@ class Segments:
         self._writing.do(partial(self._write, filling, before, self.cursor))
 
     def _write(self, filling: _Filling, before: ReadingCursor, cursor: ReadingCursor) -> None:
+        self.workspace.space.check(filling.bytes)
         name = self._name(before.segments)
         files = [self._write_facts(name, filling, before.documents), self._write_rejects(name, filling)]
         if filling.keys:

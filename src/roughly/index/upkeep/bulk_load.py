@@ -35,7 +35,9 @@ from roughly.index.storage.contents import find_by_digest, set_clusters, take_nu
 from roughly.index.storage.failures import translate_errors
 from roughly.index.storage.store import IndexStore, check_place, is_postgres, path_of
 from roughly.index.writes import DOCUMENT_COLUMNS, facts_of
+from roughly.settings import Resources
 from roughly.sources.part import Chunk, Part
+from roughly.temporary_space import TemporarySpace
 from roughly.text.canonical import buffers
 from roughly.threads import map_in_order
 
@@ -89,15 +91,14 @@ def load(
     parts: Sequence[Part],
     verdicts: Path,
     *,
-    threads: int = 1,
-    temp: Path | None = None,
+    resources: Resources,
     advance: Callable[[int], None] = lambda done: None,
 ) -> int:
     """Build an index of all documents of the parts, clustered as `verdicts` says; returns the number of documents."""
     check_place(where, new=True)
     labels = ClusterLabels(verdicts)
     with (
-        tempfile.TemporaryDirectory(prefix="roughly-index-", dir=temp) as spool,
+        tempfile.TemporaryDirectory(prefix="roughly-index-", dir=resources.temp) as spool,
         _building(where) as store,
         translate_errors(str(where)),
         _KeySpool(Path(spool)) as keys,
@@ -105,8 +106,11 @@ def load(
     ):
         create_tables(store, connection, config)
         loader = _Loader(store, connection, config, labels, keys)
-        for signed in _signed(parts, config, threads):
+        output = None if is_postgres(where) else path_of(where).parent
+        space = TemporarySpace(resources.temp_limit, Path(spool), output=output)
+        for signed in _signed(parts, config, resources.threads):
             loader.add(signed)
+            space.check()
             advance(loader.documents)
         if loader.documents != len(labels):
             raise InputError(
@@ -244,6 +248,7 @@ class _KeySpool:
         for number, stream in enumerate(self._files):
             if cuts[number] < cuts[number + 1]:
                 stream.write(table[order[cuts[number] : cuts[number + 1]]].tobytes())
+                stream.flush()  # so that its size is known
 
     def parts(self) -> Iterator[tuple[Ints, Ints]]:
         """(keys, members) of each part."""

@@ -51,7 +51,7 @@ def import_run(
             counted = Lexicon.open(path)
         config = make_config(settings, store, counted)
         verdicts = folder / "documents.parquet"
-        return load(where, config, parts, verdicts, threads=resources.threads, temp=resources.temp, advance=advance)
+        return load(where, config, parts, verdicts, resources=resources, advance=advance)
 
 
 def read_run(folder: Path, key_file: str | None = None) -> tuple[Settings, list[str]]:

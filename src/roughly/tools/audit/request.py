@@ -23,7 +23,7 @@ class AuditRequest:
     pairs_limit: int = option(PAIRS_LIMIT, "Refuse to find more pairs than this.")
     passages: int = option(PASSAGES, "Number of findings to list with passages.")
     reading: ReadOptions = group(ReadOptions)
-    resources: Resources = group(Resources)
+    resources: Resources = group(Resources, "memory", "threads", "temp")
 
     def __post_init__(self) -> None:
         checks.refuse(checks.whole("passages", self.passages, 0, 10**9))

@@ -51,7 +51,7 @@ def passages(
 
     `data` and `paths` are those of `roughly.dedupe`. `against` is a test set, in the same forms: then only passages
     that stand in it count. `options` are those of `PassagesRequest` (`unit`, `least`, `do`, `times`, …), the columns
-    and the format, `threads`, `memory` and `temp`.
+    and the format, `threads`, `memory`, `temp` and `temp_limit`.
 
     >>> text = "one two three four five six seven"
     >>> result = passages([text + " eight", "Zero, " + text.upper()], least=5)
@@ -85,15 +85,15 @@ def run_passages(
         temp=run.resources.temp,
     )
     with place:
-        reading = replace(run.reading, record_memory=record_memory(run.resources))
+        space = place.space(run.resources.temp_limit)
+        reading = replace(run.reading, record_memory=record_memory(run.resources), spool_limit=space.left())
         parts = open_data(data, paths, reading, place.spool)
         tests: list[Part] = []
         if against is not None:
             tests = open_data(*_test_set(against, paths), reading, place.spool / "test")
-        work = Workspace(
-            place.work, _identity(run, parts, tests), resume=bool(where.resume), threads=run.resources.threads
-        )
-        PassageSearch(run, parts, tests, work, Meter(listener)).write(place.result)
+        identity, threads = _identity(run, parts, tests), run.resources.threads
+        work = Workspace(place.work, identity, resume=bool(where.resume), threads=threads, space=space)
+        PassageSearch(run, parts, tests, work, Meter(listener, check=space.check)).write(place.result)
         folder = place.publish()
     return PassagesResult(folder, parts, place.scratch)
 

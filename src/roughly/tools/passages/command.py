@@ -35,7 +35,7 @@ class PassagesOptions:
     run: PassagesRun = group(
         PassagesRun, "unit", "least", "preset", "gap", "do", "times", "documents", "sources", "site_share", "keep",
         "least_left", "date_format", *COLUMNS, "markup", "batch_size", "largest_record", "largest_ratio", "memory",
-        "threads", "temp",
+        "threads", "temp", "temp_limit",
     )  # fmt: skip
     printing: Printing = group(Printing)
 

@@ -105,6 +105,7 @@ def _write(
     units: list[Ints] = []
     with tokens.open("wb") as out, pq.ParquetWriter(facts, _KNOWN) as writer:
         for done in chain.from_iterable(map_in_order(read, items(), threads)):
+            workspace.space.check(done.hashes.nbytes)
             done.hashes.tofile(out)
             writer.write_batch(done.facts)
             rejects += done.rejects

@@ -23,7 +23,7 @@ class SketchRequest:
     seed: int = option(0, "Seed of the sample of shingles.")
     main_text: bool = option(False, f"{MAIN_TEXT}.")
     reading: ReadOptions = group(ReadOptions)
-    resources: Resources = group(Resources)
+    resources: Resources = group(Resources, "memory", "threads", "temp")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class ReclusterRun:
 
     request: ReclusterRequest = group(ReclusterRequest)
     reading: ReadOptions = group(ReadOptions)
-    resources: Resources = group(Resources)
+    resources: Resources = group(Resources, "memory", "threads", "temp")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,7 @@ class TruthRun:
 
     request: TruthRequest = group(TruthRequest)
     reading: ReadOptions = group(ReadOptions)
-    resources: Resources = group(Resources)
+    resources: Resources = group(Resources, "memory", "threads", "temp")
 
 
 @dataclass

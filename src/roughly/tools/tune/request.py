@@ -41,4 +41,4 @@ class TuneQuestion:
     shingle_size: int | None = option(None, "Words per shingle; 5, sampling 10.")
     main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
     reading: ReadOptions = group(ReadOptions)
-    resources: Resources = group(Resources)
+    resources: Resources = group(Resources, "memory", "threads", "temp")

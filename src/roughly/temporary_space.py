@@ -1,0 +1,89 @@
+"""What a run may write to disk for its own use: counted while it runs, and refused before the disk is full."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from roughly.errors import DiskFull
+
+RESERVE = 1 << 30
+"""Bytes of a disk that a run without a limit leaves free; a tenth of what was free at the start if that is less."""
+
+
+class TemporarySpace:
+    """The temporary files of one run, in these folders.
+
+    With a limit, they may take so many bytes. Without one, a reserve is left free on every disk that is written to.
+    """
+
+    def __init__(self, limit: int | None, *folders: Path, output: Path | None = None, again: str = "run again") -> None:
+        """`again` says how to go on when there is more room."""
+        self.limit, self.folders, self._output, self._again = limit, list(folders), output, again
+        self._reserves: dict[int, int] = {}
+        self.left()
+
+    def left(self) -> int:
+        """Bytes that may still be written."""
+        if self.limit is not None:
+            return self.limit - self.used()
+        return min((self._left_on(folder) for folder in self._places()), default=0)
+
+    def used(self) -> int:
+        """Bytes of all temporary files."""
+        return sum(map(_size, self.folders))
+
+    def check(self, more: int = 0) -> None:
+        """Refuse to write so many bytes more if there is no room for them."""
+        if self.left() >= more:
+            return
+        if self.limit is not None:
+            raise DiskFull(
+                f"temporary files take {_megabytes(self.used() + more)}, and --temp-limit allows "
+                f"{_megabytes(self.limit)}; nothing was written to the output. Raise it and {self._again}"
+            )
+        full = min(self._places(), key=self._left_on)
+        free = _megabytes(shutil.disk_usage(full).free)
+        raise DiskFull(
+            f"{full}: the disk is full but for a reserve ({free} are free); nothing was written to the output. Free "
+            f"some space or use the reserve by setting --temp-limit, and {self._again}"
+        )
+
+    def _places(self) -> Iterator[Path]:
+        """The folders whose disks are written to."""
+        for folder in (*self.folders, *([self._output] if self._output is not None else [])):
+            while not folder.exists() and folder != folder.parent:
+                folder = folder.parent  # not made yet
+            yield folder
+
+    def _left_on(self, folder: Path) -> int:
+        free = shutil.disk_usage(folder).free
+        return free - self._reserves.setdefault(folder.stat().st_dev, min(RESERVE, free // 10))
+
+
+def _size(folder: Path) -> int:
+    """Bytes of the files in a folder; one that is deleted meanwhile does not count."""
+    total = 0
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    total += _size(Path(entry.path))
+                else:
+                    total += _stored(entry)
+    except FileNotFoundError:
+        pass
+    return total
+
+
+def _stored(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):,.1f} MB"
