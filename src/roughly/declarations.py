@@ -100,8 +100,15 @@ def values(kind: type, *only: str, **defaults: Any) -> Any:
     return _group(_Group(kind, only, defaults, plain=True))
 
 
-def declarations(kind: type) -> Iterator[Declaration]:
+def declarations(kind: type) -> tuple[Declaration, ...]:
     """Everything that a class declares, including its groups, in the order of its fields."""
+    return _DECLARED.get(kind) or _DECLARED.setdefault(kind, tuple(_declarations(kind)))
+
+
+_DECLARED: dict[type, tuple[Declaration, ...]] = {}
+
+
+def _declarations(kind: type) -> Iterator[Declaration]:
     hints = get_type_hints(kind)
     for field in dataclasses.fields(kind):
         said = field.metadata.get(_KEY)

@@ -63,6 +63,9 @@ class Meter:
     """A process of fewer bytes holds on to freed memory, which the next stage then need not ask the system for."""
     check: Callable[[], None] = _nothing
     """Called whenever work begins or advances; it may end the run."""
+    _under_way: list[Stage] = field(default_factory=list)
+    _sampler: threading.Thread | None = None  # one for all stages: starting a thread takes longer than a small stage
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def stage(self, name: str, total: int = 0, unit: str = "") -> Iterator[Stage]:
@@ -73,7 +76,7 @@ class Meter:
         if self.listener:
             self.listener.started(stage)
         start = time.perf_counter()
-        with _sampled(stage):
+        with self._sampled(stage):
             try:
                 yield stage
             finally:
@@ -81,6 +84,34 @@ class Meter:
                 give_back(unless_below=self.ample)
         if self.listener:
             self.listener.finished(stage)
+
+    @contextmanager
+    def _sampled(self, stage: Stage) -> Iterator[None]:
+        """Record the peak memory of this process; a run has no others."""
+        stage.peak_memory = resident()
+        with self._lock:
+            self._under_way.append(stage)
+            if self._sampler is None:
+                self._sampler = threading.Thread(target=self._sample, daemon=True, name="roughly-memory")
+                self._sampler.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way = [other for other in self._under_way if other is not stage]
+            stage.peak_memory = max(stage.peak_memory, resident())
+
+    def _sample(self, every: float = 0.05) -> None:
+        """Sample the memory until no stage is under way."""
+        while True:
+            time.sleep(every)
+            with self._lock:
+                if not self._under_way:
+                    self._sampler = None
+                    return
+                held = resident()
+                for stage in self._under_way:
+                    stage.peak_memory = max(stage.peak_memory, held)
 
     def advance(self, stage: Stage, done: int) -> None:
         """Set how much of the stage is done, in its unit, counted from its start."""
@@ -123,23 +154,3 @@ def give_back(unless_below: int = 0) -> None:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # the GNU C library's
         if trim is not None:
             trim(0)
-
-
-@contextmanager
-def _sampled(stage: Stage, every: float = 0.05) -> Iterator[None]:
-    """Record the peak memory of this process; a run has no others."""
-    stop = threading.Event()
-
-    def watch() -> None:
-        while True:
-            stage.peak_memory = max(stage.peak_memory, resident())
-            if stop.wait(every):
-                return
-
-    sampler = threading.Thread(target=watch, daemon=True, name="roughly-memory")
-    sampler.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        sampler.join()

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,6 +35,29 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_an_open_database_is_lent_to_the_next_run_without_tables(tmp_path: Path) -> None:
+    first, second = (Database(memory=1 << 28, threads=2, spill=tmp_path / name) for name in "ab")
+    first.view("numbers", "SELECT 7 AS n", held=True)
+    opened = first.connection
+    first.lend()
+    assert second.connection is opened
+    with pytest.raises(duckdb.CatalogException, match="numbers"):
+        second.value("SELECT n FROM numbers")
+    assert first.value("SELECT n FROM numbers") == 7 and first.connection is not opened
+    first.lend()
+    second.lend()  # one is enough
+    with pytest.raises(duckdb.ConnectionException):
+        opened.execute("SELECT 1")
+
+
+def test_a_database_that_has_spilled_is_not_lent_on(tmp_path: Path) -> None:
+    first, second = (Database(memory=1 << 24, threads=1, spill=tmp_path / name) for name in "ab")
+    for base in (first, second):
+        assert base.value("SELECT count(DISTINCT i::VARCHAR) FROM range(400000) t(i)") == 400_000
+        assert list((tmp_path / "a").iterdir()) == [] or base is first
+        base.lend()
 
 
 @pytest.mark.usefixtures("_small")

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import roughly
+from roughly.errors import InputError, SettingsError
 
 ROSE = "A rose is a rose is a rose, said Gertrude Stein, and she should know, since she wrote it more than once."
 ROWS = [
@@ -55,6 +56,31 @@ def test_takes_documents_in_any_form(name: str, data: object) -> None:
 
 def test_takes_texts_and_numbers_them() -> None:
     assert roughly.dedupe([ROSE, "another text", ROSE]).kept_ids == ["0", "1"]
+
+
+def test_the_report_of_a_run_in_memory_is_written_when_it_is_asked_for() -> None:
+    from roughly.report import read_report
+
+    changed = ROSE.replace("more than once", "twice")
+    result = roughly.dedupe([ROSE, changed, ROSE, "another text"], threshold=0.6)
+    assert not list(result.folder.glob("report.*"))
+    higher = result.rethreshold(1.0)
+    assert higher.kept_ids == ["0", "1", "3"]
+    assert result.report == result.folder / "report.html" and result.report.read_text(encoding="utf-8")
+    shown = read_report(result.report)
+    assert list(shown.cluster_sizes) == [(3, 1)] and len(shown.above) == 1
+    with pytest.raises(SettingsError, match="no report; run dedupe at that threshold"):
+        _ = higher.report
+
+
+def test_the_report_shows_only_texts_that_were_read(jsonl: Callable, tmp_path: Path) -> None:
+    path = jsonl(ROWS)
+    result = roughly.dedupe(path)
+    path.write_bytes(path.read_bytes() * 2)
+    with pytest.raises(InputError, match="changed while it was being read"):
+        _ = result.report
+    written = roughly.dedupe(path, output=tmp_path / "out", on_duplicate_id="number")
+    assert written.report == tmp_path / "out" / "report.html" and written.report.exists()
 
 
 def test_takes_a_path_or_several(jsonl: Callable) -> None:

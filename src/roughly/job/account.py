@@ -97,10 +97,13 @@ def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, met
     from roughly.report.data import PairSample, RunData
     from roughly.verify.scores import score_texts
 
+    figures = summary.figures
+    if figures is None:
+        raise ValueError("a report needs the figures")
     unmeasured = method.judge().on == "keys"
-    below = [] if unmeasured else summary.below
-    places = [(row["part"], row["row"]) for row in summary.largest]
-    for row in (*summary.above, *below):
+    below = [] if unmeasured else figures.below
+    places = [(row["part"], row["row"]) for row in figures.largest]
+    for row in (*figures.above, *below):
         places += [(row["left_part"], row["left_row"]), (row["right_part"], row["right_row"])]
     texts = texts_of(parts, places, settings.main_text, threads)
 
@@ -115,13 +118,13 @@ def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, met
     return RunData(
         run={},
         cluster_sizes=summary.cluster_sizes,
-        resemblance=summary.resemblance,
-        by_source=summary.by_source,
-        kinds=summary.kinds,
+        resemblance=figures.resemblance,
+        by_source=figures.by_source,
+        kinds=figures.kinds,
         largest=[
             (row["cluster_id"], row["size"], row["low"], row["mean"], texts[row["part"], row["row"]])
-            for row in summary.largest
+            for row in figures.largest
         ],
-        above=[sample(row) for row in summary.above],
+        above=[sample(row) for row in figures.above],
         below=[sample(row) for row in below],
     ).bounded()

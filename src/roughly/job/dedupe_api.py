@@ -238,7 +238,8 @@ def run(
             session = Session(engine, workspace, request.resources, read)
             hidden = known.removed if known is not None else 0
             write = partial(_write_file, session, request, place)
-            session.run(place.result, hidden, convert=write, within=not request.only_against)
+            shown = request.output is not None or launcher.shares_work
+            session.run(place.result, hidden, convert=write, within=not request.only_against, report=shown)
             if known is not None:
                 known.write(place.result)
             if request.drop is not None:

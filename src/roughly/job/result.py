@@ -34,6 +34,9 @@ class OpenRun(Protocol):
         """Write the result at another threshold; returns a temporary folder."""
         ...
 
+    def write_report(self, folder: Path) -> None:
+        """Write the report of the run into its folder."""
+
     def close(self) -> None:
         """Free memory and disk."""
 
@@ -103,6 +106,14 @@ class Result:
         """The content of run.json: settings, counts, seconds and memory per stage."""
         content: dict[str, Any] = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
         return content
+
+    @property
+    def report(self) -> Path:
+        """The page of the run, `report.html`; without an output folder it is written when it is first asked for."""
+        path = self.folder / "report.html"
+        if not path.exists() and self._session is not None:
+            self._session.write_report(self.folder)
+        return path
 
     @property
     def remarks(self) -> list[str]:

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -23,6 +23,9 @@ from roughly.job.rereading import LANDMARKS, write_landmarks
 from roughly.meter import Stage
 from roughly.settings import LEAST_MEMORY, Resources, Settings
 from roughly.sources.part import Rows
+
+if TYPE_CHECKING:
+    from roughly.report.data import RunData
 
 
 def check_memory(resources: Resources) -> None:
@@ -47,6 +50,7 @@ class Session:
         self.engine, self.workspace, self.resources, self.reading = engine, workspace, resources, reading
         self.parts, self.settings, self.meter = engine.parts, engine.settings, engine.meter
         self.method: methods.Method | None = None  # after the collection is counted, if needed
+        self._unreported: tuple[Path, Summary | None] | None = None  # the folder of a run without a report
 
     def _make(self) -> methods.Method:
         """The method; if its lexicon is that of the documents themselves, they are counted first."""
@@ -64,11 +68,18 @@ class Session:
         return methods.make(self.settings, Lexicon.open(path))
 
     def run(
-        self, folder: Path, hidden: int = 0, convert: Callable[[], None] = lambda: None, *, within: bool = True
+        self,
+        folder: Path,
+        hidden: int = 0,
+        convert: Callable[[], None] = lambda: None,
+        *,
+        within: bool = True,
+        report: bool = True,
     ) -> None:
         """Find duplicates and write everything into `folder`; `hidden` documents of the input are not read.
 
-        `convert` is called when what is kept has been copied. If `within` is false, all documents are kept.
+        `convert` is called when what is kept has been copied. If `within` is false, all documents are kept; if `report`
+        is false, the report can be written later.
         """
         engine = self.engine
         with engine.working():
@@ -84,7 +95,21 @@ class Session:
             with engine.stage("copy", sum(part.size or 0 for part in self.parts), "bytes") as stage:
                 engine.copy_kept(folder / "kept", lambda done: self.meter.advance(stage, done))
             convert()
-            self._report(folder)
+            with engine.stage("report"):
+                summary = self._summary(report)
+                data = self._report_data(summary) if report else None
+            run = self._account(folder, self.settings, summary, self.meter.stages)
+            if data is None:
+                self._unreported = folder, None
+            else:
+                self._write_report(folder, data, run)
+
+    def write_report(self, folder: Path) -> None:
+        """Write the report of a run that was made without one, from the texts of its input."""
+        if self._unreported is None or self._unreported[0] != folder:
+            raise SettingsError("a result at another threshold has no report; run dedupe at that threshold")
+        run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        self._write_report(folder, self._report_data(self._unreported[1] or self._summary(True)), run)
 
     def write_file(self, folder: Path, file: KeptFile, path: Path, *, move: bool) -> None:
         """Write one file of what is kept; with `move`, `kept/` is not needed any more."""
@@ -114,12 +139,14 @@ class Session:
                 "run dedupe again with verify=True"
             )
         settings = dataclasses.replace(self.settings, threshold=threshold)
+        if self._unreported is not None and self._unreported[1] is None:  # the verdicts are about to be replaced
+            self._unreported = self._unreported[0], self._summary(True)
         if not self.method.equality:
             self.engine.resolve(dataclasses.replace(judge, threshold=threshold), settings)
             self.engine.give_verdicts()
         folder = Path(tempfile.mkdtemp(prefix="roughly-"))
         self.engine.write(folder)
-        self._account(folder, settings, self._summary(), [])
+        self._account(folder, settings, self._summary(False), [])
         return folder
 
     def close(self) -> None:
@@ -139,16 +166,15 @@ class Session:
         (folder / "run.json").write_text(text, encoding="utf-8")
         return run
 
-    def _summary(self) -> Summary:
+    def _summary(self, figures: bool) -> Summary:
         assert self.method is not None
-        return self.engine.summary(self.method.judge().measure)
+        return self.engine.summary(self.method.judge().measure if figures else None)
 
-    def _report(self, folder: Path) -> None:
+    def _report_data(self, summary: Summary) -> RunData:
+        assert self.method is not None
+        return report_data(summary, self.parts, self.settings, self.method, self.resources.threads)
+
+    def _write_report(self, folder: Path, data: RunData, run: dict[str, Any]) -> None:
         from roughly.report import write_report
 
-        with self.engine.stage("report"):
-            summary = self._summary()
-            assert self.method is not None
-            data = report_data(summary, self.parts, self.settings, self.method, self.resources.threads)
-        run = self._account(folder, self.settings, summary, self.meter.stages)
         write_report(dataclasses.replace(data, run=run), folder / "report.html")

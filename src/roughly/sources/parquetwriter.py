@@ -42,7 +42,8 @@ class ParquetWriter:
         self._threads, self._memory, self._held = threads, memory, 0
         self._pool = ThreadPoolExecutor(threads, "roughly-parquet") if threads > 1 else None
         self._pending: deque[tuple[Future[pa.Buffer], int]] = deque()
-        self._footer = JoinedFooter()
+        self._first: bytes | None = None  # the first footer: alone it is that of the file
+        self._joined: JoinedFooter | None = None
         self._at = out.write(MAGIC)
 
     def __enter__(self) -> Self:
@@ -70,9 +71,10 @@ class ParquetWriter:
     def _finish(self) -> None:
         while self._pending:
             self._append_first()
-        if self._at == len(MAGIC):  # nothing was written: the schema is in the footer all the same
+        if self._first is None:  # nothing was written: the schema is in the footer all the same
             self._append(self._encode(None))
-        footer = self._footer.to_bytes()
+        footer = self._joined.to_bytes() if self._joined is not None else self._first
+        assert footer is not None
         self._out.write(footer + len(footer).to_bytes(4, "little") + MAGIC)
 
     def _append_first(self) -> None:
@@ -82,7 +84,13 @@ class ParquetWriter:
 
     def _append(self, encoded: pa.Buffer) -> None:
         pages, footer = split(memoryview(encoded))
-        self._footer.add(footer, self._at - len(MAGIC))
+        if self._first is None:
+            self._first = footer
+        else:
+            if self._joined is None:
+                self._joined = JoinedFooter()
+                self._joined.add(self._first, 0)
+            self._joined.add(footer, self._at - len(MAGIC))
         self._out.write(pages)
         self._at += len(pages)
 

@@ -132,10 +132,10 @@ def _tables(records: Iterable[object], text_column: str | None) -> Iterator[pa.T
 
 
 def _as_mapping(record: object, number: int, text_column: str) -> Mapping[str, Any]:
-    if isinstance(record, Mapping):
-        return record
     if record is None or isinstance(record, str):
         return {text_column: record}
+    if isinstance(record, Mapping):
+        return record
     raise InputError(
         f"item {number} of the documents is of type {type(record).__name__}; "
         f"give strings, or mappings such as {{'doc_id': '1', 'text': '…'}}"

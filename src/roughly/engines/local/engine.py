@@ -55,7 +55,7 @@ _TOKEN_FILES = 8
 _SAMPLED = 10_000
 """Number of documents read before the size of the collection is estimated."""
 _FEW = 50_000
-"""Up to this number of documents, the database holds its tables in memory and stays open between stages."""
+"""Up to this number of documents, tables are only in the database's memory, and it stays open for the next run."""
 
 
 class LocalEngine(RelationalEngine):
@@ -101,7 +101,13 @@ class LocalEngine(RelationalEngine):
         self.database.view(name, sql)
 
     def keep(self, name: str, sql: str) -> None:
-        """Store the result of a query as an artefact, committed in the background; a resumed run reuses it."""
+        """Store the result of a query as an artefact, committed in the background; a resumed run reuses it.
+
+        Of few documents it is only held in memory: a resumed run computes it again in less time than reading it takes.
+        """
+        if self._is_small():
+            self.database.view(name, sql, held=True)
+            return
         path = self.workspace.path(f"{name}.parquet")
         if self.workspace.found(name) is None:
             self.database.save(sql, path)
@@ -109,24 +115,33 @@ class LocalEngine(RelationalEngine):
         self._show(name, [path])
 
     def _show(self, name: str, files: Sequence[Path]) -> None:
-        self.database.view(name, f"SELECT * FROM {parquet(files)}", held=self.documents <= _FEW)
+        self.database.view(name, f"SELECT * FROM {parquet(files)}", held=self._is_small())
+
+    def _is_small(self) -> bool:
+        return self.documents <= _FEW
+
+    def _allow(self, memory: int) -> None:
+        """Set the memory of the next queries. One thread is enough for tables of few documents."""
+        self.database.allow(memory, 1 if self._is_small() else self.threads)
 
     def write_tables(self, queries: Mapping[str, str], folder: Path) -> None:
         """Write the result of each query as one Parquet file; all at once where the memory is ample."""
         memory = self.budget.for_row_groups
-        self.database.allow(self.budget.for_sql - memory)
+        self._allow(self.budget.for_sql - memory)
         tables = [TableToWrite(sql, folder / f"{name}.parquet", WRITTEN[name].schema) for name, sql in queries.items()]
         self.database.write(tables, memory, at_once=self._is_roomy())
 
     def _is_roomy(self) -> bool:
         """Whether the memory is ample for several queries of the verdicts at once."""
+        if self.threads == 1 or self._is_small():
+            return False
         read = [self.workspace.path(f"{name}.parquet") for name in ("verdicts", *DECISION)]
         stored = sum(path.stat().st_size for path in (*read, *self.segments.files("facts.parquet")))
-        return self.threads > 1 and self.documents > _FEW and self.budget.for_queries(stored) < self.database.memory
+        return self.budget.for_queries(stored) < self.database.memory
 
     def _close_database(self) -> bool:
         """Free the database's memory between two stages, if there is much of it: closing takes time."""
-        if self.documents <= _FEW or not self.database.is_awake:
+        if self._is_small() or not self.database.is_awake:
             return False
         self.database.rest()
         return True
@@ -174,7 +189,7 @@ class LocalEngine(RelationalEngine):
     def rank(self, order: str, collapse: str) -> None:
         """Number the documents, best first, and collapse those that are equal at this level."""
         hi, lo = statements.digest_columns(collapse)
-        self.database.allow(self.budget.for_sql)
+        self._allow(self.budget.for_sql)
         number = f"(row_number() OVER (ORDER BY {order}) - 1)::UINTEGER AS rank"
         numbered = f"SELECT {', '.join(CARRIED)}, {hi} AS hi, {lo} AS lo, {number} FROM facts"
         self.keep("ranked", statements.ranked(numbered))
@@ -375,14 +390,14 @@ class LocalEngine(RelationalEngine):
 
     def give_verdicts(self) -> None:
         """Give every document its verdict."""
-        self.database.allow(self.budget.for_sql)
+        self._allow(self.budget.for_sql)
         super().give_verdicts()
 
-    def summary(self, measure: str) -> Summary:
+    def summary(self, measure: str | None) -> Summary:
         """What was found, counted. The last queries of a run."""
         found = super().summary(measure)
         self._committing.finish()
-        if self.documents > _FEW:
+        if not self._is_small():
             self.database.rest(wait=False)
         return found
 
@@ -410,6 +425,9 @@ class LocalEngine(RelationalEngine):
         self._committing.abandon()
         if isinstance(self._sets, TokenStore):
             self._sets.close()
-        self.database.rest()
+        if self._is_small():
+            self.database.lend()
+        else:
+            self.database.rest()
         if self._own_spill is not None:
             shutil.rmtree(self._own_spill, ignore_errors=True)

@@ -171,6 +171,6 @@ class RelationalEngine(ABC):
         schema = pa.schema({"row": pa.int64(), "doc_id": pa.string()})
         return pa.Table.from_pylist(self.rows(statements.KEPT_OF_PART.format(part=part)), schema)
 
-    def summary(self, measure: str) -> Summary:
-        """What was found, counted."""
+    def summary(self, measure: str | None) -> Summary:
+        """What was found, counted; with a measure, also the figures of the report."""
         return summarise(self.rows_of_each, measure)

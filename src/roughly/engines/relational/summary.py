@@ -86,45 +86,55 @@ EXAMPLES = "SELECT part, row, doc_id, date FROM facts WHERE {condition} ORDER BY
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts, and the figures of the report."""
+    """Counts, and the figures of the report if it is written."""
 
     counts: dict[str, int]
     cluster_sizes: list[tuple[int, int]]
+    dates: dict[str, Any]  # numbers of dates read and unread, and examples of unread ones, with part and row
+    lengths: list[int]  # quartiles of the numbers of words, of documents that have some
+    figures: Figures | None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What only the report shows."""
+
     resemblance: tuple[list[float], list[int]]
     by_source: list[tuple[str | None, int, int, int]]
     kinds: list[tuple[str | None, int]]
     largest: list[dict[str, Any]]  # with part and row of the best document
     above: list[dict[str, Any]]  # with part and row of both documents
     below: list[dict[str, Any]]
-    dates: dict[str, Any]  # numbers of dates read and unread, and examples of unread ones, with part and row
-    lengths: list[int]  # quartiles of the numbers of words, of documents that have some
 
 
-def summarise(rows: Rows, measure: str, samples: int = 8) -> Summary:
-    """Count everything."""
-    score = MEASURES[measure].score
-    above = SAMPLES.format(rows=JUST_ABOVE.format(score=score, count=samples), score=score, direction="ASC")
-    below = SAMPLES.format(rows=JUST_BELOW.format(score=score, count=samples), score=score, direction="DESC")
-    queries = (COUNTS, IDENTICAL, QUARTILES, SIZES, RESEMBLANCE, SOURCES, KINDS, LARGEST, above, below)
-    (count,), (identical,), (lengths,), by_size, scores, sources, kinds, largest, *near = rows(queries)
+def summarise(rows: Rows, measure: str | None) -> Summary:
+    """Count everything; without a measure, there are no figures."""
+    queries = [COUNTS, IDENTICAL, QUARTILES, SIZES, *(figure_queries(measure) if measure else ())]
+    (count,), (identical,), (lengths,), by_size, *figures = rows(queries)
     counts = {name: int(value or 0) for name, value in (count | identical).items()}
     counts["lexical"] = max(0, counts.pop("equal") - counts["identical"])
     counts["shingle_equivalent"] = 0  # unless documents were compared: see `Resolution`
     sizes = [(row["size"], row["clusters"]) for row in by_size]
     counts["clusters"] = sum(clusters for _, clusters in sizes)
     counts["largest_cluster"] = max((size for size, _ in sizes), default=min(1, counts["documents"]))
-    return Summary(
-        counts,
-        sizes,
-        histogram(scores),
-        [(row["source"], row["documents"], row["removed"], row["removed_bytes"]) for row in sources],
-        [(row["kind"], row["documents"]) for row in kinds],
-        largest,
-        near[0],
-        near[1],
-        dates_read(rows),
-        [int(length) for length in lengths.values() if length is not None],
-    )
+    quartiles = [int(length) for length in lengths.values() if length is not None]
+    return Summary(counts, sizes, dates_read(rows), quartiles, figures_of(figures) if figures else None)
+
+
+def figure_queries(measure: str, samples: int = 8) -> list[str]:
+    """The queries of `figures_of`."""
+    score = MEASURES[measure].score
+    above = SAMPLES.format(rows=JUST_ABOVE.format(score=score, count=samples), score=score, direction="ASC")
+    below = SAMPLES.format(rows=JUST_BELOW.format(score=score, count=samples), score=score, direction="DESC")
+    return [RESEMBLANCE, SOURCES, KINDS, LARGEST, above, below]
+
+
+def figures_of(found: list[list[dict[str, Any]]]) -> Figures:
+    """The figures, from the rows of `figure_queries`."""
+    scores, sources, kinds, largest, above, below = found
+    by_source = [(row["source"], row["documents"], row["removed"], row["removed_bytes"]) for row in sources]
+    by_kind = [(row["kind"], row["documents"]) for row in kinds]
+    return Figures(histogram(scores), by_source, by_kind, largest, above, below)
 
 
 def dates_read(rows: Rows) -> dict[str, Any]:
