@@ -124,7 +124,7 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
                 some[listed[few:]] = False
                 chosen[str(few)] = selection.best(some)
         try:
-            verdicts = learning.trials(learning.fit(half)[1])
+            verdicts = learning.trials(*learning.fit(half)[:2], half)
         except InputError:  # all duplicates are equal: there is nothing to learn
             verdicts = []
         number = Selection(verdicts, Goal(), seed).best(half) if verdicts else None

@@ -184,7 +184,7 @@ def _decide_learned(
     work: ResolveBudget,
 ) -> Decision:
     """The same where a learned verdict decides about every pair that reaches the threshold."""
-    from roughly.cluster.learned import accepted_pairs, resolve_accepted
+    from roughly.cluster.learned import accept
 
     found = resolve(
         candidates,
@@ -198,12 +198,10 @@ def _decide_learned(
     load = getattr(sets, "shingles", None)
     if load is None or settings.verdict is None:
         raise TypeError("a learned verdict needs the words of documents")
-    accepted = accepted_pairs(found.pairs, settings.verdict, load)
-    kept, pairs, roots = resolve_accepted(
-        accepted, candidates.documents, judge.measure, linked=settings.cluster != "star"
+    linked, every_pair = settings.cluster != "star", settings.pairs == "all"
+    resolution, roots, links = accept(
+        found, settings.verdict, load, judge.measure, linked=linked, every_pair=every_pair
     )
-    links = NO_PAIRS if settings.cluster == "star" else accepted
-    resolution = replace(found, kept=kept, pairs=accepted if settings.pairs == "all" else pairs)
     return Decision(resolution, judge, roots, links)
 
 

@@ -3,8 +3,12 @@
     log-odds = prior + Σ over comparisons of  a·x + b·g(x)          g(x) = log((x + ε)/ε) / log((1 + ε)/ε),  ε = 0.05
 
 x is a comparison, from 0 (nothing alike) to 1. No weight is below 0, so a pair that is more alike in any comparison is
-never less likely the same. `roughly tune --learn` fits the weights. A pair is accepted if its probability reaches that
-of the verdict; only pairs whose resemblance reaches the threshold of the settings are compared at all.
+never less likely the same. `roughly tune --learn` fits the weights. A pair is the same if its probability reaches that
+of the verdict, and its resemblance the threshold of the settings, on shingles of their size. Both are parts of the
+verdict: candidates are sought for the threshold, so every pair that is the same is found with the stated recall.
+
+`Verdict.implied` is the resemblance that follows from the weights alone. It is mostly 0: texts with the same words in
+another order share no shingle, and many verdicts would accept them.
 
 In settings a verdict is one line of text, so that settings files, fingerprints and engines need nothing else:
 
@@ -97,6 +101,35 @@ class Verdict:
         """Which pairs are the same."""
         accepted: npt.NDArray[np.bool_] = self.probabilities(comparisons) >= self.probability
         return accepted
+
+    def implied(self, size: int) -> float:
+        """The resemblance, on shingles of `size` words, that every pair of this probability has; 0 if none follows.
+
+        All comparisons but those that this resemblance r bounds are taken as 1. On shingles of two or five words, r is
+        one comparison itself. On single words, let h be their containment and l the ratio of lengths:
+        r = h·l / (1 + l - h·l), hence l = r / (h·(1 + r) - r), with 2·r / (1 + r) ≤ h ≤ 1. The most that both add is
+        bounded over small ranges of h, by the highest h and the highest l of each.
+        """
+        import numpy as np
+
+        weights = {name: (a, b) for name, a, b in self.weights}
+        own = {1: ("words", "words_held", "length"), 2: ("word_pairs",), 5: ("shingles",)}.get(size, ())
+        needed = math.log(self.probability / (1 - self.probability)) - self.prior
+        needed -= sum(a + b for name, (a, b) in weights.items() if name not in own)
+
+        def adds(name: str, x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+            a, b = weights.get(name, (0.0, 0.0))
+            found: npt.NDArray[np.float64] = a * x + b * spread_of(x)
+            return found
+
+        r = np.arange(1001) / 1000
+        highest = adds(own[0], r) if own else np.zeros(1001)
+        if size == 1:
+            h = np.linspace(2 * r / (1 + r), 1, 101)
+            bottom = np.maximum(h[:-1] * (1 + r) - r, 1e-12)
+            highest += (adds("words_held", h[1:]) + adds("length", np.minimum(r / bottom, 1))).max(axis=0)
+        enough = np.flatnonzero(highest >= needed - 1e-9)
+        return float(r[max(enough[0] - 1, 0)]) if len(enough) else 1.0
 
 
 def spread_of(comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -19,6 +19,10 @@ ASKED: dict[str, dict[str, Any]] = {
     "minhash": {"method": "minhash"},
     "minhash contained": {"method": "minhash", "measure": "containment", "threshold": 0.7},
     "minhash of characters": {"method": "minhash", "threshold": 0.6, "shingle_size": 6, "shingle_unit": "character"},
+    "learned": {
+        "method": "minhash", "threshold": 0.2, "shingle_size": 2,
+        "verdict": "probability=0.5 prior=-6 words=5/0 shingles=4/0 numbers=2/0",
+    },
     "shingles": {"method": "shingles", "sketch": "mod:8", "threshold": 0.6, "common": 9},
     "shingles of characters": {"method": "shingles", "sketch": "mod:8", "shingle_unit": "character"},
     "shingles contained": {"method": "shingles", "sketch": "mod:8", "measure": "containment"},
@@ -35,7 +39,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "term-vector": {"method": "term-vector", "dates": "none"},
     "term-vector with dates": {"method": "term-vector", "dates": 200, "shared": 30},
     "term-vector contained": {"method": "term-vector", "verify": True, "measure": "containment", "dates": 900},
-}
+}  # fmt: skip
 EVERY = pytest.mark.parametrize("name", ASKED)
 Scored = dict[tuple[str, str], tuple[float | None, ...]]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -20,7 +22,9 @@ from roughly.errors import SettingsError
 from roughly.features.shingle_sets import shingle_sets
 from roughly.job.settings_file import read_settings
 from roughly.settings import Settings
+from roughly.signing.sign_files import sign
 from roughly.text.canonical import tokenise, words
+from roughly.tools.truth.api import truth
 from roughly.verdict import COMPARISONS, Verdict
 
 SMALL = "probability=0.5 prior=-6 words=5/0 numbers=4/0 rare_words_held=0/2"
@@ -130,10 +134,10 @@ def test_what_a_verdict_cannot_go_with_is_refused(tmp_path: Path) -> None:
     settings = Settings(verdict=SMALL)
     assert Settings.from_dict(settings.to_dict()) == settings
     assert settings.fingerprint() != Settings().fingerprint()
-    with pytest.raises(SettingsError, match="learned verdict"):
-        roughly.Index.create(tmp_path / "a.db", settings)
-    with pytest.raises(SettingsError, match="learned verdict"):
-        roughly.group_results([{"id": "a", "text": "b"}], verdict=SMALL)
+    with pytest.raises(SettingsError, match="has to store texts"):
+        roughly.Index.create(tmp_path / "a.db", settings, store="shingles")
+    with pytest.raises(SettingsError, match="signatures hold no words"):
+        sign([{"id": "a", "text": "b"}], output=tmp_path / "a.parquet", method="minhash", verdict=SMALL)
 
 
 @pytest.mark.parametrize("cluster", ["star", "components"])
@@ -168,6 +172,52 @@ def test_a_run_keeps_the_promise(cluster: str, tmp_path: Path) -> None:
             assert documents[left]["cluster_id"] == documents[right]["cluster_id"]
 
 
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_no_accepted_pair_resembles_less_than_the_weights_imply(size: int) -> None:
+    """All pairs of texts over few words, and verdicts whose weights are mostly on what the resemblance bounds."""
+    chance = random.Random(7)
+    texts = ["", "a"] + [" ".join(chance.choices("abcdefgh"[: chance.randrange(2, 9)], k=n)) for n in range(2, 60)]
+    pairs = [(a, b) for a in range(len(texts)) for b in range(a)]
+    comparisons = compared(texts, pairs)
+    own = {1: "words words_held length", 2: "word_pairs", 5: "shingles"}[size].split()
+    resemblance, bounds = comparisons[:, list(COMPARISONS).index(own[0])], []
+    for _ in range(60):
+        weights = {name: chance.random() / 4 for name in COMPARISONS} | {name: 5 * chance.random() for name in own}
+        listed = " ".join(f"{name}={most / 2:.4g}/{most / 2:.4g}" for name, most in weights.items())
+        verdict = Verdict.parse(f"probability=0.3 prior={-0.8 * sum(weights.values()):.4g} {listed}")
+        accepted = verdict.accepts(comparisons)
+        bounds.append(verdict.implied(size))
+        assert (resemblance[accepted] >= bounds[-1]).all()
+        assert resemblance[accepted].min() < bounds[-1] + 0.4, "and not much more than that follows"
+    assert max(bounds) > 0.3 and Verdict.parse(SMALL).implied(5) == 0
+    assert Verdict.parse("probability=0.5 prior=-5 words=10/0").implied(1) == 0.499
+    assert Verdict.parse("probability=0.5 prior=-5 words=1/0").implied(1) == 1, "accepts nothing"
+
+
+@pytest.mark.slow
+@pytest.mark.corpora
+def test_pairs_of_5000_documents_are_those_of_the_exact_join(corpora: Path) -> None:
+    """Of all pairs that the verdict accepts among 5,000 documents, the run has the share that its recall promises, and
+    no others; with a recall near 1 it has all."""
+    some = pq.read_table(corpora / "newsgroups20.parquet", columns=["id", "text"]).slice(0, 5500)
+    some = (
+        roughly.dedupe(some, method="lexical").filter(some).slice(0, 5000)
+    )  # pairs of equal documents are not written
+    texts, place = some["text"].to_pylist(), {name: at for at, name in enumerate(some["id"].to_pylist())}
+    near = truth(some, threshold=0.15, shingle_size=2).table
+    pairs = [(place[a], place[b]) for a, b in zip(*(near[n].to_pylist() for n in near.column_names[:2]), strict=True)]
+    verdict = "probability=0.5 prior=-6 words=5/0 shingles_held=0/3 rare_words_held=0/3"
+    accepted = Verdict.parse(verdict).accepts(compared(texts, pairs))
+    want = {frozenset(pair) for pair, is_same in zip(pairs, accepted, strict=True) if is_same}
+    assert 100 < len(want) < len(pairs)
+    for recall, least in ((0.95, 0.95), (0.999999, 1.0)):
+        result = roughly.dedupe(
+            some, pairs="all", threads=2, threshold=0.15, shingle_size=2, recall=recall, verdict=verdict
+        )
+        found = {frozenset((place[r["left_id"]], place[r["right_id"]])) for r in result.pairs.to_pylist()}
+        assert found <= want and len(found) >= least * len(want)
+
+
 @pytest.mark.slow
 def test_tune_learns_what_resemblance_cannot_tell(tmp_path: Path) -> None:
     source, output = tmp_path / "bills.jsonl", tmp_path / "best.toml"
@@ -188,6 +238,39 @@ def test_tune_learns_what_resemblance_cannot_tell(tmp_path: Path) -> None:
     assert measured["pairs"]["f1"] == pytest.approx(found["learned"]["score"]["f1"], abs=0.02)
     text = run(app, [*arguments, "--learn", "--overwrite"]).stdout
     assert "prior" in text and "numbers: resemblance" in text and "learned verdict" in text
+
+
+def test_results_are_grouped_as_a_run_does(tmp_path: Path) -> None:
+    """From texts, from an index, and by the commands with a settings file."""
+    rows = [{"doc_id": row["id"], "text": row["text"]} for row in invoices(12)]
+    settings = Settings(threshold=0.3, shingle_size=2, recall=0.99999, verdict=SMALL, keep=("first",))
+    listed = roughly.dedupe(rows, **{n: v for n, v in settings.to_dict().items() if n != "options"}).documents
+    shown = {row["doc_id"]: row["kept_id"] for row in listed.to_pylist()}
+    assert 12 <= len(set(shown.values())) < len(rows)
+
+    def shown_of(groups: list[dict[str, Any]]) -> dict[str, str]:
+        every = [(group["shown"], one) for group in groups for one in (group["shown"], *group["duplicates"])]
+        return {one["doc_id"]: head["doc_id"] for head, one in every}
+
+    assert shown_of(roughly.group_results(rows, settings=settings).to_dict()["groups"]) == shown
+    best, source, run = tmp_path / "best.toml", tmp_path / "rows.jsonl", CliRunner().invoke
+    best.write_text(
+        f'method = "minhash"\nthreshold = 0.3\nshingle_size = 2\nrecall = 0.99999\nverdict = "{SMALL}"\n',
+        encoding="utf-8",
+    )
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = run(app, ["group", str(source), "--settings", str(best), "--json"])
+    assert shown_of(json.loads(done.stdout)["groups"]) == shown
+    place = str(tmp_path / "a.db")
+    assert run(app, ["index", "create", place, "--settings", str(best)]).exit_code == 0
+    assert run(app, ["index", "add", place, str(source)]).exit_code == 0
+    assert shown_of(json.loads(run(app, ["group", str(source), "--index", place, "--json"]).stdout)["groups"]) == shown
+    with roughly.Index.open(place) as index:
+        assert index.fingerprint != roughly.Index.create(tmp_path / "b.db", Settings(threshold=0.3)).fingerprint
+        matches = {row["doc_id"]: {m.doc_id for m in index.query(row, limit=None)} for row in rows}
+    assert all(head in matches[name] for name, head in shown.items() if head != name)
+    with pytest.raises(SettingsError, match="settings of its own"):
+        run(app, ["group", str(source), "--index", place, "--settings", str(best)], catch_exceptions=False)
 
 
 def test_compare_shows_the_reasons(tmp_path: Path) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from roughly.console.commands import Given
-from roughly.console.common_options import COLUMNS, Printing
+from roughly.console.common_options import COLUMNS, Printing, SettingsLayers
 from roughly.console.terminal_output import print_json, print_rejects
 from roughly.declarations import argument, option, values
 from roughly.declarations import group as options_of
 from roughly.settings import ReadOptions, Settings
 
+_READING = ("markup", "main_text")
 SHOW = ("rank", "newest", "oldest", "longest")
 
 
@@ -26,6 +27,7 @@ class GroupOptions:
     show: str = option("rank", "Which result of a group is shown: " + ", ".join(SHOW) + ".")
     index: str | None = option(None, "An index of the results: texts are not needed.")
     signatures: Path | None = option(None, "A file of `roughly sign` with the results.")
+    layers: SettingsLayers = options_of(SettingsLayers)
     printing: Printing = options_of(Printing, "as_json")
     settings: dict[str, Any] = values(
         Settings, "method", "threshold", "recall", "measure", "shingle_size", "shingle_unit", "verify", "main_text"
@@ -40,8 +42,10 @@ def group(options: GroupOptions, given: Given) -> None:
     settings = None
     key_file = given.method_options.pop("key_file", None) if options.index is not None else None
     if options.index is None and options.signatures is None:
-        settings = Settings.gather(given.settings())
-    elif typed := [name for name in given.settings() if name not in ("markup", "main_text")]:
+        from roughly.job.gathered_settings import merge_settings
+
+        settings = merge_settings(given.settings(), preset=options.layers.preset, file=options.layers.settings_file)
+    elif typed := [name for name in (*given.settings(), *_named(options.layers)) if name not in _READING]:
         stored = "index" if options.index is not None else "signatures"
         raise SettingsError(f"the {stored} has settings of its own; leave out --{', --'.join(typed).replace('_', '-')}")
     from roughly.results.group import group_results
@@ -66,6 +70,12 @@ def group(options: GroupOptions, given: Given) -> None:
         print(f"{found.results:,} results in {len(found):,} groups; scores: {found.scores}", file=sys.stderr)
     if rejects:
         raise SystemExit(3)
+
+
+def _named(layers: SettingsLayers) -> list[str]:
+    """The options of layers that were given."""
+    given = {"preset": layers.preset, "settings": layers.settings_file}
+    return [name for name, value in given.items() if value is not None]
 
 
 def _read(inputs: list[str], options: Any, *, texts: bool) -> tuple[list[dict[str, Any]], list[Any]]:

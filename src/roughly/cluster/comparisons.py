@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from roughly import lexicon
 from roughly.cluster.candidates import Ints
+from roughly.cluster.scoring import tokens_of
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.kernels.sets import intersections
 from roughly.text.canonical import Tokens, tokenise
@@ -33,6 +34,11 @@ def compare_pairs(pairs: Ints, load: Load) -> Floats:
         place = place.reshape(some.shape)
         found[start : start + _AT_ONCE] = _compared(docs, place, load)
     return found
+
+
+def loader_of(tokens: Tokens) -> Load:
+    """Makes the sets of documents from their words."""
+    return lambda docs, size: shingle_sets(tokens_of(tokens, docs), size)
 
 
 def _compared(docs: Ints, place: Ints, load: Load) -> Floats:

@@ -18,10 +18,12 @@ import numpy.typing as npt
 from roughly.cluster import grouping
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.common_keys import NO_LIMIT, CommonLimit, IgnoredKeys
+from roughly.cluster.comparisons import loader_of
 from roughly.cluster.components import components
 from roughly.cluster.evidence import together, witnesses
 from roughly.cluster.grouping import Hashes, Members
-from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, slice_of
+from roughly.cluster.learned import accept
+from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, slice_of, tokens_of
 from roughly.cluster.star import resolve
 from roughly.dates import NO_DAY
 from roughly.errors import InputError
@@ -29,6 +31,7 @@ from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import limits_of
 from roughly.methods.method import Judge, Keys
 from roughly.settings import Resources
+from roughly.text.canonical import Tokens
 
 Flags = npt.NDArray[np.bool_]
 
@@ -40,6 +43,7 @@ class ClusterRules:
     common: int = 0  # keys shared by more documents are left out; 0: no limit
     linked: bool = False  # clusters are connected components instead of stars
     every_pair: bool = False  # all pairs found, not only the 16 most alike of each document
+    verdict: str | None = None  # a learned verdict, which decides about every pair that reaches the threshold
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class DocumentFacts:
     sets: Sets | None = None  # what pairs are scored on: sketches, or full shingle sets
     lengths: Ints | None = None  # tokens
     days: npt.NDArray[np.int32] | None = None  # NO_DAY if a document has no date
+    words: Tokens | None = None  # for a learned verdict
 
 
 @dataclass(frozen=True)
@@ -148,12 +153,19 @@ def resolve_in_memory(
         facts = replace(facts, sets=ignored.dropped(facts.sets, np.arange(len(whole))))
     sets, constraints = _sets(judge, facts, docs, candidates), constraints_of(judge, facts, docs)
     resolution = resolve(
-        candidates, sets, measure=judge.measure, threshold=judge.threshold, work=work, every_pair=rules.every_pair,
-        constraints=constraints,
+        candidates, sets, measure=judge.measure, threshold=judge.threshold, work=work,
+        every_pair=rules.every_pair or rules.verdict is not None, constraints=constraints,
     )  # fmt: skip
     links, compared = NO_PAIRS, resolution.compared
     witness = np.arange(len(docs))
-    if rules.linked:
+    if rules.verdict is not None:
+        if facts.words is None:
+            raise TypeError("a learned verdict needs the words of documents")
+        load = loader_of(tokens_of(facts.words, docs))
+        resolution, roots, links = accept(
+            resolution, rules.verdict, load, judge.measure, linked=rules.linked, every_pair=rules.every_pair
+        )
+    elif rules.linked:
         roots, links, more = components(
             resolution, sets, measure=judge.measure, threshold=judge.threshold, work=work, constraints=constraints
         )

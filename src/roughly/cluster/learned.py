@@ -7,18 +7,30 @@ kept one is accepted with it, and its witness is the accepted kept document it r
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
 from roughly.cluster.comparisons import Load, compare_pairs
-from roughly.cluster.ranked_walk import EVIDENCE
-from roughly.cluster.scoring import ScoredPairs, scores_of
+from roughly.cluster.ranked_walk import EVIDENCE, Resolution
+from roughly.cluster.scoring import NO_PAIRS, ScoredPairs, scores_of
 from roughly.kernels.judging import MEASURES
 from roughly.kernels.scored_pairs import threshold_clusters
 from roughly.verdict import Verdict
 
 Roots = npt.NDArray[np.int32]
+
+
+def accept(
+    found: Resolution, verdict: str, load: Load, measure: str, *, linked: bool, every_pair: bool
+) -> tuple[Resolution, Roots, ScoredPairs]:
+    """(The resolution of candidates of which every pair was found, if the verdict decides; the best document of each
+    one's cluster; the pairs that link clusters)."""
+    accepted = accepted_pairs(found.pairs, verdict, load)
+    kept, pairs, roots = resolve_accepted(accepted, found.candidates.documents, measure, linked=linked)
+    return replace(found, kept=kept, pairs=accepted if every_pair else pairs), roots, accepted if linked else NO_PAIRS
 
 
 def accepted_pairs(pairs: ScoredPairs, verdict: str, load: Load) -> ScoredPairs:

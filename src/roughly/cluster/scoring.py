@@ -14,6 +14,7 @@ import numpy.typing as npt
 from roughly.cluster.candidates import Ints, SetLoader
 from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import joined, limits_of
+from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order
 
 if TYPE_CHECKING:
@@ -128,6 +129,12 @@ def blocks(weight: Ints, budget: int) -> Iterator[tuple[int, int]]:
         hi = max(lo + 1, int(np.searchsorted(ends, base + budget, side="right")))
         yield lo, hi
         lo = hi
+
+
+def tokens_of(tokens: Tokens, rows: Ints) -> Tokens:
+    """The tokens of some of the documents."""
+    some = slice_of(Sets(tokens.hashes, tokens.offsets), rows)
+    return Tokens(some.values, some.offsets)
 
 
 def slice_of(sets: Sets, rows: Ints) -> Sets:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlalchemy import Connection
 
-from roughly.cluster.scoring import slice_of
+from roughly.cluster.scoring import slice_of, tokens_of
 from roughly.index.index_config import IndexConfig
-from roughly.index.matching.content_sets import body_sets, content_keys, judged_sets, tokens_of
+from roughly.index.matching.content_sets import body_sets, content_keys, judged_sets
 from roughly.index.matching.packed_keys import members_of, pack_keys
 from roughly.index.matching.signed_batch import SignedBatch
 from roughly.index.search import search_index

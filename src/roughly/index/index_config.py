@@ -87,10 +87,10 @@ def fingerprint(settings: Settings, method: Method) -> str:
 
 def make_config(settings: Settings, store: str, lexicon: Lexicon | None = None, generation: int = 1) -> IndexConfig:
     """The configuration that follows from settings; `lexicon` is used for the lexicon `collection`."""
-    if settings.verdict is not None:
-        raise SettingsError("a learned verdict is for `roughly dedupe`; make the index with settings without one")
     if store not in STORES:
         raise SettingsError(f"store must be one of {', '.join(STORES)}, not {store!r}")
+    if settings.verdict is not None and store != "text":
+        raise SettingsError(f"a learned verdict compares words, so the index has to store texts (text), not {store}")
     if methods.needs_count(settings) and lexicon is None:
         raise SettingsError(
             "an index is bound to a frozen lexicon, so it cannot count its own collection; "

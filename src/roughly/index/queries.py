@@ -260,8 +260,13 @@ def pairs(store: IndexStore, connection: Connection, config: IndexConfig) -> Ite
         last = int(own[-1])
         keys = content_keys(store, connection, config, own)
         query = QueryKeys(
-            keys, lengths, lambda rows, own=own: matcher.sets.load(own[rows]), own, counts_all=True  # type: ignore[misc]
-        )  # fmt: skip
+            keys,
+            lengths,
+            lambda rows, own=own: matcher.sets.load(own[rows]),  # type: ignore[misc]
+            lambda rows, own=own: matcher.sets.load_tokens(own[rows]),  # type: ignore[misc]
+            own,
+            counts_all=True,
+        )
         verdicts = MatchVerdicts.none() if config.method.equality else matcher.match(query)
         yield _document_pairs(matcher, own, lengths, verdicts)
 

@@ -136,7 +136,7 @@ def _resolved(judged: JudgedResults, rank: Ints) -> tuple[Ints, list[list[float 
         rank = np.lexsort((place, -judged.tokens))
     found = resolve_in_memory(
         judged.keys, judged.judge, judged.facts, rank=rank, first=first_of(judged.equal, rank),
-        work=ResolveBudget(_BUDGET), rules=ClusterRules(common=judged.hot_key_limit),
+        work=ResolveBudget(_BUDGET), rules=ClusterRules(common=judged.hot_key_limit, verdict=judged.verdict),
     )  # fmt: skip
     return found.witness, _scores(judged, found.witness)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from roughly.cluster.in_memory import DocumentFacts
-from roughly.cluster.scoring import slice_of
+from roughly.cluster.scoring import slice_of, tokens_of
 from roughly.dates import NO_DAY
 from roughly.errors import InputError
 from roughly.index import Index
@@ -32,11 +32,13 @@ def read_indexed(index: Index, given: RankedList) -> JudgedResults:
     place = np.array([found.place[content] for content in columns["content"]], np.int64)
     facts = {name: list(columns[name]) for name in _FACTS}
     if found.keys is None:
-        return JudgedResults(None, None, DocumentFacts(), tokens, place, 0, "none", facts)
+        return JudgedResults(None, None, DocumentFacts(), tokens, place, 0, "none", stored_facts=facts)
     sets = None if found.sets is None else slice_of(found.sets, place)
+    words = None if found.words is None else tokens_of(found.words, place)
     judge = found.config.judge
     measured = sets is not None and judge.measure != "common"
     return JudgedResults(
-        keys_of(found.keys, place), judge, DocumentFacts(sets, tokens, days), tokens, place, found.config.method.common,
-        "none" if not measured else "estimated" if found.config.estimated else "exact", facts,
+        keys_of(found.keys, place), judge, DocumentFacts(sets, tokens, days, words), tokens, place,
+        found.config.method.common, "none" if not measured else "estimated" if found.config.estimated else "exact",
+        found.config.settings.verdict, facts,
     )  # fmt: skip

@@ -22,7 +22,7 @@ from roughly import methods
 from roughly.cluster.in_memory import DocumentFacts
 from roughly.cluster.scoring import slice_of
 from roughly.dates import days_of
-from roughly.errors import InputError, SettingsError
+from roughly.errors import InputError
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.methods.method import Judge, Keys, Method
 from roughly.results.ranked_list import RankedList
@@ -44,13 +44,12 @@ class JudgedResults:
     equal: npt.NDArray[Any]  # a value, or a row of values, that is the same for equal results
     hot_key_limit: int  # keys that more results share are ignored; 0: none
     scores: Literal["exact", "estimated", "none"]
+    verdict: str | None = None  # a learned one
     stored_facts: dict[str, list[str | None]] = field(default_factory=dict)
 
 
 def sign_texts(given: RankedList, settings: Settings, method: Method | None = None) -> JudgedResults:
     """Sign the texts of results."""
-    if settings.verdict is not None:
-        raise SettingsError("a learned verdict is for `roughly dedupe`; group results with settings without one")
     method = method or methods.make(settings)
     try:
         raw = pa.array(given.texts, pa.large_string())
@@ -69,11 +68,12 @@ def sign_texts(given: RankedList, settings: Settings, method: Method | None = No
     )
     exact = judge.on == "text" or (judge.on == "sketch" and method.describe().get("sketch", "all") == "all")
     keys = _without_empty(signature.keys, lengths)
-    facts = DocumentFacts(sets, lengths, days_of(given.facts["date"], settings.date_format))
+    words = None if settings.verdict is None else texts.units(settings.shingle_unit)
+    facts = DocumentFacts(sets, lengths, days_of(given.facts["date"], settings.date_format), words)
     measured = judge.measure != "common"
     return JudgedResults(
         keys, judge, facts, lengths, equal, method.common,
-        "none" if sets is None or not measured else "exact" if exact else "estimated",
+        "none" if sets is None or not measured else "exact" if exact else "estimated", settings.verdict,
     )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ class StoredSignatures:
             stored.equal[rows],
             int(stored.made.described.get("common", 0)),
             "exact" if exact else "estimated" if measured else "none",
-            {"date": dates},
+            stored_facts={"date": dates},
         )
 
 

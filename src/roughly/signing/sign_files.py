@@ -129,6 +129,8 @@ def _check(method: Method | Settings) -> None:
         check(method)
         if method.verify:
             raise SettingsError("signatures are judged without the texts, so pairs cannot be verified; see `dedupe`")
+        if method.verdict is not None:
+            raise SettingsError("signatures hold no words, so a learned verdict cannot be given on them; see `dedupe`")
         if method.date_format is not None:
             raise SettingsError("signatures store dates as they were found, without a date_format; leave it out")
     declared = METHODS[method.method] if isinstance(method, Settings) else method

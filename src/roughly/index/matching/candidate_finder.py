@@ -31,6 +31,7 @@ from roughly.index.storage import hot_keys, stored_keys
 from roughly.index.storage.bodies import unpack_marks
 from roughly.index.storage.schema import CONTENTS
 from roughly.index.storage.store import IndexStore
+from roughly.text.canonical import Tokens
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -45,6 +46,7 @@ class QueryKeys:
     keys: KeyRows
     lengths: Ints
     sets: Callable[[Ints], Sets]  # what the texts at these positions are compared on
+    tokens: Callable[[Ints], Tokens]  # what their shingles are made of; only for a learned verdict
     own: Ints | None = None  # their contents where they are in the index; then only earlier contents are candidates
     ranked: list[RankedDocument] | None = None  # the documents, where they are not in the index
     equal: Ints | None = None  # the contents that are equal to them, −1 for none; these are no candidates

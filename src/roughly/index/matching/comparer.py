@@ -51,7 +51,11 @@ class Comparer:
             RankedDocument(length, 0, published.get(text), NO_DOCUMENT, None, None, NO_ID)
             for text, length in zip(texts.tolist(), tokens.tolist(), strict=True)
         ]
-        return QueryKeys(keys, tokens, lambda rows: self.matcher.sets.load(texts[rows]), None, ranked, texts)
+        sets = self.matcher.sets
+        return QueryKeys(
+            keys, tokens, lambda rows: sets.load(texts[rows]), lambda rows: sets.load_tokens(texts[rows]), None, ranked,
+            texts,
+        )  # fmt: skip
 
     def duplicates(self, query: QueryKeys) -> tuple[Ints, Ints]:
         """(text of the query, text of the index) that are duplicates by the verdict of the index, and not equal."""

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection
 
-from roughly.cluster.scoring import slice_of
+from roughly.cluster.scoring import slice_of, tokens_of
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.packed_keys import unpack_keys
@@ -35,13 +35,16 @@ class ContentSets:
 
     def load_bodies(self, contents: Ints) -> Sets:
         """The shingle sets of these contents, or samples of them, in this order."""
-        bodies = read_bodies(self.store, self.connection, contents)
         if self.config.store == "text":
-            from roughly.text.canonical import units_of
+            return shingle_sets(self.load_tokens(contents), self.config.settings.shingle_size)
+        return unpack_sets(read_bodies(self.store, self.connection, contents), self.config.most)
 
-            settings = self.config.settings
-            return shingle_sets(units_of(unpack_texts(bodies), settings.shingle_unit), settings.shingle_size)
-        return unpack_sets(bodies, self.config.most)
+    def load_tokens(self, contents: Ints) -> Tokens:
+        """What the shingles of these contents are made of, where texts are stored."""
+        from roughly.text.canonical import units_of
+
+        bodies = read_bodies(self.store, self.connection, contents)
+        return units_of(unpack_texts(bodies), self.config.settings.shingle_unit)
 
 
 def content_keys(store: IndexStore, connection: Connection, config: IndexConfig, contents: Ints) -> KeyRows:
@@ -67,9 +70,3 @@ def body_sets(config: IndexConfig, tokens: Tokens) -> Sets:
     if config.store == "sketch":
         return config.sampling.apply(tokens, config.settings.shingle_size)
     return shingle_sets(tokens, config.settings.shingle_size)
-
-
-def tokens_of(tokens: Tokens, rows: Ints) -> Tokens:
-    """The tokens of some of the documents."""
-    some = slice_of(Sets(tokens.hashes, tokens.offsets), rows)
-    return Tokens(some.values, some.offsets)

@@ -18,6 +18,7 @@ from roughly.index.matching.signed_batch import KeyRows
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS, LIVE
 from roughly.index.storage.store import IndexStore
 from roughly.methods.method import Keys
+from roughly.text.canonical import Tokens
 
 Ints = npt.NDArray[np.int64]
 _AT_ONCE = 10_000
@@ -35,6 +36,7 @@ class FetchedDocuments:
     place: dict[int, int]  # of a content in the keys and the sets
     keys: Keys | None  # None: the method only finds equal texts
     sets: Sets | None  # of texts that share a key with another; None: the method counts shared keys
+    words: Tokens | None = None  # of the same, for a learned verdict
 
 
 def fetch(store: IndexStore, connection: Connection, config: IndexConfig, ids: Sequence[str]) -> FetchedDocuments:
@@ -53,11 +55,15 @@ def fetch(store: IndexStore, connection: Connection, config: IndexConfig, ids: S
     offsets = np.searchsorted(key_rows.owners, np.arange(len(place) + 1)).astype(np.int64)
     is_probe = None if key_rows.is_probe.all() else key_rows.is_probe
     keys = Keys(key_rows.keys.view(np.uint64), offsets, is_probe)
-    sets = None
+    sets, words = None, None
     if config.judge.on != "keys":
-        some = sharing(key_rows)
-        sets = spread(ContentSets(store, connection, config).load(live[some]), some, len(place))
-    return FetchedDocuments(config, rows, place, keys, sets)
+        some, stored = sharing(key_rows), ContentSets(store, connection, config)
+        sets = spread(stored.load(live[some]), some, len(place))
+        if config.settings.verdict is not None:
+            tokens = stored.load_tokens(live[some])
+            tokens_of_all = spread(Sets(tokens.hashes, tokens.offsets), some, len(place))
+            words = Tokens(tokens_of_all.values, tokens_of_all.offsets)
+    return FetchedDocuments(config, rows, place, keys, sets, words)
 
 
 def _select_facts(store: IndexStore) -> Any:

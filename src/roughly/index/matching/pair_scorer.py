@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.scoring import set_arrays, slice_of
+from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import joined
 from roughly.index.matching.candidate_finder import CandidatePairs, OwnerPairs
 from roughly.index.matching.content_sets import ContentSets
@@ -15,6 +17,8 @@ from roughly.index.matching.match_verdicts import MatchVerdicts, upper_bounds
 from roughly.index.storage.bodies import MARK_WORDS, unpack_marks
 from roughly.index.storage.contents import read_stored
 from roughly.index.storage.schema import CONTENTS
+from roughly.text.canonical import Tokens
+from roughly.verdict import Verdict
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -27,11 +31,13 @@ _XORED = 100_000  # pairs whose bitmaps are compared at a time
 class PairScorer:
     """Compares pairs of the query's texts and contents of the index."""
 
-    def __init__(self, sets: ContentSets) -> None:
+    def __init__(self, sets: ContentSets, tokens: Callable[[Ints], Tokens]) -> None:
         self.sets, self.config, self.judge = sets, sets.config, sets.config.judge
+        self._tokens = tokens  # of the query's texts
 
     def duplicates(self, candidates: CandidatePairs, pairs: OwnerPairs, lower: Flags) -> MatchVerdicts:
-        """Load the sets of the pairs, count their values, and return the pairs that reach the threshold."""
+        """Load the sets of the pairs, count their values, and return the pairs that reach the threshold; where the
+        verdict is learned, those of them that it accepts."""
         from roughly.kernels import resolve
         from roughly.kernels.judging import MEASURES
 
@@ -53,7 +59,24 @@ class PairScorer:
         chosen, c = counts[:, 0], counts[:, 2]
         down = lower[chosen]
         m, n = np.where(down, counts[:, 3], counts[:, 4]), np.where(down, counts[:, 4], counts[:, 3])
-        return MatchVerdicts(pairs.of(chosen), c, m, n, down)
+        found = MatchVerdicts(pairs.of(chosen), c, m, n, down)
+        return found if self.config.settings.verdict is None else self._accepted(found, self.config.settings.verdict)
+
+    def _accepted(self, found: MatchVerdicts, verdict: str) -> MatchVerdicts:
+        """The pairs that a learned verdict accepts."""
+        from roughly.cluster.comparisons import compare_pairs, loader_of
+
+        use, accepts = np.zeros(len(found), np.bool_), Verdict.parse(verdict).accepts
+        for at in range(0, len(found), _LOADED):
+            some = found.pairs.of(np.arange(at, min(at + _LOADED, len(found))))
+            owners, left = np.unique(some.owner, return_inverse=True)
+            contents, right = np.unique(some.content, return_inverse=True)
+            tokens = joined(
+                [Sets(t.hashes, t.offsets) for t in (self._tokens(owners), self.sets.load_tokens(contents))]
+            )
+            load = loader_of(Tokens(tokens.values, tokens.offsets))
+            use[at : at + _LOADED] = accepts(compare_pairs(np.column_stack((left, right + len(owners))), load))
+        return found.of(use)
 
     def possible(self, candidates: CandidatePairs, pairs: OwnerPairs, lower: Flags) -> tuple[OwnerPairs, Flags]:
         """The pairs that their full bitmaps do not rule out, with a sharper `min_difference`.

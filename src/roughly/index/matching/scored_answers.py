@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from roughly.cluster.scoring import set_arrays
+from roughly.cluster.scoring import set_arrays, tokens_of
 from roughly.features.sketch import joined
 from roughly.index.answers import Match
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.candidate_finder import QueryKeys
-from roughly.index.matching.content_sets import body_sets, tokens_of
+from roughly.index.matching.content_sets import body_sets
 from roughly.index.matching.match_verdicts import MatchVerdicts
 from roughly.index.matching.matcher import Matcher
 from roughly.index.matching.pair_scores import EQUAL, PairScores

@@ -4,9 +4,10 @@
    most true ones.
 2. *Fit*: weights of 0 or more, with a penalty on their squares, by L-BFGS-B (scipy). A pair counts once for each of its
    documents whose set is used.
-3. *Probability*: of all probabilities in steps of 0.05 and both clusterings, what has the highest F1 (`selection`).
-4. *Bound*: the threshold of the settings is the highest resemblance below which at most `LOST` of the accepted true
-   pairs lie. Candidates at or above it are found with the recall of the settings, and every accepted pair reaches both.
+3. *Threshold*: for each probability, the highest resemblance below which at most `LOST` of the true pairs of that
+   probability lie, times `MARGIN`, since unseen pairs may lie lower; or what the weights imply, if that is more
+   (`Verdict.implied`). It is a part of the verdict: pairs below it are different.
+4. *Probability*: of all probabilities in steps of 0.05 and both clusterings, what has the highest F1 (`selection`).
 
 Scores on unseen labels are made as those of `selection`: each fold is scored by a verdict fitted and chosen without it.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,12 @@ from roughly.tools.tune.selection import REPEATS, Selection, folds_of, interval_
 from roughly.tools.tune.trial import TrialOutcome
 from roughly.verdict import COMPARISONS, Verdict, spread_of
 
+Flags = npt.NDArray[np.bool_]
 SIZES = (2, 3, 5)
 CUTS = [round(0.05 * step, 2) for step in range(1, 20)]
 PENALTY = 1.0
 LOST = 0.01
+MARGIN = 0.8
 LEAST = 5
 """True sets that a verdict needs."""
 LEARNED_PAIRS = 300_000
@@ -58,6 +61,11 @@ class Learned:
     pairs: int  # that were fitted to
     floor: float  # candidates below this resemblance were not looked at
 
+    @property
+    def implied(self) -> float:
+        """The resemblance that follows from the weights, on shingles of the settings' size."""
+        return self.verdict.implied(int(self.tried.trial.values["shingle_size"]))
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {
@@ -65,7 +73,7 @@ class Learned:
             "weights": {name: [a, b] for name, a, b in self.verdict.weights}, "settings": dict(self.tried.trial.values),
             "score": self.tried.score.to_dict(), "unseen": self.unseen.to_dict(), "pairs": self.pairs,
             "intervals": {n: None if i is None else [i.low, i.high] for n, i in self.intervals.items()},
-            "floor": self.floor,
+            "floor": self.floor, "implied": self.implied,
         }  # fmt: skip
 
     def lines(self) -> list[str]:
@@ -75,6 +83,11 @@ class Learned:
             found.append(f"            {a + b:+7.2f}  {name}: {COMPARISONS[name]}")
         at = math.log(self.verdict.probability / (1 - self.verdict.probability))
         found.append(f"            {at:+7.2f}  needed, for a probability of {self.verdict.probability:g}")
+        least, size = self.tried.trial.threshold, self.tried.trial.values["shingle_size"]
+        found.append(
+            f"            and a resemblance of {least:g} or more on shingles of {size} words "
+            f"({self.implied:.2f} follows from the weights)"
+        )
         return found
 
 
@@ -110,12 +123,15 @@ class Learning:
         """The resemblance from which on candidates were looked at."""
         return self._pairs.floors["resemblance"]
 
-    def fit(self, sets: npt.NDArray[np.bool_] | None = None) -> tuple[Verdict, Floats, int]:
+    def _ends(self, sets: Flags | None) -> Floats:
+        """What both documents of each pair count, if these sets are used."""
+        if sets is None:
+            return self._labels.weights
+        return self._labels.weights * ((self._labels.sets >= 0) & sets[np.maximum(self._labels.sets, 0)])
+
+    def fit(self, sets: Flags | None = None) -> tuple[Verdict, Floats, int]:
         """(A verdict fitted to the pairs of all sets, or of some; the probability of every pair; pairs used)."""
-        ends = self._labels.weights.copy()
-        if sets is not None:
-            ends *= (self._labels.sets >= 0) & sets[np.maximum(self._labels.sets, 0)]
-        weights = ends.sum(axis=1)
+        weights = self._ends(sets).sum(axis=1)
         use = np.flatnonzero(weights > 0)
         if len(use) > MOST_FITTED:
             use = np.sort(np.random.default_rng(0).choice(use, MOST_FITTED, replace=False))
@@ -131,44 +147,44 @@ class Learning:
         verdict = Verdict.parse(str(Verdict(0.5, float(fitted[0]), weighted)))
         return verdict, verdict.probabilities(self._features[:, :count]), len(use)
 
-    def trials(self, probabilities: Floats) -> list[Tried]:
-        """The verdict at every probability, with both clusterings."""
+    def trials(self, verdict: Verdict, probabilities: Floats, sets: Flags | None = None) -> list[Tried]:
+        """The verdict at every probability, with both clusterings; thresholds follow from the labels of these sets."""
         found = []
-        for cluster in ("star", "components"):
-            for cut in CUTS:
-                group = self._scored.expanded(self._groups(probabilities >= cut, linked=cluster == "components"))
-                columns = self._truth.columns(TrialOutcome(group, None, 0.0, 0.0))
+        for cut in CUTS:
+            accepted = probabilities >= cut
+            accepted &= self.resemblance >= self.threshold(replace(verdict, probability=cut), accepted, sets)
+            for cluster in ("star", "components"):
+                columns = self._columns(accepted, cluster)
                 values = {"method": "minhash", "threshold": cut, "cluster": cluster, "shingle_size": self.size}
                 found.append(Tried(named_trial(values), score(columns), float("nan"), 0.0, columns))
         return found
 
-    def _groups(self, accepted: npt.NDArray[np.bool_], *, linked: bool) -> npt.NDArray[np.int32]:
-        return groups_of(self._listed[accepted], self.resemblance[accepted], self._documents, linked=linked)
+    def _columns(self, accepted: Flags, cluster: str) -> Floats:
+        linked = cluster == "components"
+        group = groups_of(self._listed[accepted], self.resemblance[accepted], self._documents, linked=linked)
+        return self._truth.columns(TrialOutcome(self._scored.expanded(group), None, 0.0, 0.0))
 
-    def bound(self, accepted: npt.NDArray[np.bool_]) -> float:
-        """The threshold: at most LOST of the accepted true pairs resemble each other less."""
-        true = self.resemblance[accepted & self._labels.same & (self._labels.weights.sum(axis=1) > 0)]
+    def threshold(self, verdict: Verdict, accepted: Flags, sets: Flags | None = None) -> float:
+        """The resemblance that the weights imply, or MARGIN of what all but LOST of the accepted true pairs reach."""
+        true = self.resemblance[accepted & self._labels.same & (self._ends(sets).sum(axis=1) > 0)]
         low = float(np.quantile(true, LOST, method="lower")) if len(true) else self.floor
+        low = max(MARGIN * low, verdict.implied(self.size))
         return max(round(math.floor(low * 100) / 100, 2), round(math.ceil(self.floor * 100) / 100, 2), 0.05)
 
     def settle(self, verdict: Verdict, probabilities: Floats, chosen: Tried) -> tuple[Verdict, Tried]:
-        """The verdict at its probability, and its settings scored with the bound."""
+        """The verdict at its probability, and its settings with their score."""
         cut, cluster = chosen.trial.threshold, str(chosen.trial.values["cluster"])
-        verdict = Verdict(cut, verdict.prior, verdict.weights)
-        accepted = probabilities >= cut
-        threshold = self.bound(accepted)
-        accepted &= self.resemblance >= threshold
-        group = self._scored.expanded(self._groups(accepted, linked=cluster == "components"))
-        columns = self._truth.columns(TrialOutcome(group, None, 0.0, 0.0))
+        verdict = replace(verdict, probability=cut)
+        threshold = self.threshold(verdict, probabilities >= cut)
         values = {"method": "minhash", "threshold": threshold, "shingle_size": self.size, "verdict": str(verdict)}
         trial = named_trial(values | ({"cluster": cluster} if cluster != "star" else {}))
-        return verdict, Tried(trial, score(columns), float("nan"), chosen.bytes, columns)
+        return verdict, replace(chosen, trial=trial)
 
 
 def learn(learning: Learning, goal: Goal, held_back: float, seed: int = 0) -> Learned | None:
     """Fit, choose the probability and score on unseen labels; None if no probability reaches the goal."""
     verdict, probabilities, used = learning.fit()
-    tried = learning.trials(probabilities)
+    tried = learning.trials(verdict, probabilities)
     best = Selection(tried, goal, seed).best()
     if best is None:
         return None
@@ -184,18 +200,18 @@ def _unseen(learning: Learning, goal: Goal, settled: Tried, held_back: float, se
     for fold in folds_of(true, held_back, repeats, seed):
         for number in range(int(fold.max()) + 1):
             try:
-                _, probabilities, _ = learning.fit(fold != number)
+                verdict, probabilities, _ = learning.fit(fold != number)
             except InputError:  # a fold without pairs of both kinds
                 sums[fold == number] += settled.columns[fold == number]
                 continue
-            tried = learning.trials(probabilities)
+            tried = learning.trials(verdict, probabilities)
             chosen = Selection(tried, goal, seed).best(fold != number)
             own = settled if chosen is None else tried[chosen]
             sums[fold == number] += own.columns[fold == number]
     return sums / repeats
 
 
-def _fit(features: Floats, same: npt.NDArray[np.bool_], weights: Floats) -> Floats:
+def _fit(features: Floats, same: Flags, weights: Floats) -> Floats:
     """Prior and weights: the minimum of the log-loss and the penalty."""
     from scipy.optimize import minimize
 

@@ -87,11 +87,11 @@ class TrialBench:
         verdict = resolve_in_memory(
             keys,
             judge,
-            DocumentFacts(sets, np.diff(tokens.offsets), self._days),
+            DocumentFacts(sets, np.diff(tokens.offsets), self._days, self._batch.units(settings.shingle_unit)),
             rank=rank,
             work=self._work,
             first=equal,
-            rules=ClusterRules(common=method.common, linked=settings.cluster == "components", every_pair=every_pair),
+            rules=ClusterRules(method.common, settings.cluster == "components", every_pair, settings.verdict),
         )
         cpu += time.process_time() - start
         units = np.diff(self._batch.units(settings.shingle_unit).offsets)
