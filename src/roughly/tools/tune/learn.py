@@ -204,7 +204,7 @@ def _unseen(learning: Learning, goal: Goal, settled: Tried, held_back: float, se
             except InputError:  # a fold without pairs of both kinds
                 sums[fold == number] += settled.columns[fold == number]
                 continue
-            tried = learning.trials(verdict, probabilities)
+            tried = learning.trials(verdict, probabilities, fold != number)
             chosen = Selection(tried, goal, seed).best(fold != number)
             own = settled if chosen is None else tried[chosen]
             sums[fold == number] += own.columns[fold == number]
