@@ -336,6 +336,8 @@ class EvaluateRequestOptions(TypedDict, total=False):
     same_column: str | None
     resemblance_column: str | None
     ignore_unknown: bool
+    lists: str | os.PathLike[str] | None
+    list_length: int
     cost: float
     draws: int
     level: float

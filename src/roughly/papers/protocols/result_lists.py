@@ -41,6 +41,7 @@ from roughly.settings import Resources
 from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import tokenise, words
 from roughly.tools.corpus import Corpus
+from roughly.tools.metrics.set_agreement import ListScores, SetAgreement, is_missed
 from roughly.verify.kinds import KINDS, kinds_of_pairs
 
 FOUND = 20
@@ -186,21 +187,14 @@ def _agreement(rounds: dict[str, ResultLists], method: Method, notes: list[str])
     cells: list[list[int]] = []
     reasons: list[Counter[str]] = []
     for one in rounds.values():
-        same = partly = missed = over = total = 0
+        agreed: dict[str, SetAgreement] = {}
         why: Counter[str] = Counter()
         for best, true in zip(one.lists, one.true, strict=True):
             found = _found(method, one.corpus, best)
-            total += len(true)
-            for own in true:
-                if own in found:
-                    same += 1
-                elif any(len(own & other) >= 2 for other in found):
-                    partly += 1
-                else:
-                    missed += 1
-                    why[_reason(method, one.corpus, sorted(own))] += 1
-            over += sum(all(len(other & own) < 2 for own in true) for other in found)
-        cells.append([same, partly, missed, over, total])
+            agreed[str(len(agreed))] = SetAgreement.of(found, true)
+            why.update(_reason(method, one.corpus, sorted(own)) for own in true if is_missed(own, found))
+        total = ListScores(agreed, {}).total
+        cells.append([total.same, total.partly, total.missed, total.over, total.sets])
         reasons.append(why)
     names = (
         "Agreement, the same set", "Agreement in part", "Misses (False Negatives)",

@@ -23,11 +23,13 @@ from roughly.errors import InputError, InputMissing
 from roughly.option_types import EvaluateRequestOptions
 from roughly.python_words import for_python
 from roughly.tools.evaluate.request import EvaluateRequest
+from roughly.tools.evaluate.trec_runs import read_lists
 from roughly.tools.labels import LabelClusters, LabelPairs, read_labels, read_table, refuse_unknown, unknown_ids
 from roughly.tools.metrics.cluster_scores import score_clusters
 from roughly.tools.metrics.measure import EvaluationFigures, intervals_of
 from roughly.tools.metrics.overlap import Ints, Overlap, components_of, pair_numbers
 from roughly.tools.metrics.pair_accuracy import recall_by_bin, score_documents, score_pairs
+from roughly.tools.metrics.set_agreement import ListScores, score_lists
 from roughly.tools.metrics.utility import Removal, score_removal
 
 
@@ -54,13 +56,15 @@ class Evaluation:
     by: str
     unlisted: str
     labelled: int  # documents that the labels name
-    unknown: list[str] = field(default_factory=list)  # named by labels, not in the run
+    unknown: list[str] = field(default_factory=list)  # named by labels or lists, not in the run
+    lists: ListScores | None = None  # sets by result list, if lists are given
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {
             "run": self.run, "labels": self.labels, "by": self.by, "unlisted": self.unlisted,
             "labelled": self.labelled, "unknown": self.unknown, **self.figures.to_dict(),
+            "lists": None if self.lists is None else self.lists.to_dict(),
         }  # fmt: skip
 
 
@@ -97,9 +101,10 @@ def measure_run(run: Path, labels: Path, request: EvaluateRequest) -> Evaluation
     else:
         unlisted = request.unlisted or "different"
         figures = _by_clusters(found, given, unlisted, request)
+    lists, more = (None, []) if request.lists is None else _by_list(found, given, unlisted, request)
     return Evaluation(
         replace(figures, ignored=found.ignored), str(run), str(labels), request.by, unlisted,
-        int(pc.sum(known).as_py() or 0), strange.to_pylist(),
+        int(pc.sum(known).as_py() or 0), list(dict.fromkeys([*strange.to_pylist(), *more])), lists,
     )  # fmt: skip
 
 
@@ -162,14 +167,8 @@ def _by_pairs(found: EvaluatedRun, labels: LabelPairs, unlisted: str, request: E
 def _by_clusters(
     found: EvaluatedRun, labels: LabelClusters, unlisted: str, request: EvaluateRequest
 ) -> EvaluationFigures:
-    documents = len(found.ids)
-    place = _place_of(labels.ids, found.ids)
-    sets = -1 - np.arange(documents)  # each on its own
-    sets[place[place >= 0]] = _numbers(labels.cluster)[place >= 0]
-    use = np.ones(documents, np.bool_)
-    if unlisted == "ignore":
-        use[:] = False
-        use[place[place >= 0]] = True
+    sets = _labelled_sets(labels, found.ids)
+    use = _used(labels, found.ids, unlisted)
     if found.groups is None:
         assert found.pairs is not None
         number = np.cumsum(use) - 1
@@ -189,6 +188,32 @@ def _by_clusters(
     return _figures(overlap, clusters, [], removal, request, with_sets=found.pairs is None)
 
 
+def _by_list(
+    found: EvaluatedRun, labels: LabelPairs | LabelClusters, unlisted: str, request: EvaluateRequest
+) -> tuple[ListScores, list[str]]:
+    """The agreement on sets in each result list, and documents of the lists that only they name."""
+    path, documents = Path(str(request.lists)), len(found.ids)
+    lists = read_lists(path, request.list_length)
+    named = pc.unique(pa.array([name for own in lists.values() for name in own], found.ids.type))
+    strange = unknown_ids(named, found.ids)
+    if not request.ignore_unknown:
+        refuse_unknown(path, strange, found.name)
+    if isinstance(labels, LabelPairs):
+        same = slice(None) if labels.same is None else labels.same
+        pairs = _index_pairs(labels.left, labels.right, found.ids)[same]
+        true = components_of(documents, pairs[(pairs >= 0).all(axis=1)])
+    else:
+        true = _labelled_sets(labels, found.ids)
+    use = _used(labels, found.ids, unlisted)
+    groups = found.groups
+    if request.by == "pairs" and found.pairs is not None:
+        groups = components_of(documents, found.pairs)
+    assert groups is not None  # pairs are measured by pairs
+    places = {name: _place_of(pa.array(own, found.ids.type), found.ids) for name, own in lists.items()}
+    kept = {name: own[(own >= 0) & use[own]] for name, own in places.items()}
+    return score_lists(kept, groups, true), strange.to_pylist()
+
+
 def _figures(
     overlap: Overlap,
     clusters: Any,
@@ -204,6 +229,20 @@ def _figures(
     return EvaluationFigures(
         len(overlap), score_pairs(overlap), score_documents(overlap), clusters, bins, removal, intervals=intervals
     )
+
+
+def _labelled_sets(labels: LabelClusters, ids: pa.Array) -> Ints:
+    """The true set of each document; those without a label are each on their own."""
+    place = _place_of(labels.ids, ids)
+    sets = -1 - np.arange(len(ids))
+    sets[place[place >= 0]] = _numbers(labels.cluster)[place >= 0]
+    return sets
+
+
+def _used(labels: LabelPairs | LabelClusters, ids: pa.Array, unlisted: str) -> npt.NDArray[np.bool_]:
+    """Which documents count."""
+    known = pc.is_in(ids, labels.ids).to_numpy(zero_copy_only=False)
+    return known if unlisted == "ignore" else np.ones(len(ids), np.bool_)
 
 
 def _is_found(found: EvaluatedRun, pairs: Ints) -> npt.NDArray[np.bool_]:

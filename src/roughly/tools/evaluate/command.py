@@ -14,6 +14,7 @@ from roughly.tools.evaluate.request import EvaluateRequest
 
 if TYPE_CHECKING:
     from roughly.tools.evaluate.api import Evaluation
+    from roughly.tools.metrics.set_agreement import ListScores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,9 @@ def evaluate(options: EvaluateOptions) -> None:
     else:
         _print_figures(found, options.request.level)
     if found.unknown:
-        print(f"left out: {len(found.unknown):,} documents that the labels name and the run lacks", file=sys.stderr)
+        print(
+            f"left out: {len(found.unknown):,} documents that labels or lists name and the run lacks", file=sys.stderr
+        )
         raise SystemExit(3)
 
 
@@ -75,6 +78,24 @@ def _print_figures(found: Evaluation, level: float) -> None:
             f"removed     {removal.right:,} rightly, {removal.wrong:,} wrongly; utility {removal.utility:,.0f} "
             f"at a cost of {removal.cost:g}"
         )
+    if found.lists is not None:
+        _print_lists(found.lists)
+
+
+def _print_lists(scores: ListScores) -> None:
+    total = scores.total
+    sizes = ", ".join(f"{scores.sizes[size]:,} of {size:,}" for size in sorted(scores.sizes))
+    print(f"lists       {len(scores.lists):,}; {scores.with_sets:,} of them have duplicate sets")
+    print(f"sets        {total.sets:,} to find{': ' if sizes else ''}{sizes} documents")
+    print(
+        f"            {total.same:,} found, {total.partly:,} in part, {total.missed:,} missed; "
+        f"{total.over:,} found that are none"
+    )
+    for title, precision, recall in (
+        ("by set", total.precision, total.recall),
+        ("by list", scores.mean("precision"), scores.mean("recall")),
+    ):
+        print(f"{title:<12}precision {_figure(precision)}, recall {_figure(recall)}")
 
 
 def _figure(value: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from roughly import checks
 from roughly.declarations import option
@@ -29,7 +30,9 @@ class EvaluateRequest:
     )
     same_column: str | None = option(None, "Column of pairs that says same or different.")
     resemblance_column: str | None = option(None, "Column of pairs for recall by resemblance.")
-    ignore_unknown: bool = option(False, "Leave out labels of documents that the run does not have.")
+    ignore_unknown: bool = option(False, "Leave out labels and results of documents that the run does not have.")
+    lists: Path | None = option(None, "Result lists (a TREC run file): sets of duplicates are counted in each.")
+    list_length: int = option(20, "Number of documents of a list that count, the best first.")
     cost: float = option(COST, "Cost of a wrongly removed document.")
     draws: int = option(DRAWS, "Draws of the bootstrap.")
     level: float = option(LEVEL, "Level of the confidence intervals.")
@@ -41,5 +44,6 @@ class EvaluateRequest:
                 *checks.one_of("by", self.by, BY),
                 *([] if self.unlisted is None else checks.one_of("unlisted", self.unlisted, UNLISTED)),
                 *checks.share("cost", self.cost, most=1e12),
+                *([] if self.list_length >= 2 else [f"list_length must be at least 2, not {self.list_length!r}"]),
             ]
         )

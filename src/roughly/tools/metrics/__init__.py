@@ -6,6 +6,7 @@
 | `pair_accuracy` | precision, recall and F1 of pairs and of documents; recall by resemblance |
 | `cluster_scores` | adjusted Rand, B-cubed, purity, clusters per true set |
 | `query_scores` | recall, precision and utility of queries (Kołcz 2008, §6.4) |
+| `set_agreement` | duplicate sets found in result lists (Conrad 2003, §7.2) |
 | `families` | originals and their copies found again (I-Match 2002, §4.3) |
 | `intervals` | confidence intervals by bootstrap over true sets |
 | `measure` | all of them together, as `roughly evaluate` prints them |
