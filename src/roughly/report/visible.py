@@ -17,7 +17,7 @@ import unicodedata
 
 ELLIPSIS = "…"
 
-_SPACE = re.compile(r"\s+")
+_SPACE = re.compile(r"\s\s+|[^\S ]")
 
 # C0, DEL, C1; zero-width space, word joiner and kin; embeddings, overrides, isolates; byte order
 # mark; interlinear marks; tag characters; noncharacters; lone surrogates.

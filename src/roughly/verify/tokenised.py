@@ -74,13 +74,15 @@ def _quick_spans(text: str) -> list[tuple[int, int]]:
     starts, ends = edges[::2], edges[1::2]
     beyond = np.r_[0, np.cumsum(codes >= 128)]  # characters beyond ASCII before each place
     is_ascii = beyond[starts] == beyond[ends]
+    words = list(zip(starts.tolist(), ends.tolist(), strict=True))
     found: list[tuple[int, int]] = []
-    for start, end, one in zip(starts.tolist(), ends.tolist(), is_ascii.tolist(), strict=True):
-        if one:
-            found.append((start, end))
-        else:
-            found.extend((start + first, start + last) for first, last in spans(text[start:end]))
-    return found
+    done = 0
+    for other in np.flatnonzero(~is_ascii).tolist():
+        start, end = words[other]
+        found += words[done:other]
+        found.extend((start + first, start + last) for first, last in spans(text[start:end]))
+        done = other + 1
+    return found + words[done:]
 
 
 def check_count(name: str, value: int) -> None:

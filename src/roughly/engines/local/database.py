@@ -12,13 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import duckdb
 import pyarrow as pa
 
 from roughly.errors import DiskFull, MemoryTooSmall
 from roughly.sources.parquetwriter import ParquetWriter
+
+if TYPE_CHECKING:
+    import duckdb  # imported where it is used: that takes time, and documents can be read meanwhile
 
 R = TypeVar("R")
 
@@ -63,11 +65,17 @@ class Database:
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The database, opened if it is closed."""
         if self._awake is None:
+            import duckdb
+
             self._awake = self._set_up(_idle.pop(os.getpid(), None) or duckdb.connect())
             self._limit_spill(self._awake)
             for shown in self._shown.values():
                 self._awake.execute(f"CREATE {shown}")
         return self._awake
+
+    def open(self) -> None:
+        """Open it, so that the first query need not wait for it."""
+        _ = self.connection
 
     def _set_up(self, opened: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
         """The database with the settings of this run."""
@@ -95,6 +103,8 @@ class Database:
 
         One that has spilled is closed: it cannot spill to another folder.
         """
+        import duckdb
+
         awake = self._awake
         if awake is None or not self._spill.is_dir() or any(self._spill.iterdir()):
             self.rest()
@@ -248,26 +258,21 @@ def plain_errors(memory: int) -> Iterator[None]:
     """Turn the database's errors for a full disk or too little memory into ours."""
     try:
         yield
-    except duckdb.OutOfMemoryException as problem:
-        if "max_temp_directory_size" in str(problem):
-            raise DiskFull(_SPILLED) from problem
-        raise _too_small(memory, problem) from problem
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except duckdb.Error as problem:
-        if "space left" in str(problem).lower():
-            raise DiskFull(_FULL) from problem
-        raise
-    except RuntimeError as problem:
-        if "interrupted" in str(problem).lower():
+    except Exception as problem:
+        import duckdb
+
+        said, of_arrow = str(problem), isinstance(problem, OSError)  # Arrow passes the database's errors on
+        if isinstance(problem, duckdb.InterruptException):
             raise KeyboardInterrupt from None
-        raise
-    except OSError as problem:
-        if "max_temp_directory_size" in str(problem):  # the database's own, through Arrow
+        if isinstance(problem, RuntimeError) and "interrupted" in said.lower():
+            raise KeyboardInterrupt from None
+        if (of_arrow or isinstance(problem, duckdb.OutOfMemoryException)) and "max_temp_directory_size" in said:
             raise DiskFull(_SPILLED) from problem
-        if "Out of Memory Error" in str(problem):
+        if isinstance(problem, duckdb.OutOfMemoryException) or (of_arrow and "Out of Memory Error" in said):
             raise _too_small(memory, problem) from problem
-        if problem.errno == errno.ENOSPC or "space left" in str(problem).lower():
+        if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:
+            raise DiskFull(_FULL) from problem
+        if isinstance(problem, duckdb.Error | OSError) and "space left" in said.lower():
             raise DiskFull(_FULL) from problem
         raise
 

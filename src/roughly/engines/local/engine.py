@@ -158,6 +158,7 @@ class LocalEngine(RelationalEngine):
 
     def read_and_sign(self, method: Method, stage: Stage) -> None:
         """Read all parts, from where an interrupted run stopped; facts, keys, sketches and rejects are on disk."""
+        self._committing.do(self.database.open)  # meanwhile
         cursor = self.segments.cursor
         stage.reused = (cursor.part, cursor.chunk) != (0, 0)
         documents = 0
@@ -172,6 +173,7 @@ class LocalEngine(RelationalEngine):
             if before < _SAMPLED <= documents:
                 self.budget.check_capacity(round(documents * stage.total / max(1, stage.bytes)))
         self.segments.finish()
+        self._committing.finish()
         if stage.reused:
             for _ in map_in_order(find_landmarks, self.parts, threads):
                 pass
