@@ -73,6 +73,21 @@ def test_the_report_of_a_run_in_memory_is_written_when_it_is_asked_for() -> None
         _ = higher.report
 
 
+@pytest.mark.parametrize("threshold_first", [False, True])
+def test_the_folder_of_texts_in_memory_has_what_a_run_writes(tmp_path: Path, threshold_first: bool) -> None:
+    texts = [ROSE, ROSE.replace("more than once", "twice"), ROSE, "another text"]
+    written = roughly.dedupe(texts, output=tmp_path / "out", threshold=0.6)
+    result = roughly.dedupe(texts, threshold=0.6)
+    if threshold_first:
+        assert result.rethreshold(1.0).kept_ids == ["0", "1", "3"]
+    assert result.kept_ids == written.kept_ids == ["0", "3"] and result.equal_ids == ["2"]
+    assert result.filter(texts) == [ROSE, "another text"]
+    tables = sorted(path.relative_to(tmp_path / "out") for path in (tmp_path / "out").rglob("*.parquet"))
+    assert len(tables) == 5
+    for path in tables:
+        assert (result.folder / path).read_bytes() == (tmp_path / "out" / path).read_bytes(), path
+
+
 def test_the_report_shows_only_texts_that_were_read(jsonl: Callable, tmp_path: Path) -> None:
     path = jsonl(ROWS)
     result = roughly.dedupe(path)

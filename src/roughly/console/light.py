@@ -1,9 +1,10 @@
 """A process that imports nothing it will not use.
 
 Some packages import others merely because they are installed: pyarrow looks for pandas as soon as it sees a numpy
-array and parses the docs of all its functions, and NumPy's BLAS starts its threads. Python's garbage collector runs after every 700 new objects,
-also while modules are imported, although little of what they create is ever freed. A library must not change that,
-since its caller may want all of it. The command line has the process to itself and knows what it needs.
+array, and parses the docs of all its functions; NumPy's BLAS starts its threads. Python's garbage collector runs after
+every 700 new objects, also while modules are imported, although little of what they create is ever freed. A library
+must not change that, since its caller may want all of it. The command line has the process to itself and knows what it
+needs.
 """
 
 from __future__ import annotations

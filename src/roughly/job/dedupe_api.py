@@ -238,8 +238,11 @@ def run(
             session = Session(engine, workspace, request.resources, read)
             hidden = known.removed if known is not None else 0
             write = partial(_write_file, session, request, place)
-            shown = request.output is not None or launcher.shares_work
-            session.run(place.result, hidden, convert=write, within=not request.only_against, report=shown)
+            report = request.output is not None or launcher.shares_work
+            outputs = (request.index, request.archive, *request.files)
+            tables = report or not isinstance(data, list | tuple) or any(output is not None for output in outputs)
+            within = not request.only_against
+            session.run(place.result, hidden, convert=write, within=within, report=report, tables=tables)
             if known is not None:
                 known.write(place.result)
             if request.drop is not None:

@@ -34,6 +34,9 @@ class OpenRun(Protocol):
         """Write the result at another threshold; returns a temporary folder."""
         ...
 
+    def complete(self, folder: Path, table: str | None = None) -> None:
+        """Write what is not in the folder of the run yet: one table, or everything but the report."""
+
     def write_report(self, folder: Path) -> None:
         """Write the report of the run into its folder."""
 
@@ -55,15 +58,22 @@ class Result:
         scratch: Path | None = None,
         temporary: bool = False,
     ) -> None:
-        self.folder = Path(folder)
-        if not (self.folder / "run.json").is_file():
-            raise InputMissing(f"{self.folder} is not a run: it has no run.json; name the output folder of a run")
+        self._folder = Path(folder)
+        if not (self._folder / "run.json").is_file():
+            raise InputMissing(f"{folder} is not a run: it has no run.json; name the output folder of a run")
         self._session = session
         self._parent: Result | None = None  # keeps the session open
         if scratch is not None:
             self._finalise = weakref.finalize(self, _clear, scratch, session)
         elif temporary:
-            self._finalise = weakref.finalize(self, _clear, self.folder, None)
+            self._finalise = weakref.finalize(self, _clear, self._folder, None)
+
+    @property
+    def folder(self) -> Path:
+        """The output folder. Of texts in memory without one, a temporary folder is filled when it is asked for."""
+        if self._session is not None:
+            self._session.complete(self._folder)
+        return self._folder
 
     @cached_property
     def documents(self) -> ResultTable:
@@ -99,20 +109,20 @@ class Result:
     @cached_property
     def rejected(self) -> ResultTable:
         """The records that could not be used, such as rows without a text: position, reason and beginning."""
-        return read_rejects(self.folder)
+        return read_rejects(self._folder)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The content of run.json: settings, counts, seconds and memory per stage."""
-        content: dict[str, Any] = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads((self._folder / "run.json").read_text(encoding="utf-8"))
         return content
 
     @property
     def report(self) -> Path:
         """The page of the run, `report.html`; without an output folder it is written when it is first asked for."""
-        path = self.folder / "report.html"
+        path = self._folder / "report.html"
         if not path.exists() and self._session is not None:
-            self._session.write_report(self.folder)
+            self._session.write_report(self._folder)
         return path
 
     @property
@@ -138,8 +148,7 @@ class Result:
     def _filter(self) -> RowFilter:
         from roughly.job.row_filter import RowFilter
 
-        known = self.folder / "known.parquet"
-        return RowFilter(self.summary, self.documents.to_arrow(), lambda: pq.read_table(known))
+        return RowFilter(self.summary, self.documents.to_arrow(), lambda: self._stored("known"))
 
     def to_arrow(self) -> pa.Table:
         """`documents` as a pyarrow table."""
@@ -148,7 +157,7 @@ class Result:
     @property
     def equal_ids(self) -> list[str]:
         """The ids of documents that are equal to one that ranks before them: removed at every threshold."""
-        known = pq.read_table(self.folder / "known.parquet", columns=["doc_id", "equal_to"])
+        known = self._stored("known", ["doc_id", "equal_to"])
         ids: list[str] = known.filter(pc.field("equal_to").is_valid())["doc_id"].to_pylist()
         return ids
 
@@ -168,7 +177,12 @@ class Result:
         return result
 
     def _table(self, name: str) -> ResultTable:
-        return ResultTable(pq.read_table(self.folder / f"{name}.parquet"))
+        return ResultTable(self._stored(name))
+
+    def _stored(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        if self._session is not None:
+            self._session.complete(self._folder, name)
+        return pq.read_table(self._folder / f"{name}.parquet", columns=columns)
 
     def __repr__(self) -> str:
         from roughly.job.remarks import one_line

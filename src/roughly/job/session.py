@@ -6,6 +6,7 @@ import dataclasses
 import json
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from roughly.job.account import account, report_data
 from roughly.job.kept_file import KeptFile
 from roughly.job.rereading import LANDMARKS, write_landmarks
 from roughly.meter import Stage
+from roughly.model import WRITTEN
 from roughly.settings import LEAST_MEMORY, Resources, Settings
 from roughly.sources.part import Rows
 
@@ -34,6 +36,17 @@ def check_memory(resources: Resources) -> None:
         raise MemoryTooSmall(
             f"--memory {resources.memory >> 20}MB is too little; {LEAST_MEMORY >> 20}MB is the minimum"
         )
+
+
+@dataclasses.dataclass
+class _Later:
+    """What a run without an output folder has not written yet: its tables, the copy of what is kept, its report."""
+
+    folder: Path
+    tables: list[str]
+    kept: bool
+    summary: Summary | None = None  # with figures, from before the verdicts were replaced
+    writing: threading.Lock = dataclasses.field(default_factory=threading.Lock)
 
 
 class Session:
@@ -50,7 +63,7 @@ class Session:
         self.engine, self.workspace, self.resources, self.reading = engine, workspace, resources, reading
         self.parts, self.settings, self.meter = engine.parts, engine.settings, engine.meter
         self.method: methods.Method | None = None  # after the collection is counted, if needed
-        self._unreported: tuple[Path, Summary | None] | None = None  # the folder of a run without a report
+        self._later: _Later | None = None
 
     def _make(self) -> methods.Method:
         """The method; if its lexicon is that of the documents themselves, they are counted first."""
@@ -75,11 +88,12 @@ class Session:
         *,
         within: bool = True,
         report: bool = True,
+        tables: bool = True,
     ) -> None:
         """Find duplicates and write everything into `folder`; `hidden` documents of the input are not read.
 
-        `convert` is called when what is kept has been copied. If `within` is false, all documents are kept; if `report`
-        is false, the report can be written later.
+        `convert` is called when what is kept has been copied. If `within` is false, all documents are kept. The report,
+        and the tables with the copy of what is kept, may be written later (`complete`).
         """
         engine = self.engine
         with engine.working():
@@ -88,28 +102,50 @@ class Session:
             if not engine.documents and not engine.rejected and not hidden:
                 names = ", ".join(part.name for part in self.parts[:3])
                 raise InputMissing(f"no documents in {names}: nothing to do")
+            if not report:
+                self._later = _Later(folder, [] if tables else list(WRITTEN), not tables)
             with engine.stage("write"):
-                engine.write(folder)
+                if tables:
+                    engine.write(folder)
                 engine.write_rejects(folder / "quarantine.jsonl")
                 write_landmarks(self.parts, folder / LANDMARKS)
-            with engine.stage("copy", sum(part.size or 0 for part in self.parts), "bytes") as stage:
-                engine.copy_kept(folder / "kept", lambda done: self.meter.advance(stage, done))
+            if tables:
+                self._copy(folder)
             convert()
             with engine.stage("report"):
                 summary = self._summary(report)
                 data = self._report_data(summary) if report else None
             run = self._account(folder, self.settings, summary, self.meter.stages)
-            if data is None:
-                self._unreported = folder, None
-            else:
+            if data is not None:
                 self._write_report(folder, data, run)
+
+    def _copy(self, folder: Path) -> None:
+        with self.engine.stage("copy", sum(part.size or 0 for part in self.parts), "bytes") as stage:
+            self.engine.copy_kept(folder / "kept", lambda done: self.meter.advance(stage, done))
+
+    def complete(self, folder: Path, table: str | None = None) -> None:
+        """Write what is not in the folder of the run yet: one table, or all of them and the copy of what is kept."""
+        later = self._later
+        if later is None or later.folder != folder:
+            return
+        with later.writing, self.engine.working():
+            wanted = [name for name in later.tables if table in (None, name)]
+            if wanted:
+                self.engine.write(folder, wanted)
+            later.tables = [name for name in later.tables if name not in wanted]
+            if table is None and later.kept:
+                self._copy(folder)
+                later.kept = False
 
     def write_report(self, folder: Path) -> None:
         """Write the report of a run that was made without one, from the texts of its input."""
-        if self._unreported is None or self._unreported[0] != folder:
+        later = self._later
+        if later is None or later.folder != folder:
             raise SettingsError("a result at another threshold has no report; run dedupe at that threshold")
         run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        self._write_report(folder, self._report_data(self._unreported[1] or self._summary(True)), run)
+        with later.writing, self.engine.working():
+            data = self._report_data(later.summary or self._summary(True))
+        self._write_report(folder, data, run)
 
     def write_file(self, folder: Path, file: KeptFile, path: Path, *, move: bool) -> None:
         """Write one file of what is kept; with `move`, `kept/` is not needed any more."""
@@ -139,8 +175,9 @@ class Session:
                 "run dedupe again with verify=True"
             )
         settings = dataclasses.replace(self.settings, threshold=threshold)
-        if self._unreported is not None and self._unreported[1] is None:  # the verdicts are about to be replaced
-            self._unreported = self._unreported[0], self._summary(True)
+        if self._later is not None and self._later.summary is None:  # the verdicts are about to be replaced
+            self.complete(self._later.folder)
+            self._later.summary = self._summary(True)
         if not self.method.equality:
             self.engine.resolve(dataclasses.replace(judge, threshold=threshold), settings)
             self.engine.give_verdicts()

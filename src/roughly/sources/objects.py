@@ -14,8 +14,6 @@ import pyarrow as pa
 
 from roughly.errors import InputError, SettingsError
 from roughly.settings import ReadOptions
-from roughly.sources.frames import is_from, read_frame
-from roughly.sources.memory_table import MemoryTable, SpooledTable
 from roughly.sources.open import open_parts
 from roughly.sources.part import Part
 from roughly.sources.spool import spool_batches, spool_records, table_of_records
@@ -45,6 +43,9 @@ def open_data(
 
 def parts_from_objects(data: Any, options: ReadOptions, spool: Path) -> list[Part]:
     """The parts of a table, a frame, a dataset with splits, or an iterable of strings or mappings."""
+    from roughly.sources.frames import is_from, read_frame  # the command line needs neither
+    from roughly.sources.memory_table import MemoryTable, SpooledTable
+
     frames: Sequence[Part] | None = read_frame(data, options)
     if frames is not None:
         return list(frames)

@@ -67,7 +67,8 @@ class Database:
         if self._awake is None:
             import duckdb
 
-            self._awake = self._set_up(_idle.pop(os.getpid(), None) or duckdb.connect())
+            idle = _idle.pop(os.getpid(), None)
+            self._awake = self._set_up(idle or duckdb.connect())
             self._limit_spill(self._awake)
             for shown in self._shown.values():
                 self._awake.execute(f"CREATE {shown}")

@@ -21,6 +21,7 @@ from roughly.engines.relational.summary import Summary, summarise
 from roughly.errors import DuplicateIds
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
+from roughly.model import WRITTEN
 from roughly.pipeline import check_pairs
 from roughly.settings import Settings
 from roughly.sources.part import Part
@@ -162,9 +163,10 @@ class RelationalEngine(ABC):
         if self.settings.pairs == "all":
             check_pairs(self.value(statements.COUNT_ALL_PAIRS), self.settings.pairs_limit)
 
-    def write(self, folder: Path) -> None:
-        """Write all tables of `model.WRITTEN`."""
-        self.write_tables(statements.written(self.settings.pairs == "all"), folder)
+    def write(self, folder: Path, names: Sequence[str] = tuple(WRITTEN)) -> None:
+        """Write tables of `model.WRITTEN`, by default all."""
+        queries = statements.written(self.settings.pairs == "all")
+        self.write_tables({name: queries[name] for name in names}, folder)
 
     def kept_of(self, part: int) -> pa.Table:
         """Row and doc_id of the kept documents of a part, in the order of the rows."""
