@@ -1,10 +1,9 @@
 """A process that imports nothing it will not use.
 
 Some packages import others merely because they are installed: pyarrow looks for pandas as soon as it sees a numpy
-array, and parses the docs of all its functions; NumPy's BLAS starts its threads. Python's garbage collector runs after
-every 700 new objects, also while modules are imported, although little of what they create is ever freed. A library
-must not change that, since its caller may want all of it. The command line has the process to itself and knows what it
-needs.
+array, and NumPy's BLAS starts its threads. Python's garbage collector runs after every 700 new objects,
+also while modules are imported, although little of what they create is ever freed. A library must not change that,
+since its caller may want all of it. The command line has the process to itself and knows what it needs.
 """
 
 from __future__ import annotations
@@ -13,13 +12,12 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
-_DOCS = "pyarrow.vendored.docscrape"
 _NEW_OBJECTS = 100_000
 """New objects after which the garbage collector runs: about 10 MB."""
 
@@ -39,17 +37,8 @@ class NotInstalled:
         return None
 
 
-class _NoDocs(dict[str, list[str]]):
-    """The docs of a function of pyarrow, not parsed: half of the time that `pyarrow.compute` takes to import."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(Parameters=[])
-
-
 def travel_light() -> None:
     """Set up the process of the command line: no pandas, no threads for NumPy's BLAS, less garbage collection."""
-    sys.modules[_DOCS] = ModuleType(_DOCS)
-    sys.modules[_DOCS].__dict__["NumpyDocString"] = _NoDocs
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
     sys.meta_path.insert(0, NotInstalled("pandas"))
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
