@@ -77,7 +77,8 @@ def lines() -> Iterator[str]:
     yield "\n## Projections\n"
     yield (
         f"MinHash at 0.8 and 0.99, {TOKENS} tokens per document, {100 * SHARE:.0f} % candidates, executors of "
-        f"{cost.CORES} cores and {size(cost.CORES * cost.TASK_MEMORY)}, from the core seconds of the local engine on ten million\n"
+        f"{cost.CORES} cores and {size(cost.CORES * cost.TASK_MEMORY)}, from the core seconds of the local engine on "
+        "ten million\n"
         f"documents ({LOCAL_SECONDS * 1e6:.0f} µs each) times `OVERHEAD`; as many executors as hold the shuffle:\n"
     )
     yield "| documents | text | shuffled | stored between stages | core hours | executors | hours |"
