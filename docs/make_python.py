@@ -39,8 +39,8 @@ REQUESTS: dict[tuple[str, ...], type] = {
 """The functions that take `**options`, and the class that declares these."""
 COMMANDS = {"recluster": "cluster", "cluster_features": None, "audit_qrels": "audit"}
 """The command whose page explains the options, where it has another name; None: there is no command."""
-SHARED = [*declarations(ReadOptions), *declarations(Resources)]
-"""Options of most functions: how to read, and what a run may use."""
+SHARED = [*declarations(ReadOptions), *(one for one in declarations(Resources) if one.name != "temp_limit")]
+"""Options of most functions: how to read, and what they may use."""
 
 
 def generated() -> str:

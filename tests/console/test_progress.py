@@ -82,7 +82,9 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
             time.sleep(0.3)
     lines = capfd.readouterr().err.splitlines()
     assert 2 <= len(lines) <= 7
-    wanted = "reading and signing 50%, stage 1 of 2, 38% of the run, [0-9,]+ documents/s; elapsed 0:00:00, left 0:00:0"
+    wanted = (
+        "reading and signing 50 %, stage 1 of 2, 38 % of the run, [0-9,]+ documents/s; elapsed 0:00:00, left 0:00:0"
+    )
     assert re.fullmatch(wanted + "[0-9]", lines[-1])
     assert progress.EVERY == 0.05
     quick = run_roughly("dedupe", source, "-o", source.parent / "quick")

@@ -53,7 +53,7 @@ def test_a_life(run: Run, rows: list[dict[str, Any]], tmp_path: Path) -> None:
     assert (code, json.loads(told)) == (3, {"revoked": 1, "missing": ["nobody"]})
     code, told = run("stats", "a.db", "--json")
     assert json.loads(told)["documents"] == len(rows) - 1 and json.loads(told)["revoked"] == 1
-    assert "revoked     1 texts" in run("stats", "a.db")[1]
+    assert "revoked     1 text" in run("stats", "a.db")[1]
     code, told = run("expire", "a.db", "--before", "2015-01-01", "--json")
     assert code == 0 and json.loads(told)["expired"] >= 0
     assert run("expire", "a.db", "--older-than", "2w") == (0, "expired     0\n")

@@ -193,7 +193,7 @@ def test_a_line_each_as_text_and_as_json(index: Index) -> None:
         "known\ta b\tk1\t1.000", "new\tn\t-\t-",
         "rejected\tline 3\tbroken JSON: unexpected character, expected a JSON value\t-",
     ]  # fmt: skip
-    assert "rejected: standard input, line 3" in done.stderr and "1 records were rejected" in done.stderr
+    assert "rejected: standard input, line 3" in done.stderr and "1 record was rejected" in done.stderr
     told = [json.loads(line) for line in run(index, data, "--json").stdout.splitlines()]
     assert [one["verdict"] for one in told] == ["known", "new", "rejected"]
     assert told[0]["match"]["resemblance"] == told[0]["score"] == 1 and told[2]["record"] == "line 3"

@@ -98,7 +98,7 @@ def test_an_index_with_repeated_values_is_not_the_id() -> None:
 
 def test_rows_without_a_text_are_left_out_and_told() -> None:
     rows = [*NAMED, {"id": "e", "text": None, "stars": 2}]
-    with pytest.warns(roughly.RoughlyWarning, match=r"1 records were left out, such as table, row 5: 'text' is null"):
+    with pytest.warns(roughly.RoughlyWarning, match=r"1 record was left out, such as table, row 5: 'text' is null"):
         result = roughly.dedupe(rows, keep="first")
     assert "1 rejected" in repr(result) and result.rejected.to_list()[0]["record"] == "row 5"
     assert [row["id"] for row in result.filter(rows)] == ["d", "c", "a"]
@@ -110,7 +110,7 @@ def test_rows_without_a_text_are_left_out_and_told() -> None:
 def test_guesses_are_told_unless_they_are_obvious() -> None:
     with pytest.warns(roughly.RoughlyWarning, match="guessed text column: body"):
         result = roughly.dedupe([{"id": "a", "body": ROSE}])
-    assert repr(result) == "<Result: 1 documents, 1 kept, 0 removed; guessed text column: body>"
+    assert repr(result) == "<Result: 1 document, 1 kept, 0 removed; guessed text column: body>"
     assert repr(roughly.dedupe([{"id": "a", "body": ROSE}], text_column="body")).endswith("0 removed>")
 
 

@@ -267,7 +267,7 @@ def test_rejected_records_are_named(tmp_path: Path, roughly: Callable) -> None:
     done = roughly("dedupe", source, "-o", tmp_path / "k.jsonl")
     assert done.returncode == 3
     assert "in.jsonl, line 4: " in done.stderr
-    assert "1 records were rejected; --report DIR" in done.stderr
+    assert "1 record was rejected; --report DIR" in done.stderr
 
 
 def test_python_writes_one_file_too(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def test_what_cannot_be_built_says_why(tmp_path: Path) -> None:
 def test_a_bad_record_is_left_out_with_a_warning(tmp_path: Path) -> None:
     path = write_texts(tmp_path / "bad.jsonl", ["one two", "three"])
     path.write_text(path.read_text(encoding="utf-8") + "{broken\n", encoding="utf-8")
-    with pytest.warns(UserWarning, match=r"1 records were left out; the first: .*bad\.jsonl, line 3"):
+    with pytest.warns(UserWarning, match=r"1 record was left out; the first: .*bad\.jsonl, line 3"):
         built = lexicon.build(paths=[path])
     assert built.documents == 2
 

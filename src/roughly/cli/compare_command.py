@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from roughly import checks
+from roughly.amounts import counted
 from roughly.console.common_options import Printing
 from roughly.declarations import argument, group, option
 from roughly.errors import InputError, InputMissing
@@ -130,7 +131,7 @@ def _passage_lines(result: Comparison) -> list[str]:
     if not passages:
         return ["passages      none"]
     words = sum(passage.words for passage in passages)
-    lines = [f"passages      {len(passages):,} in common, {words:,} words; characters in A and in B:"]
+    lines = [f"passages      {len(passages):,} in common, {counted(words, 'word')}; characters in A and in B:"]
     for passage in passages[:_LISTED]:
         here = f"{passage.left_start:,}–{passage.left_end:,}"
         there = f"{passage.right_start:,}–{passage.right_end:,}"

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import click
 
+from roughly.amounts import records_were
 from roughly.console.terminal_output import LISTED
 from roughly.job.kept_file import KeptFile
 
@@ -90,4 +91,4 @@ class DedupeOutputs:
             lines = [json.loads(line) for _, line in zip(range(LISTED), source, strict=False)]
         for line in lines:
             print(f"rejected: {line['file']}, {line['record']}: {line['reason']}", file=sys.stderr)
-        print(f"{count:,} records were rejected; --report DIR writes them all to a file", file=sys.stderr)
+        print(f"{records_were(count)} rejected; --report DIR writes them all to a file", file=sys.stderr)

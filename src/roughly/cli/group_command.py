@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from roughly.amounts import counted
 from roughly.console.commands import Given
 from roughly.console.common_options import COLUMNS, Printing, SettingsLayers
 from roughly.console.terminal_output import print_json, print_rejects
@@ -67,7 +68,10 @@ def group(options: GroupOptions, given: Given) -> None:
         from roughly.report.visible import reveal
 
         print(reveal(str(found)))
-        print(f"{found.results:,} results in {len(found):,} groups; scores: {found.scores}", file=sys.stderr)
+        print(
+            f"{counted(found.results, 'result')} in {counted(len(found), 'group')}; scores: {found.scores}",
+            file=sys.stderr,
+        )
     if rejects:
         raise SystemExit(3)
 

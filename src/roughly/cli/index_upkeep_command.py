@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from roughly.amounts import counted, share
 from roughly.cli.index_app import app, open_index
 from roughly.console.commands import register
 from roughly.console.common_options import COLUMNS, IndexPlace, Printing
@@ -33,10 +34,12 @@ def stats(options: StatsOptions) -> None:
     a_document = summary.bytes / max(summary.documents, 1)
     print(f"index       {summary.where}, format {summary.format}")
     print(f"method      {summary.method}, fingerprint {summary.fingerprint}, stores {summary.store}")
-    print(f"documents   {summary.documents:,} of {summary.contents:,} texts in {summary.clusters:,} clusters")
-    print(f"revoked     {summary.revoked:,} texts")
+    texts, clusters = counted(summary.contents, "text"), counted(summary.clusters, "cluster")
+    print(f"documents   {summary.documents:,} of {texts} in {clusters}")
+    print(f"revoked     {counted(summary.revoked, 'text')}")
     print(f"dated       {summary.oldest} to {summary.newest}" if summary.oldest else "dated       none")
-    print(f"size        {summary.bytes / 1e6:,.1f} MB, {a_document:,.0f} bytes per document; {summary.keys:,} keys")
+    keys = counted(summary.keys, "key")
+    print(f"size        {summary.bytes / 1e6:,.1f} MB, {a_document:,.0f} bytes per document; {keys}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +59,9 @@ def verify(options: VerifyOptions) -> None:
     if options.printing.as_json:
         print_json(check.to_dict())
     else:
-        print(f"looked at   {check.documents:,} documents, {check.contents:,} texts, {check.keys:,} keys")
-        print(f"compared    {check.compared:,} texts with their keys")
+        parts = (counted(check.documents, "document"), counted(check.contents, "text"), counted(check.keys, "key"))
+        print(f"looked at   {', '.join(parts)}")
+        print(f"compared    {counted(check.compared, 'text')} with their keys")
         for problem in check.problems:
             print(f"wrong       {problem}")
         print("whole       yes" if check.whole else "whole       no: restore it from a copy, or import it again")
@@ -94,7 +98,7 @@ def export(options: ExportOptions) -> None:
     if options.printing.as_json:
         print_json({"output": str(options.output), "documents": count})
     elif not options.printing.quiet:
-        print(f"written     {count:,} documents to {options.output}")
+        print(f"written     {counted(count, 'document')} to {options.output}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +135,7 @@ def import_(options: ImportOptions) -> None:
     if options.printing.as_json:
         print_json({"index": options.index.where, "documents": count, "seconds": seconds})
     elif not options.printing.quiet:
-        print(f"imported    {count:,} documents in {seconds:.1f} s")
+        print(f"imported    {counted(count, 'document')} in {seconds:.1f} s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +179,6 @@ def refresh(options: RefreshOptions) -> None:
     if options.printing.as_json:
         print_json(summary)
     elif not options.printing.quiet:
-        share = done.changed / max(done.contents, 1)
-        print(f"signed      {done.contents:,} texts again; the keys of {done.changed:,} changed ({share:.1%})")
+        changed = f"{done.changed:,} changed ({share(done.changed, done.contents)})"
+        print(f"signed      {counted(done.contents, 'text')} again; the keys of {changed}")
         print(f"fingerprint {summary['fingerprint']}")

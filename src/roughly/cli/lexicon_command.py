@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly.amounts import counted
 from roughly.console.commands import command_group, register
 from roughly.console.common_options import INPUTS, Printing
 from roughly.console.terminal_output import end, print_json, print_speed
@@ -201,7 +202,7 @@ def _print_summary(lexicon: Lexicon, path: Path) -> None:
     print(f"form        {summary['form']}; filters: {summary['filters'] or 'none'}")
     limits = summary["thresholds"]
     letters = ", letters only" if limits["letters_only"] else ""
-    print(f"thresholds  {limits['min_df']:,} documents, {limits['min_length']:,} characters{letters}")
+    print(f"thresholds  {counted(limits['min_df'], 'document')}, {counted(limits['min_length'], 'character')}{letters}")
     if summary["origin"]:
         print(f"origin      {summary['origin']}")
 
@@ -209,7 +210,7 @@ def _print_summary(lexicon: Lexicon, path: Path) -> None:
 def _print_comparison(found: LexiconComparison) -> None:
     print(f"left        {found.left}: {found.left_terms:,} terms of {found.left_documents:,} documents")
     print(f"right       {found.right}: {found.right_terms:,} terms of {found.right_documents:,} documents")
-    print(f"common      {found.common:,} terms")
+    print(f"common      {counted(found.common, 'term')}")
     undefined = "not defined: fewer than two terms in common, or all tied" if found.spearman is None else None
     print(f"spearman    {undefined or f'{found.spearman:.4f}'}")
     for name, count, terms in (
@@ -217,4 +218,4 @@ def _print_comparison(found: LexiconComparison) -> None:
         ("lost", found.lost, found.commonest_lost),
     ):
         examples = ", ".join(f"{word} ({df:,})" for word, df in terms)
-        print(f"{name:<11} {count:,} terms" + (f"; the most frequent: {examples}" if examples else ""))
+        print(f"{name:<11} {counted(count, 'term')}" + (f"; the most frequent: {examples}" if examples else ""))

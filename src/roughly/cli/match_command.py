@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly.amounts import records_were
 from roughly.console.common_options import Printing
 from roughly.declarations import argument, group, option
 from roughly.measures import FOR_QUERY, listed
@@ -97,7 +98,7 @@ def _run(
                     sys.stdout.write(f"{_line(found, as_json)}\n")  # in one piece, even without buffering
             sys.stdout.flush()
     if rejected:
-        print(f"{rejected:,} records were rejected", file=sys.stderr)
+        print(f"{records_were(rejected)} rejected", file=sys.stderr)
         return REJECTED
     return KNOWN if known else NOT_KNOWN
 

@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import dataclass
 
+from roughly.amounts import counted
 from roughly.cli.index_app import app, open_index
 from roughly.console.commands import register
 from roughly.console.common_options import IndexPlace, Printing
@@ -64,6 +65,6 @@ def search(options: SearchOptions) -> None:
         for hit in found.hits:
             cells = (flow(hit.doc_id), hit.cluster_id, flow(hit.date or "-"), flow(hit.title or "-"))
             print(f"{hit.score:.3g}", *cells, sep="\t")
-        print(f"found       {found.total:,} documents", file=sys.stderr)
+        print(f"found       {counted(found.total, 'document')}", file=sys.stderr)
     if not found.total:
         raise SystemExit(3)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from roughly.console.terminal_output import share, size
+from roughly.amounts import counted, share
+from roughly.console.terminal_output import size
 from roughly.job.result import Result
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
@@ -60,7 +61,7 @@ def judged_lines(run: dict[str, Any]) -> list[str]:
     lines = []
     if "candidate_pairs" in n and on == "text":
         lines.append(
-            f"verified    {n['candidate_pairs']:,} candidate pairs exactly; "
+            f"verified    {counted(n['candidate_pairs'], 'candidate pair')} exactly; "
             f"{n['verified_pairs']:,} at or above the threshold"
         )
     if on != "text" or run["settings"]["method"] != "minhash":
@@ -73,7 +74,7 @@ def judged_lines(run: dict[str, Any]) -> list[str]:
     if n.get("short_documents"):
         lines.append(f"short       {_documents(n['short_documents'])} too short for a super shingle")
     if n.get("common_keys"):
-        lines.append(f"common      {n['common_keys']:,} keys left out: too many documents have them")
+        lines.append(f"common      {counted(n['common_keys'], 'key')} left out: too many documents have them")
     if n.get("mostly_common"):
         lines.append(f"common      {_documents(n['mostly_common'])} of little but common keys: found by the rarest")
     return lines
@@ -137,7 +138,7 @@ def print_summary(result: Result, output: Path | None, files: Sequence[tuple[str
     for line in [*judged_lines(run), *s_curve_lines(run["s_curve"])]:
         print(line)
     if n["rejected"] and output is not None:
-        print(f"rejected    {n['rejected']:,} records; see {output / 'quarantine.jsonl'}")
+        print(f"rejected    {counted(n['rejected'], 'record')}; see {output / 'quarantine.jsonl'}")
     for line in date_lines(run["dates"]):
         print(line)
     for note in run["guesses"]:
@@ -153,9 +154,9 @@ def print_summary(result: Result, output: Path | None, files: Sequence[tuple[str
 
 def print_plan(plan: dict[str, Any]) -> None:
     """What a run would cost."""
-    print(f"input       {plan['parts']:,} files, {size(plan['input_bytes'])}")
+    print(f"input       {counted(plan['parts'], 'file')}, {size(plan['input_bytes'])}")
     print(f"documents   about {plan['documents']:,}, {size(plan['text_bytes'])} of text")
-    print(f"sample      {plan['sample_documents']:,} documents, in {plan['sample_seconds']:.1f} s")
+    print(f"sample      {counted(plan['sample_documents'], 'document')}, in {plan['sample_seconds']:.1f} s")
     for line in [*s_curve_lines(plan["s_curve"]), *_finds_lines(plan["finds"])]:
         print(line)
     if plan["candidate_share"]:
@@ -167,7 +168,7 @@ def print_plan(plan: dict[str, Any]) -> None:
 
 def print_spark_plan(plan: dict[str, Any]) -> None:
     """What a run on Spark would cost."""
-    print(f"input       {plan['parts']:,} files, {size(plan['input_bytes'])}")
+    print(f"input       {counted(plan['parts'], 'file')}, {size(plan['input_bytes'])}")
     print(f"documents   about {plan['documents']:,}, {size(plan['text_bytes'])} of text")
     for line in [*s_curve_lines(plan["s_curve"]), *_finds_lines(plan["finds"])]:
         print(line)

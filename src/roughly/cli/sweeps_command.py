@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly.amounts import counted, share
 from roughly.cli.index_app import app, open_index
 from roughly.console.commands import register
 from roughly.console.common_options import IndexPlace, Printing
@@ -52,15 +53,15 @@ def sweep(options: SweepOptions) -> None:
     if options.printing.as_json:
         print_json(done.to_dict())
     else:
-        print(f"sweep       {done.date}, {done.pages:,} pages")
+        print(f"sweep       {done.date}, {counted(done.pages, 'page')}")
         if done.left_out:
-            print(f"left out    {done.left_out:,} answers without a page: errors and redirections")
+            print(f"left out    {counted(done.left_out, 'answer')} without a page: errors and redirections")
         if done.revisits:
             print(
                 f"unchanged   {done.revisits:,} pages that the crawler did not store again, {done.unresolved:,} unknown"
             )
         if done.rejected:
-            print(f"rejected    {done.rejected:,} records")
+            print(f"rejected    {counted(done.rejected, 'record')}")
     end(rejects)
 
 
@@ -226,16 +227,16 @@ def _print_changes(answer: Changes) -> None:
 
 def _lifetime(found: Lifetimes) -> str:
     """How long pages live, in words."""
-    counted = f"{found.pages:,} pages, {found.died:,} died, {found.moved:,} moves"
+    pages = f"{counted(found.pages, 'page')}, {found.died:,} died, {counted(found.moved, 'move')}"
     if found.median_days is not None:
         most = "?" if found.median_high is None else f"{found.median_high:,}"
-        return f"{counted}; median {found.median_days:,} days (95 % interval {found.median_low or 0:,} to {most})"
+        return f"{pages}; median {found.median_days:,} days (95 % interval {found.median_low or 0:,} to {most})"
     if not found.survival:
-        return f"{counted}; followed for at most {found.longest_days:,} days"
+        return f"{pages}; followed for at most {found.longest_days:,} days"
     last = found.survival[-1]
     return (
-        f"{counted}; {last.alive:.0%} live longer than {last.days:,} days "
-        f"(95 % interval {last.low:.0%} to {last.high:.0%})"
+        f"{pages}; {share(last.alive, digits=0)} live longer than {last.days:,} days "
+        f"(95 % interval {share(last.low, digits=0)} to {share(last.high, digits=0)})"
     )
 
 

@@ -95,8 +95,8 @@ class Progress:
         """The state of the run on one line."""
         now = self.estimate
         share, stage_share = now.share(), now.stage_share()
-        parts = [_said(now.stage) + ("" if stage_share is None else f" {stage_share:.0%}"), now.of]
-        parts += [] if share is None else [f"{share:.0%} of the run"]
+        parts = [_said(now.stage) + ("" if stage_share is None else f" {stage_share * 100:.0f} %"), now.of]
+        parts += [] if share is None else [f"{share * 100:.0f} % of the run"]
         parts += [speed] if (speed := now.speed()) else []
         return f"{', '.join(parts)}; {times(now.elapsed(), now.left())}"
 

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from roughly.amounts import counted, records_were
+
 if TYPE_CHECKING:
     from roughly.model import Reject
 
@@ -30,7 +32,7 @@ def print_rejects(rejects: Sequence[Reject]) -> None:
     for reject in rejects[:LISTED]:
         print(f"rejected: {reject.file}, {reject.record}: {reject.reason}", file=sys.stderr)
     if rejects:
-        print(f"{len(rejects):,} records were rejected", file=sys.stderr)
+        print(f"{records_were(len(rejects))} rejected", file=sys.stderr)
 
 
 def end(rejects: Sequence[Reject], *, failed: bool = False) -> None:
@@ -49,12 +51,7 @@ def size(count: float) -> str:
     return f"{count:.1f} TB"
 
 
-def share(part: int, whole: int) -> str:
-    """A percentage."""
-    return f"{100 * part / whole:.1f} %" if whole else "0 %"
-
-
 def print_speed(text_bytes: int, seconds: float, rejects: Sequence[Reject]) -> None:
     """Print how long the reading of documents took."""
     speed = text_bytes / max(seconds, 1e-9) / 1e6
-    print(f"took        {seconds:.1f} s, {speed:,.0f} MB/s; {len(rejects):,} records rejected")
+    print(f"took        {seconds:.1f} s, {speed:,.0f} MB/s; {counted(len(rejects), 'record')} rejected")

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from roughly.amounts import counted, records_were
 from roughly.errors import RoughlyWarning
 from roughly.sources.columns import NUMBERED
 
@@ -17,7 +18,7 @@ _OBVIOUS = {NUMBERED, "id column: doc_id", *(f"{name} column: {name}" for name i
 def one_line(run: Mapping[str, Any]) -> str:
     """The counts of a run, and the remarks on it."""
     counts = run["counts"]
-    line = f"{counts['documents']:,} documents, {counts['kept']:,} kept, {counts['removed']:,} removed"
+    line = f"{counted(counts['documents'], 'document')}, {counts['kept']:,} kept, {counts['removed']:,} removed"
     return "; ".join([line, *remarks_on(run)])
 
 
@@ -33,7 +34,7 @@ def warn(run: Mapping[str, Any], rejected: Sequence[Mapping[str, str]]) -> None:
     if rejected:
         first = rejected[0]
         lines.append(
-            f"{run['counts']['rejected']:,} records were left out, such as {first['file']}, {first['record']}: "
+            f"{records_were(run['counts']['rejected'])} left out, such as {first['file']}, {first['record']}: "
             f"{first['reason']}; result.rejected lists them"
         )
     for line in lines:

@@ -20,6 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from roughly.amounts import records_were
 from roughly.declarations import gather
 from roughly.errors import InputError, InputMissing, Interrupted, MemoryTooSmall
 from roughly.lexicon.counter import Counter, Runs
@@ -78,7 +79,7 @@ def build(
     if built.rejects:
         first = built.rejects[0]
         warnings.warn(
-            f"{len(built.rejects):,} records were left out; the first: {first.file}, {first.record}: {first.reason}",
+            f"{records_were(len(built.rejects))} left out; the first: {first.file}, {first.record}: {first.reason}",
             stacklevel=2,
         )
     return built.lexicon

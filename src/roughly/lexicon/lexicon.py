@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.amounts import counted
 from roughly.errors import InputError
 from roughly.lexicon import idf
 from roughly.lexicon.format import LexiconFacts, map_file, read
@@ -61,7 +62,7 @@ class Lexicon:
         return cls(contents.facts, contents.digest[:16], name, contents.table, contents.directory)
 
     def __repr__(self) -> str:
-        return f"<Lexicon {self.name}: {len(self):,} terms of {self.documents:,} documents>"
+        return f"<Lexicon {self.name}: {counted(len(self), 'term')} of {counted(self.documents, 'document')}>"
 
     def __len__(self) -> int:
         """The number of terms that count."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from roughly.amounts import share
 from roughly.methods.method import Method
 from roughly.methods.verified import Verified
 
@@ -22,7 +23,7 @@ def judgement(method: Method) -> dict[str, Any]:
     if judge.dates is not None:
         windows.append(f"at most {judge.dates} days apart")
     if judge.lengths is not None:
-        windows.append(f"lengths within {judge.lengths:.0%}")
+        windows.append(f"lengths within {share(judge.lengths, digits=0)}")
     return verdict | {"how": "; ".join([_how(method), *windows])}
 
 

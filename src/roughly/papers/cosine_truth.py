@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from roughly.errors import SettingsError
 from roughly.text.canonical import Tokens
 
 _BLOCK = 256
@@ -39,7 +40,10 @@ def term_matrix(tokens: Tokens, names: npt.NDArray[np.uint64] | None = None) -> 
 
     The columns are the terms in the order of their hashes, or `names`, in the same order; other terms are left out.
     """
-    from scipy.sparse import csr_matrix
+    try:
+        from scipy.sparse import csr_matrix
+    except ImportError:
+        raise SettingsError("this experiment needs scipy; install it with pip install 'roughly[lab]'") from None
 
     from roughly.kernels.terms import distinct_terms
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roughly.amounts import plural
 from roughly.report.data import RunData, SourceRow
 from roughly.report.run_request import Number, RequestedQuality, number, requested_quality, section
 from roughly.report.visible import excerpt, label
-from roughly.report.wording import count, plain, plural, score, share, size
+from roughly.report.wording import count, plain, score, share, size
 
 SOURCES = 20
 CLUSTERS = 20

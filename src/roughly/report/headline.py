@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from roughly.amounts import plural
 from roughly.report.run_request import (
     JudgingMethod,
     Number,
@@ -18,7 +19,7 @@ from roughly.report.run_request import (
     requested_quality,
     section,
 )
-from roughly.report.wording import NBSP, count, counted, duration, plain, plural, share, size
+from roughly.report.wording import NBSP, count, counted, duration, plain, share, size
 
 
 @dataclass(frozen=True, slots=True)

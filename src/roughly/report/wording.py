@@ -14,6 +14,9 @@ from __future__ import annotations
 
 from decimal import ROUND_DOWN, Decimal
 
+from roughly import amounts
+from roughly.amounts import plural
+
 NBSP = "\N{NO-BREAK SPACE}"
 _UNITS = ("", "kB", "MB", "GB", "TB", "PB")
 
@@ -23,11 +26,6 @@ def count(number: int | float) -> str:
     return f"{round(number):,}"
 
 
-def plural(word: str, number: int | float) -> str:
-    """The word as it is written after the number: ``document`` after 1, ``documents`` after 0 or 2."""
-    return word if number == 1 else word + "s"
-
-
 def counted(number: int | float, word: str) -> str:
     """``1 document``, ``37,071 documents``."""
     return f"{count(number)}{NBSP}{plural(word, number)}"
@@ -35,16 +33,7 @@ def counted(number: int | float, word: str) -> str:
 
 def share(part: int | float, whole: int | float) -> str:
     """The part as a percentage of the whole: ``15.8 %``; an empty whole has no share (``–``)."""
-    if whole <= 0:
-        return "–"
-    percent = 100.0 * part / whole
-    if part > 0 and percent < 0.1:
-        return f"<{NBSP}0.1{NBSP}%"
-    if part < whole and percent > 99.9:
-        return f">{NBSP}99.9{NBSP}%"
-    if percent in (0.0, 100.0):
-        return f"{percent:.0f}{NBSP}%"
-    return f"{percent:.1f}{NBSP}%"
+    return amounts.share(part, whole).replace(" ", NBSP)
 
 
 def size(number: int | float) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from roughly.amounts import records_were
 from roughly.errors import InputMissing, SettingsError
 from roughly.lexicon.builder import count_parts
 from roughly.lexicon.lexicon_writer import room
@@ -80,7 +81,7 @@ def sign(
     if signed.rejects:
         first = signed.rejects[0]
         warnings.warn(
-            f"{len(signed.rejects):,} records were left out; the first: {first.file}, {first.record}: {first.reason}",
+            f"{records_were(len(signed.rejects))} left out; the first: {first.file}, {first.record}: {first.reason}",
             stacklevel=2,
         )
     return signed

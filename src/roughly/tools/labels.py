@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from roughly.amounts import counted
 from roughly.errors import InputError, InputMissing
 
 PAIR_COLUMNS = (("left_id", "right_id"), ("id_a", "id_b"), ("left", "right"), ("a", "b"), ("id1", "id2"))
@@ -247,6 +248,6 @@ def refuse_unknown(path: Path, strange: pa.Array, where: str) -> None:
         listed = ", ".join(repr(name) for name in strange[:_MOST_LISTED].to_pylist())
         more = f" and {len(strange) - _MOST_LISTED:,} more" if len(strange) > _MOST_LISTED else ""
         raise InputError(
-            f"{path} names {len(strange):,} documents that {where} does not have: {listed}{more}; check the ids, or "
-            "leave them out with --ignore-unknown"
+            f"{path} names {counted(len(strange), 'document')} that {where} does not have: {listed}{more}; check the "
+            "ids, or leave them out with --ignore-unknown"
         )

@@ -179,10 +179,10 @@ def test_errors_of_servers_are_no_pages_and_revisits_are(tmp_path: Path, crawl: 
 
 def test_pages_without_an_address_are_rejected_and_the_rest_goes_in(tmp_path: Path) -> None:
     index = Index.create(tmp_path / "web.db")
-    with pytest.warns(UserWarning, match="1 records were left out; .*has no url"):
+    with pytest.warns(UserWarning, match="1 record was left out; .*has no url"):
         done = Sweeps(index).add([{"url": f"{A}/1", "text": prose(1)}, {"url": None, "text": "x"}], date="2024-01-01")
     assert (done.pages, done.rejected) == (1, 1)
-    with pytest.raises(InputMissing, match=r"no page with an address .* 1 records were rejected"):
+    with pytest.raises(InputMissing, match=r"no page with an address .* 1 record was rejected"):
         Sweeps(index).add([{"url": "", "text": prose(1)}], date="2024-05-01")
     assert [sweep.date for sweep in Sweeps(index)] == ["2024-01-01"], "nothing is left of a sweep without pages"
     long = [{"url": f"{A}/{'x' * 3000}", "text": "x"}, {"url": f"{A}/2", "text": prose(2)}]
@@ -330,7 +330,7 @@ def test_changes_as_json_has_the_curve(swept: Index, tmp_path: Path) -> None:
     told = CliRunner().invoke(app, ["index", "changes", str(tmp_path / "web.db"), "--json"])
     assert json.loads(told.stdout)["lifetimes"]["survival"][0]["alive"] == 0.875
     told = CliRunner().invoke(app, ["index", "changes", str(tmp_path / "web.db")])
-    assert "8 pages, 1 died, 3 moves; 88% live longer than 29 days (95 % interval 39% to 98%)" in told.stdout
+    assert "8 pages, 1 died, 3 moves; 88 % live longer than 29 days (95 % interval 39 % to 98 %)" in told.stdout
 
 
 def test_show_leads_from_an_address_to_the_documents_of_its_cluster(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_the_command(run: Path, tmp_path: Path) -> None:
     labels = write(tmp_path / "l.csv", "id,cluster\na1,A\na2,A\nq,A\n")
     command = ["evaluate", run, "--labels", labels]
     refused = run_roughly(*command)
-    assert refused.returncode == 1 and "names 1 documents" in refused.stderr and "'q'" in refused.stderr
+    assert refused.returncode == 1 and "names 1 document " in refused.stderr and "'q'" in refused.stderr
     done = run_roughly(*command, "--ignore-unknown", "--json")
     assert done.returncode == 3 and json.loads(done.stdout)["unknown"] == ["q"]
     told = run_roughly(*command, "--ignore-unknown")

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+from roughly.amounts import records_were
 from roughly.declarations import gather
 from roughly.index.index import Index
 from roughly.index.sweeps.changes import Changes, changes
@@ -52,7 +53,7 @@ class Sweeps:
         if rejects:
             first = rejects[0]
             warnings.warn(
-                f"{len(rejects):,} records were left out; the first: {first.file}, {first.record}: {first.reason}",
+                f"{records_were(len(rejects))} left out; the first: {first.file}, {first.record}: {first.reason}",
                 stacklevel=2,
             )
         return sweep

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from sqlalchemy import Connection, select
 
+from roughly.amounts import records_were
 from roughly.dates import NO_DAY, day_of
 from roughly.errors import InputMissing, SettingsError
 from roughly.index.answers import PlainAnswer
@@ -134,7 +135,7 @@ class SweepWriter:
             drop(self.index, self.date)
             raise InputMissing(
                 f"no page with an address was found, so there is no sweep of {self.date}: "
-                f"{len(self.rejects):,} records were rejected, {self._left_out:,} answers were no pages; "
+                f"{records_were(len(self.rejects))} rejected, {self._left_out:,} answers were no pages; "
                 "name the column of the urls with --url-column"
             )
         self.sweep = replace(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roughly.amounts import counted
 from roughly.console.commands import command_group, register
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import LISTED, end, print_json
@@ -132,5 +133,5 @@ def _shown(name: str, value: object) -> str:
         return f"{name} {value:.3f}"
     if isinstance(value, list):
         words = sum(passage["words"] for passage in value)
-        return f"{len(value)} passages of {words:,} words" if value else "no passage"
+        return f"{counted(len(value), 'passage')} of {counted(words, 'word')}" if value else "no passage"
     return str(value) if name in ("topic", "kind") or name.endswith("_id") else f"{name.replace('_', ' ')} {value}"

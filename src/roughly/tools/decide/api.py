@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from roughly.amounts import counted
 from roughly.engines.local.decided_tables import CHANGED
 from roughly.engines.local.kept_parts import copy_parts
 from roughly.engines.local.run_browser import Browsing
@@ -129,7 +130,7 @@ class Decisions:
             return []
         if unknown := self._unknown(named):
             raise InputError(
-                f"{self.file.path} names {len(unknown)} documents that the run does not have, such as "
+                f"{self.file.path} names {counted(len(unknown), 'document')} that the run does not have, such as "
                 f"{', '.join(map(repr, unknown[:_SHOWN]))}; undo these decisions, or repeat the run they are about"
             )
         return effects(decisions, self._concerned(named), self._rules(), self._texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from roughly.amounts import counted
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option
@@ -44,7 +45,7 @@ def apply(options: ApplyOptions) -> None:
     if options.printing.quiet:
         return
     print(f"decisions   {done.decisions:,}")
-    print(f"changed     {len(done.changed):,} documents, {len(done.overridden):,} against what was verified")
+    print(f"changed     {counted(len(done.changed), 'document')}, {len(done.overridden):,} against what was verified")
     for one in done.changed[:_LISTED]:
         state = "kept" if one.kept else f"removed for {one.kept_id}"
         numbers, people = ", ".join(map(str, one.decisions)), ", ".join(one.by)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roughly.amounts import counted, share
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import REQUIRED, argument, group, option
@@ -38,7 +39,8 @@ def evaluate(options: EvaluateOptions) -> None:
         _print_figures(found, options.request.level)
     if found.unknown:
         print(
-            f"left out: {len(found.unknown):,} documents that labels or lists name and the run lacks", file=sys.stderr
+            f"left out: {counted(len(found.unknown), 'document')} that labels or lists name and the run lacks",
+            file=sys.stderr,
         )
         raise SystemExit(3)
 
@@ -48,7 +50,7 @@ def _print_figures(found: Evaluation, level: float) -> None:
     values = figures.to_dict()
     counted = "counts as different" if found.unlisted == "different" else "is ignored"
     print(f"documents   {figures.documents:,}; {found.labelled:,} of them labelled; what labels do not list {counted}")
-    print(f"{'':<12}{'precision':>26}{'recall':>26}{'F1':>26}   (intervals: {level:.0%})")
+    print(f"{'':<12}{'precision':>26}{'recall':>26}{'F1':>26}   (intervals: {share(level, digits=0)})")
     for title, part, keys in (
         ("pairs", "pairs", ("precision", "recall", "f1")),
         ("documents", "by_document", ("precision", "recall", "f1")),

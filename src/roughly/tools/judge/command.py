@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roughly.amounts import counted, share
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option
@@ -82,7 +83,7 @@ def judge(options: JudgeOptions) -> None:
                 resources=options.resources,
                 listener=progress,
             )
-        print(f"{len(found.drawn.pairs)} pairs drawn; verdicts are stored in {path}", file=sys.stderr)
+        print(f"{counted(len(found.drawn.pairs), 'pair')} drawn; verdicts are stored in {path}", file=sys.stderr)
     if not (options.report or options.printing.as_json or options.csv is not None):
         _judge_pairs(found, options.name, options.disputed, options.scores, options.inputs, options.resources.threads)
         return
@@ -206,8 +207,10 @@ def _report_lines(report: JudgeReport) -> list[str]:
     lines = [f"pairs       {report.pairs:,} drawn; judged: {counts}; {skipped:,} skipped, {report.disputed:,} disputed"]
     for one in report.agreement:
         kappa = "–" if one.kappa is None else f"{one.kappa:.3f}"
-        share = "–" if one.share is None else f"{one.share:.1%}"
-        lines.append(f"agreement   {one.first} and {one.second}: {share} of {one.pairs:,} pairs, kappa {kappa}")
+        agreed = "–" if one.share is None else share(one.share)
+        lines.append(
+            f"agreement   {one.first} and {one.second}: {agreed} of {counted(one.pairs, 'pair')}, kappa {kappa}"
+        )
     lines.append(f"{report.measure:<13} {'stands for':>10} {'drawn':>6} {'same':>6} {'different':>9}")
     for stratum in report.strata:
         side = "" if stratum.found else "  below the threshold"
@@ -224,7 +227,7 @@ def _report_lines(report: JudgeReport) -> list[str]:
             f"{found.judged:,} verdicts"
         )
         if found.covered < 1:
-            lines.append(f"            strata with {1 - found.covered:.1%} of what was found have no verdict yet")
+            lines.append(f"            strata with {share(1 - found.covered)} of what was found have no verdict yet")
     for implied, summary in (
         (report.even, "as likely the same as not"),
         (report.for_target, f"for a precision of {report.target:g}"),

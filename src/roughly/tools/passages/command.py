@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly.amounts import counted, share
 from roughly.console.common_options import COLUMNS, INPUTS, Printing
-from roughly.console.terminal_output import end, print_json, share, size
+from roughly.console.terminal_output import end, print_json, size
 from roughly.declarations import REQUIRED, argument, group, option
 from roughly.tools.passages.request import PassagesRun
 
@@ -67,14 +68,14 @@ def _print_summary(result: PassagesResult, output: Path) -> None:
         print(f"{row['places']:>7,} × {row['tokens']:>5,} tokens  {excerpt(row['excerpt'], 80)}")
     print(f"documents   {counts['documents']:,}; {counts['tokens']:,} tokens, {size(counts['bytes'])}")
     repeated = share(counts["repeated_tokens"], counts["tokens"])
-    print(f"repeated    {repeated} of the tokens, {counts['passages']:,} passages")
+    print(f"repeated    {repeated} of the tokens, {counted(counts['passages'], 'passage')}")
     copied = size(counts["copied_bytes"])
-    copies = f"{counts['spans']:,} spans, {copied} in {counts['documents_with_copies']:,} documents"
+    copies = f"{counted(counts['spans'], 'span')}, {copied} in {counted(counts['documents_with_copies'], 'document')}"
     verb = {"report": "", "mark": "; marked in kept/", "remove": "; removed"}[request["do"]]
     print(f"copies      {copies}{verb}")
     if request["do"] == "remove":
         left = f"fewer than {request['least_left']:,} tokens were left"
-        print(f"removed     {counts['removed_whole']:,} documents whole: {left}")
+        print(f"removed     {counted(counts['removed_whole'], 'document')} whole: {left}")
     if "seen_items" in counts:
         print(f"test items  {counts['seen_items']:,} of {counts['test_items']:,} stand in the input, in part or whole")
         if counts["short_items"]:
@@ -82,7 +83,7 @@ def _print_summary(result: PassagesResult, output: Path) -> None:
                 f"            {counts['short_items']:,} have fewer than {request['least']} tokens and cannot be found"
             )
     if counts["rejected"]:
-        print(f"rejected    {counts['rejected']:,} records, see {output / 'quarantine.jsonl'}")
+        print(f"rejected    {counted(counts['rejected'], 'record')}, see {output / 'quarantine.jsonl'}")
     seconds, memory = result.summary["seconds"], result.summary["peak_memory"] / 1e6
     print(f"took        {seconds:.1f} s, peak memory {memory:,.0f} MB")
     print(f"report      {output / 'report.html'}")

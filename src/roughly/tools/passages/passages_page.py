@@ -83,7 +83,7 @@ def _items(table: pa.Table | None) -> list[str]:
         return []
     seen = table.sort_by([("share", "descending"), ("test_id", "ascending")]).slice(0, _SHOWN).to_pylist()
     cells = "".join(
-        f'<tr><td><bdi>{escape(label(row["test_id"]))}</bdi></td><td class="n">{row["share"]:.1%}</td>'
+        f'<tr><td><bdi>{escape(label(row["test_id"]))}</bdi></td><td class="n">{share(row["share"], 1)}</td>'
         f'<td class="n">{count(row["seen_tokens"])}</td><td class="n">{count(row["tokens"])}</td>'
         f'<td class="n">{count(row["documents"])}</td></tr>\n'
         for row in seen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from roughly.amounts import counted
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import REQUIRED, argument, group, option
@@ -33,5 +34,6 @@ def perturb(options: PerturbOptions) -> None:
         for name, figures in done.kinds.items():
             print(f"{name:<12} {figures['copies']:>8,}  {figures['resemblance']:.3f}")
         documents = options.output / f"documents.{options.wanted.format}"
-        print(f"documents   {documents}: {done.originals:,} originals, {done.copies:,} copies")
+        copies = "1 copy" if done.copies == 1 else f"{done.copies:,} copies"
+        print(f"documents   {documents}: {counted(done.originals, 'original')}, {copies}")
         print(f"labels      {options.output / 'pairs.csv'}")

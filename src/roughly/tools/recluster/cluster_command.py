@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roughly.amounts import counted
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option
@@ -63,7 +64,8 @@ def cluster(options: ClusterOptions) -> None:
     elif options.output is not None:
         counts = found.counts
         print(f"clusters    {options.output}")
-        print(f"documents   {counts['documents']:,}, {inside:,} of them in {len(clusters):,} clusters of two or more")
+        several = f"{counted(len(clusters), 'cluster')} of two or more"
+        print(f"documents   {counts['documents']:,}, {inside:,} of them in {several}")
         print(f"kept        {counts['kept']:,}; {counts['removed']:,} removed; scores: {found.scores}")
     else:
         print("doc_id\tcluster_id")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from roughly.amounts import share
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import end, print_json
 from roughly.declarations import argument, group, option
@@ -47,7 +48,7 @@ def suggest(options: SuggestOptions) -> None:
         for reason in found.reasons:
             print(f"            {reason}")
         named = " ".join(f"{name}={value}" for name, value in found.settings.items() if name != "method")
-        print(f"suggested   {named}, which removes {found.removed:.1%} of the sample")
+        print(f"suggested   {named}, which removes {share(found.removed)} of the sample")
         for title, pairs in (("just above the threshold", found.above), ("just below the threshold", found.below)):
             print(title if pairs else f"{title}: none")
             for one in pairs:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from roughly.amounts import share
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import end, print_json
 from roughly.declarations import argument, group, option
@@ -139,7 +140,7 @@ class _Run:
             empty = f"; {counts.empty:,} without words left out" if counts.empty else ""
             collapsed = f"{counts.collapsed:,} exact duplicates collapsed{empty}"
             print(f"documents   {int(counts.documents.sum()):,}; {collapsed}")
-            print(f"shingles    {tuned.share:.1%} of them processed; one ratio for all would be {uniform:.1%}")
+            print(f"shingles    {share(tuned.share)} of them processed; one ratio for all would be {share(uniform)}")
             print(f"as it runs  precision {done.overall_precision:.3f}, recall {done.overall_recall:.3f}")
             for path in [*([self.output] if self.output else []), *drawn]:
                 print(f"written     {path}")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from roughly.declarations import group, option
+from roughly.errors import SettingsError
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.evaluate.request import split_names
 
@@ -25,7 +27,9 @@ class TuneQuestion:
     )
     same_column: str | None = option(None, "Column of pairs that says same or different.")
     ignore_unknown: bool = option(False, "Leave out labels of documents that the input does not have.")
-    learn: bool = option(False, "Learn a verdict over several comparisons from the labels too.")
+    learn: bool = option(
+        False, "Learn a verdict over several comparisons from the labels too (needs scipy: roughly[tune])."
+    )
     precision: float | None = option(None, "Lowest precision; the highest recall is chosen.")
     recall: float | None = option(None, "Lowest recall; with both, the fewest bytes are chosen.")
     slack: float | None = option(None, "Choose the fewest bytes within this distance of the best; 0 if not given.")
@@ -42,3 +46,7 @@ class TuneQuestion:
     main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
     reading: ReadOptions = group(ReadOptions)
     resources: Resources = group(Resources, "memory", "threads", "temp")
+
+    def __post_init__(self) -> None:
+        if self.learn and find_spec("scipy") is None:
+            raise SettingsError("--learn needs scipy; install it with pip install 'roughly[tune]'")

@@ -15,7 +15,9 @@ sets: without either, intervals of few sets, or of sets that are all right, hold
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -134,8 +136,6 @@ def folds_of(true: npt.NDArray[np.bool_], held_back: float, repeats: int, seed: 
 
 def interval_figures(columns: Floats, level: float = 0.95, seed: int = 0) -> dict[str, Interval | None]:
     """Intervals of precision, recall and F1, from (both, found, true) of each set."""
-    from scipy.stats import norm, t
-
     names = ("precision", "recall", "f1")
     real = int((columns[:, 2] > 0).sum())
     if real < 2:
@@ -146,7 +146,7 @@ def interval_figures(columns: Floats, level: float = 0.95, seed: int = 0) -> dic
     mean = columns[columns[:, 2] > 0].mean(axis=0)
     added = np.array([[mean[2], mean[2], mean[2]], [0.0, max(mean[1], 1e-9), mean[2]]])
     extra = stream.multinomial(2, [0.5, 0.5], size=DRAWS) @ added
-    wider = float(t.ppf((1 + level) / 2, real - 1) / norm.ppf((1 + level) / 2)) * (real / (real - 1)) ** 0.5
+    wider = student_quantile(level, real - 1) / NormalDist().inv_cdf((1 + level) / 2) * (real / (real - 1)) ** 0.5
     middle, plain, careful = (_ratios(one) for one in (columns.sum(axis=0)[None], draws, draws + extra))
     found: dict[str, Interval | None] = {}
     for row, name in enumerate(names):
@@ -170,3 +170,23 @@ def _runs(family: Ints, near: npt.NDArray[np.bool_]) -> list[Ints]:
     inside = near[family]
     edges = np.flatnonzero(np.diff(np.r_[False, inside, False]))
     return [family[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def student_quantile(level: float, freedom: int) -> float:
+    """The t with P(|T| ≤ t) = level for Student's T (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)."""
+    odd = freedom % 2
+    steps = 2.0 * np.arange(1, freedom // 2) + odd
+    ratios = (steps - 1) / steps
+
+    def inside(t: float) -> float:
+        angle = math.atan2(t, math.sqrt(freedom))
+        cosine = math.cos(angle)
+        total = (1 + float(np.cumprod(ratios * cosine**2).sum())) * math.sin(angle) if freedom > 1 else 0.0
+        return 2 / math.pi * (angle + cosine * total) if odd else total
+
+    low, high = 0.0, 1.0
+    while inside(high) < level:
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if inside(middle) < level else (low, middle)
+    return high
