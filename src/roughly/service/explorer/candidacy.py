@@ -44,8 +44,9 @@ def candidacy(collection: Collection, left: str, right: str, similarity: float |
         return Candidacy(name, ("They have the same words in the same order, so they are one text to the method.",))
     if keys is None:
         return Candidacy(name, (f"{name} finds only documents that are equal; these are not.",))
+    chance = _chance(method, similarity, int(texts.lengths.min()))
     if keys.offsets is None:
-        return _bands(method, keys.values, similarity)
+        return _bands(method, keys.values, similarity, chance)
     ranges = [slice(keys.offsets[n], keys.offsets[n + 1]) for n in (0, 1)]
     left_keys, right_keys = (keys.values[own] for own in ranges)
     both = np.intersect1d(left_keys, right_keys)
@@ -57,7 +58,7 @@ def candidacy(collection: Collection, left: str, right: str, similarity: float |
         sentences.append(f"One of the two looks up {counted(probed, 'key')} of those.")
     if not len(both):
         sentences.append(_NO_KEY)
-    return Candidacy(name, tuple(sentences), len(both), count, (), _chance(method, similarity))
+    return Candidacy(name, tuple(sentences), len(both), count, (), chance)
 
 
 _NO_KEY = (
@@ -66,13 +67,12 @@ _NO_KEY = (
 )
 
 
-def _bands(method: Method, values: Any, similarity: float | None) -> Candidacy:
+def _bands(method: Method, values: Any, similarity: float | None, chance: float | None) -> Candidacy:
     shared = np.flatnonzero((values[0] == values[1]) & (values[0] != 0))
     bands = int(values.shape[1])
     described = method.describe()
     per_band = f" of {described['rows']} samples" if "rows" in described else ""
     sentences = [f"They agree in {len(shared)} of {counted(bands, 'band')}{per_band} ({method.name}); one is enough."]
-    chance = _chance(method, similarity)
     if chance is not None and similarity is not None:
         sentences.append(
             f"A pair with similarity {score(similarity, 3)} does so with a probability of {share(chance, 1)}."
@@ -82,7 +82,8 @@ def _bands(method: Method, values: Any, similarity: float | None) -> Candidacy:
     return Candidacy(method.name, tuple(sentences), len(shared), bands, tuple(int(n) + 1 for n in shared[:50]), chance)
 
 
-def _chance(method: Method, similarity: float | None) -> float | None:
+def _chance(method: Method, similarity: float | None, tokens: int) -> float | None:
+    """The chance of a pair of this similarity whose documents are as long as the shorter one."""
     if similarity is None or not METHODS[method.name].has_curve:
         return None
-    return float(method.candidate_probability(similarity))
+    return float(method.candidate_probability_at(similarity, tokens))
