@@ -22,8 +22,7 @@ $(VENV)/.roughly-dev: pyproject.toml $(VENV)/.roughly
 
 demo: $(VENV)/.roughly  ## run the main job on bundled data
 	$(BIN)/roughly dedupe examples/policies.jsonl.gz -o demo-out --threshold 0.8 --recall 0.99 --overwrite
-	@echo
-	@echo "Open demo-out/report.html in a browser."
+	@echo; echo "Open demo-out/report.html in a browser."
 
 core:  ## build the compiled core anew into src/roughly, after an edit in core/
 	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/core -G Ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python \
