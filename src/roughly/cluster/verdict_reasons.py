@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -48,17 +49,25 @@ class VerdictReasons:
         """As plain values."""
         return asdict(self) | {"same": self.same}
 
+    @property
+    def steps(self) -> list[tuple[Reason, float]]:
+        """Each comparison, with the log-odds after it."""
+        so_far = accumulate((one.adds for one in self.reasons), initial=self.prior)
+        return list(zip(self.reasons, list(so_far)[1:], strict=True))
+
+    @property
+    def summary(self) -> str:
+        """The probability, what is needed, and the answer."""
+        below = "" if self.resemblance >= self.threshold else f"; resemblance below {self.threshold:g}"
+        says = "the same" if self.same else "different"
+        return f"probability {self.probability:.3f}, {self.needed:g} is needed{below}: {says}"
+
     def lines(self) -> list[str]:
         """For a screen: each step with the log-odds so far."""
-        at = self.prior
-        found = [f"verdict       {at:+7.2f}           prior"]
-        for one in self.reasons:
-            at += one.adds
+        found = [f"verdict       {self.prior:+7.2f}           prior"]
+        for one, at in self.steps:
             found.append(f"              {at:+7.2f}  {one.adds:+6.2f}   {one.comparison} {one.value:.3f}")
-        says = "the same" if self.same else "different"
-        below = "" if self.resemblance >= self.threshold else f"; resemblance below {self.threshold:g}"
-        found.append(f"              probability {self.probability:.3f}, {self.needed:g} is needed{below}: {says}")
-        return found
+        return [*found, f"              {self.summary}"]
 
 
 def explain_verdict(left: str, right: str, settings: Settings) -> VerdictReasons:

@@ -13,6 +13,7 @@ from roughly import checks
 from roughly.errors import SettingsError
 from roughly.service.collection.document_query import DocumentQuery
 from roughly.service.collection.page_limits import DEEPEST, MOST, PAGE
+from roughly.settings import Settings
 
 SORTS = ("size", "smallest", "lowest", "mean", "bytes", "sources", "newest", "id")
 SUSPICIONS = ("any", "large", "loose", "chained", "sparse", "sources")
@@ -212,6 +213,7 @@ class Collection(Protocol):
     measure: str
     threshold: float | None
     shingle_size: int
+    learned: Settings | None  # the settings, if they have a learned verdict
     has_scores: bool  # whether clusters have scores to filter and sort by
     sorts: tuple[str, ...]
     document_columns: tuple[str, ...]  # of a table of documents, those shown by default first

@@ -101,6 +101,7 @@ class IndexCollection:
         self.judged_on: str = judge.on
         self.threshold: float | None = None if judge.on == "keys" else float(index.settings.threshold)
         self.shingle_size = index.settings.shingle_size
+        self.learned = None if index.settings.verdict is None else index.settings
         self._looked, self._day = -math.inf, ""
         self._counting = threading.Lock()
         self._counts: _Counts | None = None

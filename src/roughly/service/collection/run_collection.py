@@ -73,6 +73,8 @@ class RunCollection:
         self.judged_on = judging_of(self.run_json).on
         self.threshold: float | None = None if quality.threshold is None else float(quality.threshold)
         self.shingle_size = int(self.run.settings["shingle_size"])
+        has_verdict = self.run_json["settings"].get("verdict") is not None
+        self.learned = Settings.from_dict(self.run_json["settings"]) if has_verdict else None
         self.tables = Browsing(folder, date_format=self.run_json["settings"].get("date_format"))
         self.inputs = None if inputs is None else list(inputs)
         self.decisions = Decisions(folder, inputs=self.inputs, tables=self.tables)

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.errors import InputMissing, SettingsError
 from roughly.report.visible import label
 from roughly.service.collection.collection_types import Collection, DocumentRow, Edge
@@ -17,6 +18,7 @@ from roughly.service.explorer.links import to
 from roughly.service.explorer.paging import whole_number
 from roughly.service.explorer.rendering import show
 from roughly.service.explorer.side_by_side import mark_pair
+from roughly.verdict import COMPARISONS
 from roughly.verify.scores import score_texts
 
 router = APIRouter(include_in_schema=False)
@@ -39,7 +41,7 @@ def compare(request: Request) -> Response:
     texts = collection.texts([left.doc_id, right.doc_id])
     one, other = texts[left.doc_id], texts[right.doc_id]
     edge = collection.pair(left.doc_id, right.doc_id)
-    sides = why = None
+    sides = why = reasons = None
     measured = False
     if one.text is not None and other.text is not None:
         sides = mark_pair(one.text, other.text, view, _starts(request), collection.shingle_size)
@@ -48,6 +50,7 @@ def compare(request: Request) -> Response:
         if len(one.text) + len(other.text) <= MEASURED:
             scored = None if edge is None else getattr(edge, collection.measure)
             why = candidacy(collection, one.text, other.text, scored)
+            reasons = None if collection.learned is None else explain_verdict(one.text, other.text, collection.learned)
     cluster_id = request.query_params.get("cluster") or left.cluster_id
     before, after = (None, None) if cluster_id is None else collection.neighbours(cluster_id, left.doc_id)
     values: dict[str, Any] = {
@@ -60,6 +63,7 @@ def compare(request: Request) -> Response:
         "text_missing": {"left": one.why, "right": other.why},
         "sides": None if sides is None else sides.to_dict(),
         "why": None if why is None else why.to_dict(),
+        "verdict": None if reasons is None else reasons.to_dict(),
         "cluster_id": cluster_id,
         "before": before,
         "after": after,
@@ -74,8 +78,9 @@ def compare(request: Request) -> Response:
         return to(request, "/compare", left=pair[0], right=pair[1], cluster=cluster_id, view=other_view)
 
     page_only: dict[str, Any] = {
-        "marked": sides, "candidacy": why, "before_href": step(before), "after_href": step(after), "one": one,
-        "other": other, "decided": decisions_by_id(request), "may_decide": may_decide(request),
+        "marked": sides, "candidacy": why, "reasons": reasons, "meanings": COMPARISONS, "before_href": step(before),
+        "after_href": step(after), "one": one, "other": other, "decided": decisions_by_id(request),
+        "may_decide": may_decide(request),
     }  # fmt: skip
     return show(request, "compare.html", values, page_only=page_only)
 

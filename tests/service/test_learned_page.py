@@ -1,0 +1,40 @@
+"""The page of two documents shows why a learned verdict says what it says, for a run and for an index."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import roughly
+from roughly import Index, Settings
+from roughly.cluster.verdict_reasons import explain_verdict
+from roughly.service.application import create_app
+from roughly.service.served_data import ServedData
+from service.in_process import PATIENT, client_of
+from service.page_elements import only_ours
+
+VERDICT = "probability=0.5 prior=-5 words=5/0 numbers=2/1"
+
+
+def test_the_pair_page_shows_the_reasons(tmp_path: Path) -> None:
+    base = [f"word{n}" for n in range(40)]
+    texts = {name: " ".join([*base, *more]) for name, more in (("a", ["17"]), ("b", ["17", "new"]), ("c", ["99"]))}
+    rows = "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items())
+    given = tmp_path / "documents.jsonl"
+    given.write_text(rows, encoding="utf-8")
+    settings = {"threshold": 0.2, "shingle_size": 2, "verdict": VERDICT}
+    roughly.dedupe(given, output=tmp_path / "out", **settings)
+    with (
+        Index.import_run(tmp_path / "out", tmp_path / "a.db") as index,
+        client_of(create_app(ServedData(run=tmp_path / "out", index=index), PATIENT)) as client,
+    ):
+        for other, says in (("b", "the same"), ("c", "different")):
+            reasons = explain_verdict(texts["a"], texts[other], Settings(**settings))  # type: ignore[arg-type]
+            assert reasons.same == (says == "the same")
+            for where in ("run", "index"):
+                url = f"left=a&right={other}&in={where}"
+                twin = client.get(f"/compare.json?{url}").json()["verdict"]
+                assert twin == json.loads(json.dumps(reasons.to_dict()))
+                shown = only_ours(client.get(f"/compare?{url}").text, url).text
+                assert "The learned verdict" in shown and f"{reasons.needed:g} is needed: {says}" in shown
+                assert all(f"{at:+.2f}" in shown for _, at in reasons.steps)
