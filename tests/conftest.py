@@ -34,6 +34,7 @@ SLOW_TESTS = {
     "test_intervals_hold_the_figures_and_are_quick_for_a_million",
     "test_interrupted_by_the_user",
     "test_schemathesis_finds_no_server_error",
+    "test_in_every_stage_of_passages",
 }
 
 DRAWN_ANEW = "ROUGHLY_NEW_DRAWS" in os.environ

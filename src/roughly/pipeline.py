@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -36,7 +37,7 @@ from roughly.model import FACTS, Reject
 from roughly.settings import Settings
 from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part, coarse_chunks, largest_coarse_chunk, located, pieces_of, reads_in_parse
-from roughly.text.canonical import Tokens
+from roughly.text.canonical import Tokens, buffers
 from roughly.threads import map_as_completed, map_in_order
 
 R = TypeVar("R")
@@ -66,12 +67,22 @@ class SignedChunk:
 @dataclass(frozen=True)
 class RowsToFetch:
     """Documents to be read again from one part: their rows, ascending, their numbers among the candidates, and half of
-    the digest of their tokens."""
+    the digest of their tokens, or of their texts."""
 
     part: int
     rows: Ints
     docs: Ints
     digests: npt.NDArray[np.uint64]
+
+
+def rows_by_part(part: Ints, rows: Ints, docs: Ints, digests: npt.NDArray[np.uint64]) -> list[RowsToFetch]:
+    """Documents in the order of their parts and rows, one object per part."""
+    edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(part)]
+    return [
+        RowsToFetch(int(part[start]), rows[start:stop], docs[start:stop], digests[start:stop])
+        for start, stop in pairwise(edges)
+        if stop > start
+    ]
 
 
 @dataclass(frozen=True)
@@ -310,6 +321,38 @@ def fetch_all(
     from roughly.text.canonical import tokenise, units_of
     from roughly.text.markup import strip_column
 
+    def tokens_of(want: RowsToFetch, at: Ints, batch: pa.RecordBatch) -> R:
+        texts = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
+        tokens = tokenise(texts)
+        _refuse_changes(parts, want, at, hash_sequences(tokens.hashes, tokens.offsets))
+        return use(want.docs[at], tokens if settings.shingle_unit == "word" else units_of(texts, settings.shingle_unit))
+
+    return _read_again(parts, wanted, threads, tokens_of)
+
+
+def check_texts(parts: Sequence[Part], wanted: Sequence[RowsToFetch], threads: int) -> None:
+    """Read documents again, and end the run if a text is not the one whose digest is given."""
+    from roughly.kernels.hashing import hash_bytes
+
+    def check(want: RowsToFetch, at: Ints, batch: pa.RecordBatch) -> None:
+        _refuse_changes(parts, want, at, hash_bytes(*buffers(batch.column("text"))))
+        want.docs[at] = 1
+
+    for _ in _read_again(parts, wanted, threads, check):
+        pass
+    for want in wanted:
+        if not want.docs.all():
+            raise changed_input(parts[want.part], int(want.rows[int(want.docs.argmin())]))
+
+
+def _read_again(
+    parts: Sequence[Part],
+    wanted: Sequence[RowsToFetch],
+    threads: int,
+    use: Callable[[RowsToFetch, Ints, pa.RecordBatch], R],
+) -> Iterator[R]:
+    """What `use` makes of the wanted documents, of which it is given the numbers among those of their part."""
+
     def items() -> Iterator[tuple[RowsToFetch, Chunk]]:
         for want in wanted:
             for chunk in coarse_chunks(parts[want.part], want.rows):
@@ -324,13 +367,7 @@ def fetch_all(
         at = at[is_wanted]
         if len(at) < batch.num_rows:
             batch = batch.filter(pa.array(is_wanted))
-        texts = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
-        tokens = tokenise(texts)
-        is_other = hash_sequences(tokens.hashes, tokens.offsets)[:, 1] != want.digests[at]
-        if is_other.any():
-            row = int(want.rows[at[int(is_other.argmax())]])
-            raise changed_input(parts[want.part], row)
-        return use(want.docs[at], tokens if settings.shingle_unit == "word" else units_of(texts, settings.shingle_unit))
+        return use(want, at, batch)
 
     def read_pieces(item: tuple[RowsToFetch, Chunk]) -> list[R]:
         want, chunk = item
@@ -345,6 +382,12 @@ def fetch_all(
             yield from results
     else:  # some formats decode while they produce chunks: then one thread per part is faster
         yield from map_as_completed(whole, wanted, threads)
+
+
+def _refuse_changes(parts: Sequence[Part], want: RowsToFetch, at: Ints, digests: npt.NDArray[np.uint64]) -> None:
+    is_other = digests[:, 1] != want.digests[at]
+    if is_other.any():
+        raise changed_input(parts[want.part], int(want.rows[at[int(is_other.argmax())]]))
 
 
 def changed_input(part: Part, row: int) -> InputError:

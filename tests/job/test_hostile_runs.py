@@ -17,12 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import roughly
-from roughly import methods, pipeline
-from roughly.cli import main
+from every_format import EVERY, WRITERS, rewrite, texts, write
 from roughly.engines.local.engine import LocalEngine
 from roughly.errors import RoughlyError
-from roughly.sources import jsonl as json_lines
-from roughly.sources import mail, mbox, text_folder
 from stream_texts import mail as message
 from stream_texts import mbox as messages
 from stream_texts import prose
@@ -114,98 +111,6 @@ def test_mail_that_cannot_be_read_is_no_answer_and_the_others_are_answered(tmp_p
     assert done.returncode == 1 and done.stdout.startswith("new\tbad@x")
 
 
-# ---------------------------------------------------------------- what nobody expected
-
-STRANGE = [
-    ValueError("strange"),
-    KeyError("strange"),
-    RecursionError("strange"),
-    AssertionError("strange"),
-    TypeError("strange"),
-]
-
-
-def fail(error: Exception) -> Callable[..., object]:
-    def raises(*_: object, **__: object) -> object:
-        raise error
-
-    return raises
-
-
-def run_main(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> object:
-    monkeypatch.setattr(sys, "argv", ["roughly", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return ended.value.code
-
-
-@pytest.mark.parametrize("error", STRANGE, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize(
-    ("name", "content", "owner", "attribute"),
-    [
-        ("a.jsonl", b'{"text": "a"}\n', json_lines.LineParser, "parse"),
-        ("a.mbox", messages(b"Subject: a\n\nb"), mbox, "read_mail"),
-        ("a.eml", b"Subject: a\n\nb", mail, "decode_text"),
-        ("a.txt", b"a", text_folder, "decode_text"),
-    ],
-)
-def test_an_unexpected_error_in_a_reader_has_a_place(
-    error: Exception, name: str, content: bytes, owner: object, attribute: str, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    (tmp_path / name).write_bytes(content)
-    monkeypatch.setattr(owner, attribute, fail(error))
-    code = run_main(monkeypatch, "dedupe", tmp_path / name, "-o", tmp_path / "out", "--quiet")
-    printed = capsys.readouterr().err
-    assert "Traceback" not in printed
-    if code == 3:  # a record that cannot be read is rejected
-        (reject,) = quarantine(tmp_path / "out")
-        assert name in reject["file"] and type(error).__name__ in reject["reason"]
-        return
-    assert code == 1 and len(printed.strip().splitlines()) == 1
-    assert printed.startswith("error: ") and name in printed and "line 1" in printed and "--debug" in printed
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("owner", "attribute"),
-    [
-        (pipeline, "sign"), (LocalEngine, "check_ids"), (LocalEngine, "rank"), (LocalEngine, "group"),
-        (LocalEngine, "load_contents"), (LocalEngine, "resolve"), (LocalEngine, "give_verdicts"),
-        (LocalEngine, "write"), (LocalEngine, "copy_kept"), (methods, "make"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)  # fmt: skip
-def test_an_unexpected_error_in_a_stage_is_one_sentence(
-    owner: object, attribute: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
-    monkeypatch.setattr(owner, attribute, fail(LookupError("strange\nindeed")))
-    assert run_main(monkeypatch, "dedupe", tmp_path / "a.jsonl", "-o", tmp_path / "out", "--quiet") == 1
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    assert line.startswith("error: ") and "strange indeed" in line and "--debug" in line
-    assert not (tmp_path / "out").exists()
-    run_main(monkeypatch, "dedupe", tmp_path / "a.jsonl", "-o", tmp_path / "out", "--quiet", "--overwrite", "--debug")
-    assert "Traceback" in capsys.readouterr().err
-
-
-def test_no_memory_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
-    monkeypatch.setattr(pipeline, "sign", fail(MemoryError()))
-    assert run_main(monkeypatch, "dedupe", tmp_path / "a.jsonl", "-o", tmp_path / "out", "--quiet") == 1
-    assert "no more memory" in capsys.readouterr().err
-
-
-def test_python_callers_get_one_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
-    monkeypatch.setattr(json_lines.LineParser, "parse", fail(ValueError("strange")))
-    with pytest.raises(RoughlyError, match=r"a.jsonl, at or after line 1: unexpected ValueError: strange") as found:
-        roughly.dedupe(paths=[tmp_path / "a.jsonl"])
-    assert isinstance(found.value.__cause__, ValueError)
-
-
 def test_names_of_250_bytes(tmp_path: Path, roughly: Callable) -> None:
     name = "n" * 244 + ".jsonl"
     (tmp_path / name).write_text(json.dumps({"text": TEXT}) + "\n")
@@ -227,39 +132,50 @@ def test_the_folder_for_temporary_files_may_hold_a_link_of_the_usual_name(
     assert not list(precious.iterdir()) and list(temp.iterdir()) == [temp / "spill"]
 
 
-def near_copies(last: str, form: str) -> str:
-    """Three records that are near-copies; all words have five letters."""
-    return "".join(form.format(f"{word} {prose(7, 120)}") for word in ("alpha", "bravo", last))
+def test_every_format_has_a_sample() -> None:
+    assert sorted(WRITERS) == EVERY
 
 
-JSON_LINE = '{{"text": "{}"}}\n'
-LINES = near_copies("delta", JSON_LINE)
-
-
-@pytest.mark.parametrize(
-    ("name", "before", "after"),
-    [
-        ("in.jsonl", LINES, near_copies("gamma", JSON_LINE)),
-        ("in.jsonl", LINES, LINES.replace('{"text": "d', '["text": "d')),
-        ("in.csv", "text\n" + near_copies("delta", "{}\n"), "text\n" + near_copies("gamma", "{}\n")),
-    ],
-    ids=["another word", "no longer a record", "csv"],
-)  # fmt: skip
+@pytest.mark.parametrize("stage", ["load_contents", "copy_kept"])
+@pytest.mark.parametrize("format", EVERY)
 def test_an_edit_that_keeps_size_and_time_is_noticed(
-    name: str, before: str, after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    format: str, stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / name
-    path.write_text(before)
-    grouped = LocalEngine.group
+    """Whether the edited document is read again to be compared, or only to be copied."""
+    folder = tmp_path / "given"
+    folder.mkdir()
+    copies = ("alpha", "bravo") if stage == "load_contents" else ()
+    before, after = (texts("delta", "bravo", word) + near_copies(*copies) for word in ("alpha", "gamma"))
+    if copies:
+        after = [*before[:-1], before[-1].replace("bravo", "gamma")]
+    path = write(format, folder, before)
+    original = getattr(LocalEngine, stage)
 
     def edit(self: LocalEngine, *given: Any, **named: Any) -> None:
-        grouped(self, *given, **named)
-        changed = path.stat().st_mtime_ns
-        path.write_text(after)
-        os.utime(path, ns=(changed, changed))
+        rewrite(format, folder, after)
+        original(self, *given, **named)
 
-    monkeypatch.setattr(LocalEngine, "group", edit)
-    assert len(after) == len(before)
-    with pytest.raises(RoughlyError, match=f"{name} (line|row|record) .*: changed while the run was reading it"):
+    monkeypatch.setattr(LocalEngine, stage, edit)
+    with pytest.raises(RoughlyError, match="changed while the run was reading it; run again"):
         roughly.dedupe(path, output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def near_copies(*words: str) -> list[str]:
+    return [f"{word} {prose(7, 120)}" for word in words]
+
+
+def test_a_record_that_is_none_any_longer_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("jsonl", tmp_path, texts("alpha", "bravo"))
+    copied = LocalEngine.copy_kept
+
+    def edit(self: LocalEngine, *given: Any, **named: Any) -> None:
+        path = tmp_path / "in.jsonl"
+        old = path.stat()
+        path.write_bytes(path.read_bytes().replace(b'{"text": "b', b'["text": "b'))
+        os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))
+        copied(self, *given, **named)
+
+    monkeypatch.setattr(LocalEngine, "copy_kept", edit)
+    with pytest.raises(RoughlyError, match=r"in.jsonl line 2: changed while the run was reading it"):
+        roughly.dedupe(tmp_path / "in.jsonl", output=tmp_path / "out")

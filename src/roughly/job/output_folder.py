@@ -50,7 +50,7 @@ class OutputFolder:
         if output is not None and self.partial is not None:
             _check(output, self.partial, overwrite, resume)
         if self.partial is not None:
-            _check_unfinished(self.partial, overwrite, resume)
+            _check_unfinished(self.partial, overwrite, resume, self.resumable)
         if temp is not None and not temp.is_dir():
             raise OutputError(f"{temp} is not a folder to spill to; make it, or name another with --temp")
         self.scratch = None if self.resumable else Path(tempfile.mkdtemp(prefix="roughly-", dir=temp))
@@ -175,11 +175,10 @@ def _check(output: Path, partial: Path, overwrite: bool, resume: bool) -> None:
             raise OutputExists(f"{output} already holds a run{done}; add --overwrite to replace it")
 
 
-def _check_unfinished(partial: Path, overwrite: bool, resume: bool) -> None:
+def _check_unfinished(partial: Path, overwrite: bool, resume: bool, resumable: bool) -> None:
     if partial.exists() and not resume:
         if not overwrite:
-            raise OutputExists(
-                f"{partial} holds an unfinished run; continue with --resume, or start anew with --overwrite"
-            )
+            remedy = "continue with --resume, or start anew" if resumable else "start anew"
+            raise OutputExists(f"{partial} holds an unfinished run; {remedy} with --overwrite")
         _locked(partial).close()
         shutil.rmtree(partial)

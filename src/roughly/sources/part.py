@@ -124,9 +124,10 @@ def located(part: Part, row: int) -> Iterator[None]:
     except (RoughlyError, MemoryError, OSError):
         raise
     except Exception as problem:
+        what = " ".join(f"{type(problem).__name__}: {problem}".split())[:500]
         raise UnexpectedError(
-            f"{part.name}, at or after {part.locate(row)}: unexpected {type(problem).__name__}: {problem}. Repeat the "
-            "command with --debug and report what it prints"
+            f"{part.name}, at or after {part.locate(row)}: unexpected {what}. Repeat the command with --debug and "
+            "report what it prints"
         ) from problem
 
 

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -40,7 +39,16 @@ from roughly.engines.workspace import Workspace
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
 from roughly.model import CARRIED, DECISION, NUMBERED_FACTS, WRITTEN
-from roughly.pipeline import Decision, RowsToFetch, changed_input, decide, fetch_all, sign_all
+from roughly.pipeline import (
+    Decision,
+    RowsToFetch,
+    changed_input,
+    check_texts,
+    decide,
+    fetch_all,
+    rows_by_part,
+    sign_all,
+)
 from roughly.settings import Resources, Settings
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.sources.part import Part, find_landmarks
@@ -52,6 +60,8 @@ _STORED_GROUP = 122_880
 """Rows of a row group in tables of the workspace: the database reads row groups in parallel."""
 _TOKEN_FILES = 8
 """Number of files that tokens are written to in parallel."""
+_CHECKED = 1 << 20
+"""Number of copied documents whose digests are compared at a time."""
 _SAMPLED = 10_000
 """Number of documents read before the size of the collection is estimated."""
 _FEW = 50_000
@@ -267,13 +277,7 @@ class LocalEngine(RelationalEngine):
             """,
             numbers=self._numbers(),
         )
-        part, row, number, digest = (rows[name].to_numpy() for name in ("part", "row", "number", "lex_lo"))
-        edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(part)]
-        return [
-            RowsToFetch(int(part[start]), row[start:stop], number[start:stop], digest[start:stop])
-            for start, stop in pairwise(edges)
-            if stop > start
-        ]
+        return rows_by_part(*(rows[name].to_numpy() for name in ("part", "row", "number", "lex_lo")))
 
     def _store_tokens(self, wanted: list[RowsToFetch], stage: Stage) -> TokenStore:
         """Store the candidates' tokens on disk; they are committed in the background."""
@@ -416,6 +420,20 @@ class LocalEngine(RelationalEngine):
         memory = self.budget.working
         for _ in copy_parts(self.parts, kept, folder, threads=self.threads, memory=memory, advance=advance):
             pass
+        self._check_copied()
+
+    def _check_copied(self) -> None:
+        """End the run if what was copied is not what was read first: size and time of a file need not show an edit."""
+        files = np.array([part.format != "table" for part in self.parts])
+        rows = """
+            SELECT v.part, v.row, f.raw_lo FROM verdicts v JOIN facts f ON f.doc = v.doc WHERE v.kept
+            ORDER BY v.part, v.row
+        """
+        threads = self.budget.fetching_threads
+        for batch in self.database.batches(rows, _CHECKED):
+            part, row, digest = (batch[name].to_numpy() for name in ("part", "row", "raw_lo"))
+            wanted = rows_by_part(part, row, np.zeros(len(row), np.int64), digest)
+            check_texts(self.parts, [want for want in wanted if files[want.part]], threads)
 
     def kept_of(self, part: int) -> pa.Table:
         """Row and doc_id of the kept documents of a part, in the order of the rows."""
