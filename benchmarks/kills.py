@@ -268,7 +268,8 @@ def kill_service(inputs: list[str], folder: Path, kills: int, seed: int) -> dict
         while len(acknowledged) < len(rows):
             process, address = _serve(place / "index.db")
             waiting = rows[len(acknowledged) :]
-            stop = threading.Timer(chance.uniform(0.0, 4.0), process.kill)
+            ended = threading.Event()
+            stop = threading.Timer(chance.uniform(0.0, 4.0), lambda end=ended, one=process: (end.set(), one.kill()))
             tries += 1
             if tries <= _KILLS_OF_A_ROUND:
                 stop.start()
@@ -277,10 +278,10 @@ def kill_service(inputs: list[str], folder: Path, kills: int, seed: int) -> dict
                     for added in client.adding(waiting, at_once=20):
                         acknowledged.append(added.doc_id)
             except Exception as problem:
-                if process.poll() is None and not stop.finished.wait(5):
+                if not ended.wait(5):
                     raise RuntimeError(f"the service failed: {problem}") from problem
             stop.cancel()
-            killed += stop.finished.is_set() and process.poll() is not None
+            killed += ended.is_set()
             process.kill()
             process.communicate()
             with Index.open(place / "index.db") as index:
