@@ -65,10 +65,11 @@ class Database:
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The database, opened if it is closed."""
         if self._awake is None:
-            import duckdb
-
-            idle = _idle.pop(os.getpid(), None)
-            self._awake = self._set_up(idle or duckdb.connect())
+            self._awake = _idle.pop(os.getpid(), None) or _opened()
+            self._awake.execute(
+                f"SET memory_limit = '{self.memory >> 20}MiB'; SET threads = {self._usable_threads()}; "
+                f"SET temp_directory = '{_quoted(self._spill)}'; ATTACH ':memory:' AS {_RUN}; USE {_RUN}"
+            )
             self._limit_spill(self._awake)
             for shown in self._shown.values():
                 self._awake.execute(f"CREATE {shown}")
@@ -77,21 +78,6 @@ class Database:
     def open(self) -> None:
         """Open it, so that the first query need not wait for it."""
         _ = self.connection
-
-    def _set_up(self, opened: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-        """The database with the settings of this run."""
-        settings = (
-            f"memory_limit = '{self.memory >> 20}MiB'",
-            f"threads = {self._usable_threads()}",
-            f"temp_directory = '{_quoted(self._spill)}'",
-            "preserve_insertion_order = false",
-            "enable_progress_bar = false",
-            "enable_external_file_cache = false",  # it would cache files in our memory
-            "TimeZone = 'UTC'",  # dates must not depend on the machine's time zone
-        )
-        begin = [f"SET {setting}" for setting in settings] + [f"ATTACH ':memory:' AS {_RUN}", f"USE {_RUN}"]
-        opened.execute("; ".join(begin))
-        return opened
 
     def view(self, name: str, sql: str, *, held: bool = False) -> None:
         """Make the result of a query visible under a name; `held`: its rows are stored in memory."""
@@ -243,6 +229,21 @@ class Database:
         finally:
             for name in tables:
                 self.connection.unregister(name)
+
+
+def _opened() -> duckdb.DuckDBPyConnection:
+    """A new database, with the settings that are the same for every run."""
+    import duckdb
+
+    opened = duckdb.connect()
+    for setting in (
+        "preserve_insertion_order = false",
+        "enable_progress_bar = false",
+        "enable_external_file_cache = false",  # it would cache files in our memory
+        "TimeZone = 'UTC'",  # dates must not depend on the machine's time zone
+    ):
+        opened.execute(f"SET {setting}")
+    return opened
 
 
 def _stop(work: Sequence[Future[R]], cursors: Sequence[duckdb.DuckDBPyConnection]) -> None:
