@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,10 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.model import Column, Table
-from roughly.sources.part import Part
 from roughly.tools.passages.copy_decisions import TokenRuns
 from roughly.tools.passages.passage_list import PassageList
-from roughly.tools.passages.text_spans import Spans, TextPositions, read_again
+from roughly.tools.passages.text_spans import ReadTexts, SpanFinder, Spans
 from roughly.tools.passages.token_file import Ints, TokenFile
 
 _TEXT, _WHOLE, _FLAG, _SHARE = pa.string(), pa.int64(), pa.bool_(), pa.float64()
@@ -35,6 +33,8 @@ TABLES = {
             Column("witness_id", _TEXT, "the document with the kept place; null where this place is kept"),
             Column("witness_start", _WHOLE, "where the kept place starts, in bytes"),
             Column("witness_char_start", _WHOLE, "the same in characters"),
+            Column("part", _WHOLE, "the file of the document, from 0", False),
+            Column("row", _WHOLE, "its record there, from 0", False),
         )
     ),
     "passages": Table(
@@ -107,14 +107,15 @@ def spans_table(file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array) -
     witness = runs.witness[spans.run]
     is_kept = witness < 0
     witness_docs = np.where(is_kept, 0, document_of(file, np.maximum(witness, 0)))
-    mask = pa.array(is_kept)
+    mask, docs = pa.array(is_kept), document_of(file, spans.token)
     columns = [
-        ids.take(pa.array(document_of(file, spans.token))),
+        ids.take(pa.array(docs)),
         *(pa.array(column) for column in (spans.start, spans.end, spans.char_start, spans.char_end, spans.tokens)),
         mask,
         ids.take(pa.array(witness_docs, mask=is_kept)),
         pa.array(spans.witness_start, mask=is_kept),
         pa.array(spans.witness_char_start, mask=is_kept),
+        *(pa.array(file.facts[name].to_numpy()[docs], _WHOLE) for name in ("part", "row")),
     ]
     return pa.Table.from_arrays(columns, schema=TABLES["spans"].schema)
 
@@ -159,24 +160,23 @@ def items_table(file: TokenFile, runs: TokenRuns, ids: pa.Array, reference: int,
     return pa.Table.from_arrays(columns, schema=TABLES["items"].schema)
 
 
-def passages_table(
-    parts: Sequence[Part], file: TokenFile, found: PassageList, ids: pa.Array, unit: str, threads: int
-) -> pa.Table:
+def passages_table(finder: SpanFinder, found: PassageList, ids: pa.Array) -> pa.Table:
     """The table `passages`, with an excerpt of each."""
-    docs = document_of(file, found.start)
-    by_doc = np.argsort(docs, kind="stable")
-    firsts = np.searchsorted(docs[by_doc], np.arange(len(file) + 1))
+    docs = document_of(finder.file, found.start)
+    by_start = np.argsort(found.start, kind="stable")
+    runs = np.column_stack([found.start, found.tokens])[by_start]
 
-    def excerpts(doc: int, text: bytes, is_markup: bool) -> list[tuple[int, int, int, str]]:
-        at, base, rows = TextPositions(text, is_markup, unit), int(file.offsets[doc]), []
-        for passage in by_doc[firsts[doc] : firsts[doc + 1]].tolist():
-            first = int(found.start[passage]) - base
-            start, end = at.bytes_of(first, first + int(found.tokens[passage]))
-            rows.append((passage, start, end, text[start:end].decode("utf-8", "replace")[:EXCERPT]))
+    def excerpts(read: ReadTexts) -> list[tuple[int, int, int, str]]:
+        own = finder.within(np.arange(len(runs)), runs[:, 0], read.docs)
+        spans = finder.spans(read, runs[own], runs[:0, 0], is_divided=False)[0]
+        rows = []
+        for at, (start, end) in zip(own.tolist(), spans[:, 1:3].tolist(), strict=True):
+            passage = int(by_start[at])
+            text = read.text(int(np.searchsorted(read.docs, docs[passage])), start, end)
+            rows.append((passage, start, end, text.decode("utf-8", "replace")[:EXCERPT]))
         return rows
 
-    rows = [row for some in read_again(parts, file, np.unique(docs), excerpts, threads) for row in some]
-    rows.sort()
+    rows = sorted(row for some in finder.read_again(np.unique(docs), excerpts) for row in some)
     columns = [
         pa.array(found.tokens),
         pa.array(found.places),
