@@ -22,7 +22,6 @@ from roughly.service.collection.collection_types import CollectionFacts, Documen
 from roughly.service.collection.run_collection import CHANGED, refuse_foreign_paths
 
 Row = dict[str, Any]
-_NO_PLACES = "this run does not store the positions of its documents in the input; run passages again with this version"
 _IN_TEST_SET = "it is a document of the test set, which the service does not read"
 
 
@@ -80,7 +79,10 @@ class PassagesCollection:
         return doc_id, start, end
 
     def _spans(self, column: str, doc_id: str) -> pa.Table:
-        path = self.folder / "spans.parquet"
+        return self._rows("spans", column, doc_id)
+
+    def _rows(self, table: str, column: str, doc_id: str) -> pa.Table:
+        path = self.folder / f"{table}.parquet"
         try:
             return pq.read_table(path, filters=[(column, "=", doc_id)])
         except (OSError, pa.ArrowException) as problem:
@@ -88,21 +90,19 @@ class PassagesCollection:
 
     def text(self, spans: pa.Table) -> DocumentText:
         """The text, as it was read, of the document that these spans belong to."""
-        first = spans.slice(0, 1).to_pylist()[0]
-        if "part" not in first:
-            return DocumentText(None, _NO_PLACES)
-        if first["part"] >= len(self.run_json["inputs"]):
-            return DocumentText(None, _IN_TEST_SET)
         try:
-            part = self._open().parts[first["part"]]
-            for chunk in part.chunks(np.array([first["row"]], np.int64)):
+            place = self._rows("known", "doc_id", spans["doc_id"][0].as_py()).to_pylist()[0]
+            if place["part"] >= len(self.run_json["inputs"]):
+                return DocumentText(None, _IN_TEST_SET)
+            part = self._open().parts[place["part"]]
+            for chunk in part.chunks(np.array([place["row"]], np.int64)):
                 batch = part.parse(chunk).batch
-                batch = batch.filter(pc.equal(batch.column("row"), first["row"]))
-                if batch.num_rows and batch.column("doc_id")[0].as_py() == first["doc_id"]:
+                batch = batch.filter(pc.equal(batch.column("row"), place["row"]))
+                if batch.num_rows and batch.column("doc_id")[0].as_py() == place["doc_id"]:
                     text = batch.column("text")[0].as_py()
                     if len(text) >= pc.max(spans["char_end"]).as_py():
                         return DocumentText(text)
-        except IndexError:
+        except IndexError:  # the input has fewer files than it had
             return DocumentText(None, CHANGED)
         except (RoughlyError, OSError) as problem:
             return DocumentText(None, str(problem))

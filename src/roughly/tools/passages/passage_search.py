@@ -31,6 +31,7 @@ from roughly.tools.passages.span_tables import (
     document_of,
     documents_table,
     items_table,
+    known_table,
     passages_table,
     spans_table,
 )
@@ -81,6 +82,7 @@ class PassageSearch:
             tables = {
                 "spans": spans_table(file, runs, spans, ids),
                 "documents": documents_table(file, runs, ids),
+                "known": known_table(file, runs, ids),
                 "passages": passages_table(finder, found, ids),
             }
             if self.tests:

@@ -33,8 +33,6 @@ TABLES = {
             Column("witness_id", _TEXT, "the document with the kept place; null where this place is kept"),
             Column("witness_start", _WHOLE, "where the kept place starts, in bytes"),
             Column("witness_char_start", _WHOLE, "the same in characters"),
-            Column("part", _WHOLE, "the file of the document, from 0", False),
-            Column("row", _WHOLE, "its record there, from 0", False),
         )
     ),
     "passages": Table(
@@ -55,6 +53,13 @@ TABLES = {
             Column("removed_tokens", _WHOLE, "tokens of its spans that are not kept", False),
             Column("kept", _FLAG, "whether the document is kept, with or without its spans", False),
             Column("witness_id", _TEXT, "the document that most of its spans name", False),
+        )
+    ),
+    "known": Table(
+        (
+            Column("doc_id", _TEXT, "a document with a span", False),
+            Column("part", _WHOLE, "its file, from 0", False),
+            Column("row", _WHOLE, "its record there, from 0", False),
         )
     ),
     "items": Table(
@@ -107,17 +112,23 @@ def spans_table(file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array) -
     witness = runs.witness[spans.run]
     is_kept = witness < 0
     witness_docs = np.where(is_kept, 0, document_of(file, np.maximum(witness, 0)))
-    mask, docs = pa.array(is_kept), document_of(file, spans.token)
+    mask = pa.array(is_kept)
     columns = [
-        ids.take(pa.array(docs)),
+        ids.take(pa.array(document_of(file, spans.token))),
         *(pa.array(column) for column in (spans.start, spans.end, spans.char_start, spans.char_end, spans.tokens)),
         mask,
         ids.take(pa.array(witness_docs, mask=is_kept)),
         pa.array(spans.witness_start, mask=is_kept),
         pa.array(spans.witness_char_start, mask=is_kept),
-        *(pa.array(file.facts[name].to_numpy()[docs], _WHOLE) for name in ("part", "row")),
     ]
     return pa.Table.from_arrays(columns, schema=TABLES["spans"].schema)
+
+
+def known_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table:
+    """The table `known`: where the documents with spans are in the input."""
+    docs = np.unique(document_of(file, runs.start))
+    places = (pa.array(file.facts[name].to_numpy()[docs], _WHOLE) for name in ("part", "row"))
+    return pa.Table.from_arrays([ids.take(pa.array(docs)), *places], schema=TABLES["known"].schema)
 
 
 def documents_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table:
