@@ -153,15 +153,13 @@ inline TokenLists tokenise(std::span<const u8> data, std::span<const i64> offset
     return tokens;
 }
 
-// Start and end, in bytes of the original text, of each token of one document, in the order of `tokenise`.
+// Appends start and end, in bytes of `data`, of each token of data[at:end] to out[n:], which grows; returns the new end.
 // A span reaches from the first byte of a token's first character to the last of its last; a character that becomes
 // parts of two tokens (Thai sara am) is in the spans of both.
-inline Buffer<i64> token_spans(std::span<const u8> data, const UnicodeTable& table) {
-    TokenScratch scratch;
-    Buffer<i64> out(2 * (data.size() / 5 + 64));
-    u64 n = 0;
-    for (u64 at = 0; at < data.size();) {
-        const u64 stop = piece_end(data.data(), at, data.size());
+inline u64 put_spans(std::span<const u8> data, u64 at, u64 end, const UnicodeTable& table, TokenScratch& scratch,
+                     Buffer<i64>& out, u64 n) {
+    while (at < end) {
+        const u64 stop = piece_end(data.data(), at, end);
         const TokenPiece piece = find_tokens<true>(data, at, stop, table, scratch);
         if (n + piece.edges > out.size()) out.resize(2 * out.size() + piece.edges);
         for (u64 e = 0; e < piece.edges; e += 2) {
@@ -180,7 +178,14 @@ inline Buffer<i64> token_spans(std::span<const u8> data, const UnicodeTable& tab
         }
         at = stop;
     }
-    out.truncate(n);
+    return n;
+}
+
+// The spans of all tokens of one document, in the order of `tokenise`.
+inline Buffer<i64> token_spans(std::span<const u8> data, const UnicodeTable& table) {
+    TokenScratch scratch;
+    Buffer<i64> out(2 * (data.size() / 5 + 64));
+    out.truncate(put_spans(data, 0, data.size(), table, scratch, out, 0));
     return out;
 }
 

@@ -452,6 +452,15 @@ def estimates(
     arg5: NDArray[numpy.int64],
     /,
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.uint64]]: ...
+def run_spans(
+    arg0: object,
+    arg1: object,
+    arg2: int,
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.int64],
+    arg5: NDArray[numpy.int64],
+    /,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], int]: ...
 def distinct_terms(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], /
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.uint32], NDArray[numpy.int64]]: ...

@@ -1,4 +1,4 @@
-"""`roughly serve`: the API and the explorer for a run, an index, or both."""
+"""`roughly serve`: the API and the explorer for a run, its passages, an index, or several of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from roughly.declarations import argument, group, option
 class ServeOptions:
     """Options of the command `serve`."""
 
-    paths: list[str] = argument(help="The folder of a run, an index (a file, or postgresql://…), or both.")
+    paths: list[str] = argument(
+        help="The folder of a run of dedupe or passages, an index (a file, or postgresql://…), or several."
+    )
     inputs: list[str] | None = option(None, "The run's input, if it has moved.", "--input")
     host: str = option("127.0.0.1", "Address to listen on; any but this machine's needs tokens.")
     port: int = option(8080, "Port to listen on; 0 for any that is free.")

@@ -53,7 +53,7 @@ class Input:
         options: ReadOptions | None = None,
     ) -> None:  # fmt: skip
         self.names, self.options = input_names(run, inputs), options or options_of(run)
-        self.main_text = bool(run["settings"]["main_text"])
+        self.main_text = bool(run.get("settings", {}).get("main_text"))
         self._spool = tempfile.TemporaryDirectory(prefix="roughly-input-")
         try:
             self.parts = open_again(self.names, self.options, Path(self._spool.name))
@@ -76,9 +76,8 @@ def options_of(run: Mapping[str, Any]) -> ReadOptions:
     """How a run read its input; runs of older versions record only the markup."""
     given = run.get("reading", {}).get("options", {})
     known = {field.name for field in dataclasses.fields(ReadOptions)}
-    return ReadOptions(
-        **{"markup": run["settings"]["markup"]} | {name: given[name] for name in given if name in known}
-    )  # fmt: skip
+    markup = run.get("settings", {}).get("markup", "auto")
+    return ReadOptions(**{"markup": markup} | {name: given[name] for name in given if name in known})
 
 
 def input_names(run: Mapping[str, Any], inputs: Sequence[str] | None = None) -> list[str]:

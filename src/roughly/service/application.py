@@ -38,6 +38,7 @@ from roughly.service.explorer import (
     documents_page,
     judge_page,
     overview_page,
+    passages_pages,
     search_page,
     sweep_pages,
     threshold_page,
@@ -58,7 +59,7 @@ ROUTERS: tuple[APIRouter, ...] = tuple(
     for module in (
         query_endpoints, batch_check, document_endpoints, collection_endpoints, health, login, api_page, overview_page,
         clusters_page, cluster_page, compare_page, documents_page, document_page, decisions_page, judge_page,
-        threshold_page, ask_page, search_page, sweep_pages,
+        threshold_page, ask_page, search_page, sweep_pages, passages_pages,
     )
 )  # fmt: skip
 _THREADS = 12

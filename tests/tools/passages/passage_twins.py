@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
+
+from roughly.kernels.repeats import unit_ends
+from roughly.kernels.tokens import spans as token_spans
+from roughly.text import tables
+from roughly.tools.passages.masked_markup import markup_bytes, mask
+from roughly.tools.passages.token_file import unit_tokens
 
 
 def suffix_array(tokens: Sequence[int]) -> list[int]:
@@ -132,3 +138,58 @@ def text_of(document: Sequence[int], draw: random.Random) -> str:
         out.append(word.upper() if draw.random() < 0.1 else word)
         out.append(draw.choice([" ", " ", " ", ", ", ".\n", "\n\n", " — "]))
     return "".join(out)
+
+
+class TextPositions:
+    """Where the tokens of one document are, in bytes and in characters: the twin of `kernels.run_spans`."""
+
+    def __init__(self, text: bytes, is_markup: bool, unit: str) -> None:
+        self.text, self.is_markup = text, is_markup
+        table = tables.load()
+        masked = np.frombuffer(mask(text) if is_markup else text, np.uint8)
+        self.spans = token_spans(masked, table.stage1, table.stage2)
+        self._edges: np.ndarray | None = None
+        if unit != "window":
+            positions = np.array([0, len(text)], np.int64)
+            self._edges = np.concatenate([[0], unit_ends(masked, positions, unit)[0]]).astype(np.int64)
+            lengths = unit_tokens(masked, positions, unit)[1]
+            self._unit_tokens = np.cumsum(lengths)
+        self._markup = markup_bytes(text) if is_markup else None
+        data = np.frombuffer(text, np.uint8)
+        self._characters = None if text.isascii() else np.cumsum((data & 0xC0) != 0x80)
+
+    def character(self, byte: int) -> int:
+        """The number of characters before a byte."""
+        if self._characters is None or byte == 0:
+            return byte
+        return int(self._characters[byte - 1])
+
+    def bytes_of(self, first: int, last: int) -> tuple[int, int]:
+        """Start and end of the tokens first … last − 1 and of what separates them from the next one."""
+        if self._edges is not None:
+            units = np.searchsorted(self._unit_tokens, [first, last - 1], "right")
+            return int(self._edges[units[0]]), int(self._edges[units[1] + 1])
+        start = int(self.spans[first, 0])
+        if first > 0:
+            start = max(start, int(self.spans[first - 1, 1]))
+        end = int(self.spans[last, 0]) if last < len(self.spans) else len(self.text)
+        return start, max(start, end)
+
+    def start_of(self, token: int) -> int:
+        """The byte at which the span of a token starts."""
+        return self.bytes_of(token, token + 1)[0]
+
+    def pieces(self, first: int, last: int) -> Iterator[tuple[int, int, int, int]]:
+        """(start, end, first token, tokens) of each piece of a run; one piece, unless there are tags in it."""
+        start, end = self.bytes_of(first, last)
+        if self._markup is None:
+            yield start, end, first, last - first
+            return
+        end = min(end, int(self.spans[last - 1, 1]))
+        inside = np.concatenate([[False], ~self._markup[start:end], [False]])
+        edges = np.flatnonzero(inside[1:] != inside[:-1]) + start
+        for begin, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            at = int(np.searchsorted(self.spans[:, 1], begin, "right"))
+            after = int(np.searchsorted(self.spans[:, 0], stop, "left"))
+            if after > at:
+                yield begin, stop, max(at, first), min(after, last) - max(at, first)

@@ -11,6 +11,7 @@ from fastapi import Request
 from roughly.errors import InputMissing, RoughlyError, SettingsError
 from roughly.service.collection.collection_types import Collection
 from roughly.service.collection.index_collection import IndexCollection
+from roughly.service.collection.passages_collection import PassagesCollection
 from roughly.service.collection.replay import Replay
 from roughly.service.collection.run_collection import RunCollection
 from roughly.service.served_data import ServedData
@@ -24,6 +25,7 @@ class ServedCollections:
         self.index = None if served.index is None else IndexCollection(served.index)
         self._run: RunCollection | None = None
         self._replay: Replay | None = None
+        self._passages: PassagesCollection | None = None
         self._opening = threading.RLock()
 
     @property
@@ -42,7 +44,7 @@ class ServedCollections:
         if chosen is None and not name:
             chosen = self.run or self.index
         if chosen is None:
-            raise InputMissing(f"no {name} is served here; start `roughly serve` with one")
+            raise InputMissing(f"no {name or 'run or index'} is served here; start `roughly serve` with one")
         return chosen
 
     def require_run(self) -> RunCollection:
@@ -50,6 +52,17 @@ class ServedCollections:
         if (run := self.run) is None:
             raise InputMissing("this page is about a run, and none is served; give `roughly serve` the folder of one")
         return run
+
+    def require_passages(self) -> PassagesCollection:
+        """The run of `passages`, opened when it is first used; an error if none is served."""
+        with self._opening:
+            if self._passages is None:
+                if self._served.passages is None:
+                    raise InputMissing(
+                        "no passages are served; give `roughly serve` the folder that `roughly passages` wrote"
+                    )
+                self._passages = PassagesCollection(self._served.passages, self._served.inputs)
+            return self._passages
 
     def replay(self) -> Replay:
         """The run at other thresholds."""
@@ -69,7 +82,9 @@ class ServedCollections:
         with self._opening:
             if self._run is not None:
                 self._run.close()
-            self._run = self._replay = None
+            if self._passages is not None:
+                self._passages.close()
+            self._run = self._replay = self._passages = None
 
 
 def collections_of(request: Request) -> ServedCollections:

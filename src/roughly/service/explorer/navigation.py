@@ -30,6 +30,7 @@ class Navigation:
 
     entries: tuple[NavigationEntry, ...]
     search: bool  # there is an index to search in
+    documents: bool  # there is a run or an index whose documents can be found
     both: bool  # a run and an index are served
     shown: Shown | None  # which of the two this page shows; None if it can show only one
     facts: CollectionFacts | None  # about the run or index that this page shows
@@ -39,22 +40,30 @@ _RUN = (("/threshold", "Threshold"), ("/judge", "Judge"), ("/decisions", "Decisi
 _EITHER = (("/", "Overview"), ("/clusters", "Clusters"), ("/documents", "Documents"))
 _INDEX = (("/search", "Search"), ("/ask", "Ask"), ("/copies", "Copies"))
 _SWEPT = (("/lost", "Lost"), ("/changes", "Changes"))
+_PASSAGES = ("/passages", "Passages")
 _SWITCHABLE = ("/", "/clusters", "/documents", "/compare")
 
 
 def navigation(request: Request) -> Navigation:
     """The navigation of a page."""
     served: ServedData = request.app.state.served
-    pages = list(_EITHER)
+    documents = served.run is not None or served.index is not None
+    pages = list(_EITHER) if documents else []
     pages += _RUN if served.run is not None else ()
     pages += _INDEX if served.index is not None else ()
     pages += _SWEPT if _has_sweeps(request, served) else ()
+    pages += [_PASSAGES] if served.passages is not None else []
     path = request.scope["path"].removesuffix(".json")
     entries = tuple(NavigationEntry(address, name, _is_at(path, address)) for address, name in pages)
     both = served.run is not None and served.index is not None
     switched = both and any(_is_at(path, address) for address in _SWITCHABLE)
     return Navigation(
-        entries, served.index is not None, both, shown_by(request) if switched else None, _facts(request, path)
+        entries,
+        served.index is not None,
+        documents,
+        both,
+        shown_by(request) if switched else None,
+        _facts(request, path),
     )
 
 
@@ -62,6 +71,8 @@ def _facts(request: Request, path: str) -> CollectionFacts | None:
     """What the page is about; None if that cannot be read, which the page itself says."""
     about_index = any(_is_at(path, address) for address, _ in (*_INDEX, *_SWEPT))
     try:
+        if _is_at(path, _PASSAGES[0]):
+            return collections_of(request).require_passages().facts()
         return collections_of(request).choose("index" if about_index else shown_by(request)).facts()
     except (RoughlyError, OSError):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
 from roughly.report.data import RunData
 from roughly.report.headline import build_overview
@@ -27,7 +27,10 @@ LATER = 200_000
 @router.get("/")
 @router.get("/index.json")
 def overview(request: Request) -> Response:
-    """A run or an index as a whole."""
+    """A run or an index as a whole; where only passages are served, their page."""
+    served = request.app.state.served
+    if served.run is None and served.index is None:
+        return RedirectResponse("/passages.json" if request.scope["path"].endswith(".json") else "/passages", 303)
     collection = collection_of(request)
     statistics = collection.statistics()
     is_large = statistics.counts["documents"] > LATER and not request.query_params.get("time")

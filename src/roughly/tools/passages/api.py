@@ -20,7 +20,7 @@ from roughly.option_types import PassagesRunOptions
 from roughly.python_words import for_python
 from roughly.sources import data_or_paths, open_data
 from roughly.sources.part import Part
-from roughly.tools.passages.passage_search import PassageSearch
+from roughly.tools.passages.passage_search import PassageSearch, PassagesInputs
 from roughly.tools.passages.passages_result import PassagesResult
 from roughly.tools.passages.request import PassagesRun
 from roughly.version import __version__
@@ -93,7 +93,8 @@ def run_passages(
             tests = open_data(*_test_set(against, paths), reading, place.spool / "test")
         identity, threads = _identity(run, parts, tests), run.resources.threads
         work = Workspace(place.work, identity, resume=bool(where.resume), threads=threads, space=space)
-        PassageSearch(run, parts, tests, work, Meter(listener, check=space.check)).write(place.result)
+        inputs = PassagesInputs(parts, tests, None if paths is None else [os.fspath(path) for path in paths])
+        PassageSearch(run, inputs, work, Meter(listener, check=space.check)).write(place.result)
         folder = place.publish()
     return PassagesResult(folder, parts, place.scratch)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from roughly.engines.local.memory_budget import BASE_MEMORY
 from roughly.engines.workspace import Workspace
 from roughly.errors import InputError, InputMissing
+from roughly.job.rereading import reading_record
 from roughly.meter import Meter
 from roughly.sources.edited_copy import copy_edited
 from roughly.sources.part import CopyBudget, Part
@@ -30,20 +31,29 @@ from roughly.tools.passages.span_tables import (
     document_of,
     documents_table,
     items_table,
+    known_table,
     passages_table,
     spans_table,
 )
-from roughly.tools.passages.text_spans import Spans, find_spans
+from roughly.tools.passages.text_spans import SpanFinder, Spans, find_spans
 from roughly.tools.passages.token_file import Ints, TokenFile, read_tokens
 from roughly.version import __version__
+
+
+class PassagesInputs(NamedTuple):
+    """The parts of the input and of the test set, and the paths of the input as given (None for Python objects)."""
+
+    parts: list[Part]
+    tests: list[Part]
+    given: list[str] | None
 
 
 class PassageSearch:
     """One run, stage by stage."""
 
-    def __init__(self, run: PassagesRun, parts: list[Part], tests: list[Part], work: Workspace, meter: Meter) -> None:
-        self.request, self.resources = run.request, run.resources
-        self.parts, self.tests, self.work, self.meter = parts, tests, work, meter
+    def __init__(self, run: PassagesRun, inputs: PassagesInputs, work: Workspace, meter: Meter) -> None:
+        self.request, self.resources, self.reading = run.request, run.resources, run.reading
+        self.parts, self.tests, self.given, self.work, self.meter = *inputs, work, meter
         self.threads, self.memory = run.resources.threads, run.resources.memory - BASE_MEMORY
 
     def write(self, folder: Path) -> None:
@@ -65,13 +75,15 @@ class PassageSearch:
             counts = count_classes(file, places, request, reference, threads)
             runs = decide(file, places, counts, request, reference)
         with self.meter.stage("fetch", len(runs.start), "spans"):
-            spans = self._spans(file, runs, ids, folder, all_parts)
+            finder = SpanFinder(all_parts, file, request.unit, threads)
+            spans = self._spans(finder, runs, ids, folder)
         with self.meter.stage("write"):
             found, total = list_passages(places, counts, request.shortest)
             tables = {
                 "spans": spans_table(file, runs, spans, ids),
                 "documents": documents_table(file, runs, ids),
-                "passages": passages_table(all_parts, file, found, ids, request.unit, threads),
+                "known": known_table(file, runs, ids),
+                "passages": passages_table(finder, found, ids),
             }
             if self.tests:
                 tables["items"] = items_table(file, runs, ids, reference, request.shortest)
@@ -98,11 +110,11 @@ class PassageSearch:
                     "documents by id. Name another column with --id-column, or rename them"
                 )
 
-    def _spans(self, file: TokenFile, runs: TokenRuns, ids: pa.Array, folder: Path, parts: list[Part]) -> Spans:
+    def _spans(self, finder: SpanFinder, runs: TokenRuns, ids: pa.Array, folder: Path) -> Spans:
         if self.request.do != "remove":
-            return find_spans(parts, file, runs, self.request.unit, self.threads)
+            return find_spans(finder, runs)
         with RemovedTexts(folder / "removed.parquet", ids) as removed:
-            return find_spans(parts, file, runs, self.request.unit, self.threads, removed.take)
+            return find_spans(finder, runs, removed.take)
 
     def _copy(self, file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array, folder: Path) -> None:
         """Write kept/: every part with its texts cut, or with its spans as a column."""
@@ -174,6 +186,7 @@ class PassageSearch:
             "request": dataclasses.asdict(self.request),
             "resources": {"threads": self.resources.threads, "memory": self.resources.memory},
             "inputs": [part.name for part in self.parts],
+            "reading": reading_record(self.given, self.reading),
             "against": [part.name for part in self.tests],
             "counts": counts,
             "sources": _by_source(file, runs, len(self.parts)),

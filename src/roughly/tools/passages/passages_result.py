@@ -14,8 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from roughly.errors import InputError
 from roughly.sources.part import Part
 from roughly.tools.passages.span_edits import SpanRemoval
+
+
+def is_passages_run(folder: Path) -> bool:
+    """Whether a folder with a run.json was written by `passages`."""
+    try:
+        return "unit" in json.loads((folder / "run.json").read_text(encoding="utf-8")).get("request", {})
+    except (OSError, ValueError, AttributeError, TypeError) as problem:
+        raise InputError(f"{folder / 'run.json'} cannot be read ({problem}); run the command again") from problem
 
 
 class PassagesResult:

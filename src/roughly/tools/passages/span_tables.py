@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,10 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.model import Column, Table
-from roughly.sources.part import Part
 from roughly.tools.passages.copy_decisions import TokenRuns
 from roughly.tools.passages.passage_list import PassageList
-from roughly.tools.passages.text_spans import Spans, TextPositions, read_again
+from roughly.tools.passages.text_spans import ReadTexts, SpanFinder, Spans
 from roughly.tools.passages.token_file import Ints, TokenFile
 
 _TEXT, _WHOLE, _FLAG, _SHARE = pa.string(), pa.int64(), pa.bool_(), pa.float64()
@@ -55,6 +53,13 @@ TABLES = {
             Column("removed_tokens", _WHOLE, "tokens of its spans that are not kept", False),
             Column("kept", _FLAG, "whether the document is kept, with or without its spans", False),
             Column("witness_id", _TEXT, "the document that most of its spans name", False),
+        )
+    ),
+    "known": Table(
+        (
+            Column("doc_id", _TEXT, "a document with a span", False),
+            Column("part", _WHOLE, "its file, from 0", False),
+            Column("row", _WHOLE, "its record there, from 0", False),
         )
     ),
     "items": Table(
@@ -119,6 +124,13 @@ def spans_table(file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array) -
     return pa.Table.from_arrays(columns, schema=TABLES["spans"].schema)
 
 
+def known_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table:
+    """The table `known`: where the documents with spans are in the input."""
+    docs = np.unique(document_of(file, runs.start))
+    places = (pa.array(file.facts[name].to_numpy()[docs], _WHOLE) for name in ("part", "row"))
+    return pa.Table.from_arrays([ids.take(pa.array(docs)), *places], schema=TABLES["known"].schema)
+
+
 def documents_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table:
     """The table `documents`: those with a span that is not kept."""
     at = runs.witness >= 0
@@ -159,24 +171,23 @@ def items_table(file: TokenFile, runs: TokenRuns, ids: pa.Array, reference: int,
     return pa.Table.from_arrays(columns, schema=TABLES["items"].schema)
 
 
-def passages_table(
-    parts: Sequence[Part], file: TokenFile, found: PassageList, ids: pa.Array, unit: str, threads: int
-) -> pa.Table:
+def passages_table(finder: SpanFinder, found: PassageList, ids: pa.Array) -> pa.Table:
     """The table `passages`, with an excerpt of each."""
-    docs = document_of(file, found.start)
-    by_doc = np.argsort(docs, kind="stable")
-    firsts = np.searchsorted(docs[by_doc], np.arange(len(file) + 1))
+    docs = document_of(finder.file, found.start)
+    by_start = np.argsort(found.start, kind="stable")
+    runs = np.column_stack([found.start, found.tokens])[by_start]
 
-    def excerpts(doc: int, text: bytes, is_markup: bool) -> list[tuple[int, int, int, str]]:
-        at, base, rows = TextPositions(text, is_markup, unit), int(file.offsets[doc]), []
-        for passage in by_doc[firsts[doc] : firsts[doc + 1]].tolist():
-            first = int(found.start[passage]) - base
-            start, end = at.bytes_of(first, first + int(found.tokens[passage]))
-            rows.append((passage, start, end, text[start:end].decode("utf-8", "replace")[:EXCERPT]))
+    def excerpts(read: ReadTexts) -> list[tuple[int, int, int, str]]:
+        own = finder.within(np.arange(len(runs)), runs[:, 0], read.docs)
+        spans = finder.spans(read, runs[own], runs[:0, 0], is_divided=False)[0]
+        rows = []
+        for at, (start, end) in zip(own.tolist(), spans[:, 1:3].tolist(), strict=True):
+            passage = int(by_start[at])
+            text = read.text(int(np.searchsorted(read.docs, docs[passage])), start, end)
+            rows.append((passage, start, end, text.decode("utf-8", "replace")[:EXCERPT]))
         return rows
 
-    rows = [row for some in read_again(parts, file, np.unique(docs), excerpts, threads) for row in some]
-    rows.sort()
+    rows = sorted(row for some in finder.read_again(np.unique(docs), excerpts) for row in some)
     columns = [
         pa.array(found.tokens),
         pa.array(found.places),

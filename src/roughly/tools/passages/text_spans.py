@@ -7,24 +7,28 @@ its line break. In HTML a span is divided at tags, which are never part of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.kernels.tokens import spans as token_spans
+from roughly.kernels.run_spans import MaskedTexts, run_spans
 from roughly.pipeline import changed_input
 from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of
 from roughly.text import tables
+from roughly.text.canonical import buffers
 from roughly.threads import map_in_order
 from roughly.tools.passages.copy_decisions import TokenRuns
-from roughly.tools.passages.masked_markup import markup_bytes, mask
-from roughly.tools.passages.token_file import Ints, TokenFile, unit_tokens
+from roughly.tools.passages.masked_markup import markup_bytes, mask_column
+from roughly.tools.passages.token_file import Ints, TokenFile
 
 R = TypeVar("R")
+_CHUNK = 1 << 20
+"""Bytes of the input whose spans are found together, at least."""
+_NO_BYTES = np.empty(0, np.uint8)
 
 
 @dataclass(frozen=True)
@@ -42,178 +46,179 @@ class Spans:
     witness_char_start: Ints
 
 
-class TextPositions:
-    """Where the tokens of one document are, in bytes and in characters."""
+@dataclass(frozen=True)
+class ReadTexts:
+    """Some documents, read again: their numbers in ascending order, their texts, and which of them are HTML."""
 
-    def __init__(self, text: bytes, is_markup: bool, unit: str) -> None:
-        self.text, self.is_markup = text, is_markup
-        table = tables.load()
-        masked = np.frombuffer(mask(text) if is_markup else text, np.uint8)
-        self.spans = token_spans(masked, table.stage1, table.stage2)
-        self._edges: Ints | None = None
-        if unit != "window":
-            from roughly.kernels.repeats import unit_ends
+    docs: Ints
+    texts: pa.Array
+    markup: pa.Array
 
-            positions = np.array([0, len(text)], np.int64)
-            self._edges = np.concatenate([[0], unit_ends(masked, positions, unit)[0]]).astype(np.int64)
-            lengths = unit_tokens(masked, positions, unit)[1]
-            self._unit_tokens = np.cumsum(lengths)
-        self._markup = markup_bytes(text) if is_markup else None
-        data = np.frombuffer(text, np.uint8)
-        self._characters = None if text.isascii() else np.cumsum((data & 0xC0) != 0x80)
+    def text(self, at: int, start: int = 0, end: int | None = None) -> bytes:
+        """A part of a text."""
+        data: bytes = self.texts[at].as_buffer().to_pybytes()
+        return data[start:end]
 
-    def character(self, byte: int) -> int:
-        """The number of characters before a byte."""
-        if self._characters is None or byte == 0:
-            return byte
-        return int(self._characters[byte - 1])
-
-    def bytes_of(self, first: int, last: int) -> tuple[int, int]:
-        """Start and end of the tokens first … last − 1 and of what separates them from the next one."""
-        if self._edges is not None:
-            units = np.searchsorted(self._unit_tokens, [first, last - 1], "right")
-            return int(self._edges[units[0]]), int(self._edges[units[1] + 1])
-        start = int(self.spans[first, 0])
-        if first > 0:
-            start = max(start, int(self.spans[first - 1, 1]))
-        end = int(self.spans[last, 0]) if last < len(self.spans) else len(self.text)
-        return start, max(start, end)
-
-    def start_of(self, token: int) -> int:
-        """The byte at which the span of a token starts."""
-        return self.bytes_of(token, token + 1)[0]
-
-    def pieces(self, first: int, last: int) -> Iterator[tuple[int, int, int, int]]:
-        """(start, end, first token, tokens) of each piece of a run; one piece, unless there are tags in it."""
-        start, end = self.bytes_of(first, last)
-        if self._markup is None:
-            yield start, end, first, last - first
-            return
-        end = min(end, int(self.spans[last - 1, 1]))
-        inside = np.concatenate([[False], ~self._markup[start:end], [False]])
-        edges = np.flatnonzero(inside[1:] != inside[:-1]) + start
-        for begin, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-            at = int(np.searchsorted(self.spans[:, 1], begin, "right"))
-            after = int(np.searchsorted(self.spans[:, 0], stop, "left"))
-            if after > at:
-                yield begin, stop, max(at, first), min(after, last) - max(at, first)
+    def masked(self, is_divided: bool) -> MaskedTexts:
+        """The texts with their markup overwritten; whether spans are divided at tags."""
+        data, offsets = _own_bytes(self.texts)
+        masked = _own_bytes(mask_column(self.texts, self.markup))[0]
+        if not is_divided or self.markup.true_count == 0:
+            return MaskedTexts(data, masked, _NO_BYTES, _NO_BYTES, offsets)
+        flags = self.markup.to_numpy(zero_copy_only=False).astype(np.uint8)
+        hidden = np.zeros(len(data), np.uint8)
+        for at in np.flatnonzero(flags).tolist():
+            hidden[offsets[at] : offsets[at + 1]] = markup_bytes(self.text(at))
+        return MaskedTexts(data, masked, hidden, flags, offsets)
 
 
-@dataclass
-class _Found:
-    rows: list[tuple[int, int, int, int, int, int, int]] = field(default_factory=list)
-    removed: list[tuple[int, int, bytes]] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
-    starts: list[tuple[int, int]] = field(default_factory=list)
+def _own_bytes(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
+    """The bytes of a column and the offsets of its texts, from 0."""
+    data, offsets = buffers(texts)
+    return data[offsets[0] : offsets[-1]], offsets - offsets[0]
+
+
+class SpanFinder:
+    """Finds runs and tokens of the collection in the texts of their documents."""
+
+    def __init__(self, parts: Sequence[Part], file: TokenFile, unit: str, threads: int) -> None:
+        self.parts, self.file, self.unit, self.threads = parts, file, unit, threads
+
+    def spans(self, read: ReadTexts, runs: Ints, asked: Ints, *, is_divided: bool = True) -> tuple[Ints, Ints]:
+        """The spans of runs, rows (start, length), and the starts of tokens; all lie in the documents, in order.
+
+        Spans are rows as in `Spans`, with the number of the run among `runs`.
+        """
+        offsets, stages = self.file.offsets, tables.load()
+        bases = offsets[read.docs]
+        at, asked_at = (np.searchsorted(bases, starts, "right") - 1 for starts in (runs[:, 0], asked))
+        found, places, changed = run_spans(
+            read.masked(is_divided),
+            (stages.stage1, stages.stage2),
+            self.unit,
+            offsets[read.docs + 1] - bases,
+            np.column_stack([at, runs[:, 0] - bases[at], runs[:, 1]]),
+            np.column_stack([asked_at, asked - bases[asked_at]]),
+        )
+        if changed >= 0:
+            doc = int(read.docs[changed])
+            raise changed_input(self.parts[self.file.facts["part"][doc].as_py()], self.file.facts["row"][doc].as_py())
+        found[:, 5] += bases[at[found[:, 0]]]
+        return found, places
+
+    def starts(self, tokens: Ints) -> Ints:
+        """Rows (byte, character): where tokens of the collection, in ascending order, start in their document."""
+
+        def use(read: ReadTexts) -> Ints:
+            return self.spans(read, np.empty((0, 2), np.int64), self.within(tokens, tokens, read.docs))[1]
+
+        docs = np.unique(np.searchsorted(self.file.offsets, tokens, "right") - 1)
+        return np.concatenate([np.empty((0, 2), np.int64), *self.read_again(docs, use)])
+
+    def within(self, values: Ints, starts: Ints, docs: Ints) -> Ints:
+        """Those of the values whose starts, which ascend, lie in the documents."""
+        first, last = np.searchsorted(starts, self.file.offsets[[docs[0], docs[-1] + 1]])
+        is_in = np.isin(np.searchsorted(self.file.offsets, starts[first:last], "right") - 1, docs)
+        return values[first:last][is_in]
+
+    def read_again(self, docs: Ints, use: Callable[[ReadTexts], R]) -> Iterator[R]:
+        """What `use` makes of some documents, given in ascending order, batch by batch."""
+        part_of, row_of = (self.file.facts[name].to_numpy() for name in ("part", "row"))
+
+        def items() -> Iterator[tuple[int, Ints, Ints, list[Chunk]]]:
+            numbers, firsts = np.unique(part_of[docs], return_index=True)
+            ends = np.append(firsts, len(docs))[1:]
+            for number, first, end in zip(numbers.tolist(), firsts, ends, strict=True):
+                own = docs[first:end]
+                rows = np.ascontiguousarray(row_of[own])
+                for chunks in _joined(coarse_chunks(self.parts[number], rows)):
+                    yield number, own, rows, chunks
+
+        def read(item: tuple[int, Ints, Ints, list[Chunk]]) -> R | None:
+            number, own, rows, chunks = item
+            part, found = self.parts[number], []
+            for chunk in chunks:
+                with located(part, chunk.first_row):
+                    found += [_wanted(part.parse(piece).batch, own, rows) for piece in pieces_of(part, chunk)]
+            docs = np.concatenate([some.docs for some in found])
+            if not len(docs):
+                return None
+            texts, markup = (pa.concat_arrays([getattr(some, name) for some in found]) for name in ("texts", "markup"))
+            return use(ReadTexts(docs, texts, markup))
+
+        yield from (made for made in map_in_order(read, items(), self.threads) if made is not None)
+
+
+def _wanted(batch: pa.RecordBatch, own: Ints, rows: Ints) -> ReadTexts:
+    """The documents of a batch whose rows are asked for; `own` has their numbers."""
+    found = batch.column("row").to_numpy()
+    at = np.minimum(np.searchsorted(rows, found), len(rows) - 1)
+    is_asked = rows[at] == found
+    if not is_asked.all():
+        batch = batch.filter(pa.array(is_asked))
+    return ReadTexts(own[at[is_asked]], batch.column("text"), batch.column("markup"))
+
+
+def _joined(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+    """The chunks, small ones together: a source may cut its files finely."""
+    waiting: list[Chunk] = []
+    for chunk in chunks:
+        waiting.append(chunk)
+        if sum(some.nbytes for some in waiting) >= _CHUNK:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
 
 
 Removed = Callable[[Ints, Ints, list[bytes]], None]
 
 
-def find_spans(
-    parts: Sequence[Part], file: TokenFile, runs: TokenRuns, unit: str, threads: int, take: Removed | None = None
-) -> Spans:
+def find_spans(finder: SpanFinder, runs: TokenRuns, take: Removed | None = None) -> Spans:
     """The spans of all runs. `take` gets the documents, starts and texts of those to be removed, in order."""
-    docs = np.searchsorted(file.offsets, runs.start, "right") - 1
-    firsts = np.searchsorted(docs, np.arange(len(file) + 1))
+    offsets = finder.file.offsets
+    docs = np.searchsorted(offsets, runs.start, "right") - 1
     asked = np.unique(runs.witness[runs.witness >= 0])
-    known: dict[int, tuple[int, int]] = {}
-    is_whole = np.zeros(len(file), np.bool_)
-    is_whole[runs.whole] = True
-    rows: list[tuple[int, int, int, int, int, int, int]] = []
+    rows = np.column_stack([runs.start, runs.length])
+    numbers = np.arange(len(runs.start))
 
-    def positions(doc: int, text: bytes, is_markup: bool) -> _Found:
-        found, base, at = _Found(), int(file.offsets[doc]), TextPositions(text, is_markup, unit)
-        if len(at.spans) != file.offsets[doc + 1] - base:
-            raise changed_input(*_place(parts, file, doc))
-        for run in range(int(firsts[doc]), int(firsts[doc + 1])):
-            begin = int(runs.start[run]) - base
-            for start, end, token, tokens in at.pieces(begin, begin + int(runs.length[run])):
-                found.rows.append((run, start, end, at.character(start), at.character(end), base + token, tokens))
-                if take is not None and runs.witness[run] >= 0 and not is_whole[doc]:
-                    found.removed.append((doc, start, text[start:end]))
-        if take is not None and is_whole[doc]:
-            found.removed.append((doc, 0, text))
-        for token in _between(asked, base, int(file.offsets[doc + 1])).tolist():
-            byte = at.start_of(token - base)
-            found.tokens.append(token)
-            found.starts.append((byte, at.character(byte)))
-        return found
+    def use(read: ReadTexts) -> tuple[Ints, Ints, tuple[Ints, Ints, list[bytes]] | None]:
+        own = finder.within(numbers, runs.start, read.docs)
+        found, places = finder.spans(read, rows[own], finder.within(asked, asked, read.docs))
+        found[:, 0] = own[found[:, 0]]
+        return found, places, None if take is None else _removed(read, runs, docs, found)
 
-    wanted = np.union1d(docs, np.searchsorted(file.offsets, asked, "right") - 1)
-    for found in read_again(parts, file, wanted, positions, threads):
-        rows += found.rows
-        known.update(zip(found.tokens, found.starts, strict=True))
-        if take is not None and found.removed:
-            doc_numbers, starts, texts = zip(*found.removed, strict=True)
-            take(np.array(doc_numbers, np.int64), np.array(starts, np.int64), list(texts))
-    table = np.array(rows, np.int64).reshape(len(rows), 7)
-    witness = np.where(
-        runs.witness[table[:, 0]] < 0, -1, runs.witness[table[:, 0]] + table[:, 5] - runs.start[table[:, 0]]
-    )
-    missing = np.setdiff1d(witness[witness >= 0], np.fromiter(known, np.int64, len(known)))
+    tables_of: list[Ints] = []
+    places_of: list[Ints] = []
+    wanted = np.union1d(docs, np.searchsorted(offsets, asked, "right") - 1)
+    for found, places, removed in finder.read_again(wanted, use):
+        tables_of.append(found)
+        places_of.append(places)
+        if take is not None and removed is not None and len(removed[0]):
+            take(*removed)
+    table = np.concatenate([np.empty((0, 7), np.int64), *tables_of])
+    starts = np.concatenate([np.empty((0, 2), np.int64), *places_of])
+    own_witness = runs.witness[table[:, 0]]
+    witness = np.where(own_witness < 0, -1, own_witness + table[:, 5] - runs.start[table[:, 0]])
+    missing = np.setdiff1d(witness[witness >= 0], asked)  # of the second and later pieces of a divided span
     if len(missing):
-        known.update(_token_starts(parts, file, missing, unit, threads))
-    places = np.array([known[token] if token >= 0 else (-1, -1) for token in witness.tolist()], np.int64)
-    places = places.reshape(len(rows), 2)
+        asked, starts = np.concatenate([asked, missing]), np.concatenate([starts, finder.starts(missing)])
+        order = np.argsort(asked)
+        asked, starts = asked[order], starts[order]
+    places = np.full((len(table), 2), -1, np.int64)
+    places[witness >= 0] = starts[np.searchsorted(asked, witness[witness >= 0])]
     return Spans(*(np.ascontiguousarray(column) for column in (*table.T, *places.T)))
 
 
-def _token_starts(
-    parts: Sequence[Part], file: TokenFile, tokens: Ints, unit: str, threads: int
-) -> dict[int, tuple[int, int]]:
-    """The byte and the character at which tokens of the collection start."""
-
-    def starts(doc: int, text: bytes, is_markup: bool) -> dict[int, tuple[int, int]]:
-        at, base = TextPositions(text, is_markup, unit), int(file.offsets[doc])
-        some = _between(tokens, base, int(file.offsets[doc + 1])).tolist()
-        places = [at.start_of(token - base) for token in some]
-        return {token: (byte, at.character(byte)) for token, byte in zip(some, places, strict=True)}
-
-    docs = np.unique(np.searchsorted(file.offsets, tokens, "right") - 1)
-    return {key: value for some in read_again(parts, file, docs, starts, threads) for key, value in some.items()}
-
-
-def read_again(
-    parts: Sequence[Part], file: TokenFile, docs: Ints, use: Callable[[int, bytes, bool], R], threads: int
-) -> Iterator[R]:
-    """What `use` makes of (number, text as read, whether it is HTML) of some documents, in order."""
-    part_of, row_of = file.facts["part"].to_numpy(), file.facts["row"].to_numpy()
-
-    def items() -> Iterator[tuple[int, Ints, Ints, Chunk]]:
-        numbers, firsts = np.unique(part_of[docs], return_index=True)
-        ends = np.append(firsts, len(docs))[1:]
-        for number, first, end in zip(numbers.tolist(), firsts, ends, strict=True):
-            own = docs[first:end]
-            rows = np.ascontiguousarray(row_of[own])
-            for chunk in coarse_chunks(parts[number], rows):
-                yield number, own, rows, chunk
-
-    def read(item: tuple[int, Ints, Ints, Chunk]) -> list[R]:
-        number, own, rows, chunk = item
-        with located(parts[number], chunk.first_row):
-            batches = [parts[number].parse(piece).batch for piece in pieces_of(parts[number], chunk)]
-        return [made for batch in batches for made in used(batch, own, rows)]
-
-    def used(batch: pa.RecordBatch, own: Ints, rows: Ints) -> list[R]:
-        found = batch.column("row").to_numpy()
-        at = np.minimum(np.searchsorted(rows, found), len(rows) - 1)
-        texts = batch.column("text").cast(pa.large_binary())
-        markup = batch.column("markup")
-        return [
-            use(int(own[place]), texts[i].as_py(), bool(markup[i].as_py()))
-            for i, place in enumerate(at.tolist())
-            if rows[place] == found[i]
-        ]
-
-    for some in map_in_order(read, items(), threads):
-        yield from some
-
-
-def _place(parts: Sequence[Part], file: TokenFile, doc: int) -> tuple[Part, int]:
-    return parts[file.facts["part"][doc].as_py()], file.facts["row"][doc].as_py()
-
-
-def _between(values: Ints, first: int, last: int) -> npt.NDArray[np.int64]:
-    begin, end = np.searchsorted(values, [first, last])
-    return values[begin:end]
+def _removed(read: ReadTexts, runs: TokenRuns, docs: Ints, found: Ints) -> tuple[Ints, Ints, list[bytes]]:
+    """Documents, starts and texts of what is cut out of some documents: spans, or the whole text."""
+    spans = found[(runs.witness[found[:, 0]] >= 0) & ~np.isin(docs[found[:, 0]], runs.whole)]
+    whole = np.flatnonzero(np.isin(read.docs, runs.whole))
+    at = np.concatenate([np.searchsorted(read.docs, docs[spans[:, 0]]), whole])
+    starts = np.concatenate([spans[:, 1], np.zeros(len(whole), np.int64)])
+    ends = np.concatenate([spans[:, 2], np.full(len(whole), np.iinfo(np.int64).max)])
+    order = np.argsort(at, kind="stable")
+    texts = [
+        read.text(*row) for row in zip(at[order].tolist(), starts[order].tolist(), ends[order].tolist(), strict=True)
+    ]
+    return read.docs[at[order]], starts[order], texts

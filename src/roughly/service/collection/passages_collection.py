@@ -1,0 +1,118 @@
+"""A finished run of `passages`: its passages and spans from Parquet files, texts from its input."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from roughly.errors import InputError, RoughlyError
+from roughly.job.rereading import Input
+from roughly.report.visible import label
+from roughly.service.collection.collection_types import CollectionFacts, DocumentText
+from roughly.service.collection.run_collection import CHANGED, refuse_foreign_paths
+
+Row = dict[str, Any]
+_IN_TEST_SET = "it is a document of the test set, which the service does not read"
+
+
+def naming(copies: pa.Table, start: int, end: int) -> pa.Table:
+    """Those of the copies whose kept place lies within bytes start : end, in part or whole."""
+    first = copies["witness_start"].to_numpy()
+    length = copies["end"].to_numpy() - copies["start"].to_numpy()
+    return copies.filter(pa.array((first < end) & (first + length > start)))
+
+
+class PassagesCollection:
+    """The folder of a finished run of `passages`."""
+
+    def __init__(self, folder: Path, inputs: Sequence[str] | None = None) -> None:
+        self.folder, self.inputs = folder, None if inputs is None else list(inputs)
+        self.run_json: Row = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        self._input: Input | None = None
+        self._opening = threading.Lock()
+
+    def close(self) -> None:
+        """Close the input."""
+        if self._input is not None:
+            self._input.close()
+
+    def facts(self) -> CollectionFacts:
+        """The name of the run, its input, what it compared, and the day it was made."""
+        names, request = [Path(name).name for name in self.run_json["inputs"]], self.run_json["request"]
+        given = ", ".join(label(name, 60) for name in names[:2]) + (
+            f" and {len(names) - 2:,} more" if names[2:] else ""
+        )
+        unit = f"runs of {request['least']} tokens or more" if request["unit"] == "window" else f"{request['unit']}s"
+        made = datetime.fromtimestamp((self.folder / "run.json").stat().st_mtime, UTC).date().isoformat()
+        return CollectionFacts("passages", self.folder.resolve().name, given, unit, made)
+
+    @cached_property
+    def passages(self) -> list[Row]:
+        """The passages that are listed, those first whose removal saves most."""
+        rows = pq.read_table(self.folder / "passages.parquet").to_pylist()
+        return [{"number": number, **row} for number, row in enumerate(rows, 1)]
+
+    def spans_of(self, doc_id: str) -> pa.Table:
+        """The repeated spans of a document, in order."""
+        return self._spans("doc_id", doc_id)
+
+    def copies_of(self, doc_id: str) -> pa.Table:
+        """The spans of all documents that name a place of this one as the place that is kept."""
+        return self._spans("witness_id", doc_id)
+
+    def kept_place(self, doc_id: str, start: int, end: int) -> tuple[str, int, int]:
+        """The place that is kept of the passage at bytes start : end of a document: this one, or its witness."""
+        is_there = (pc.field("start") <= start) & (pc.field("end") > start) & ~pc.field("kept")
+        for row in self.spans_of(doc_id).filter(is_there).to_pylist():
+            there = row["witness_start"] + start - row["start"]
+            return row["witness_id"], there, there + end - start
+        return doc_id, start, end
+
+    def _spans(self, column: str, doc_id: str) -> pa.Table:
+        return self._rows("spans", column, doc_id)
+
+    def _rows(self, table: str, column: str, doc_id: str) -> pa.Table:
+        path = self.folder / f"{table}.parquet"
+        try:
+            return pq.read_table(path, filters=[(column, "=", doc_id)])
+        except (OSError, pa.ArrowException) as problem:
+            raise InputError(f"{path} cannot be read ({problem}); run passages again") from problem
+
+    def text(self, spans: pa.Table) -> DocumentText:
+        """The text, as it was read, of the document that these spans belong to."""
+        try:
+            place = self._rows("known", "doc_id", spans["doc_id"][0].as_py()).to_pylist()[0]
+            if place["part"] >= len(self.run_json["inputs"]):
+                return DocumentText(None, _IN_TEST_SET)
+            part = self._open().parts[place["part"]]
+            for chunk in part.chunks(np.array([place["row"]], np.int64)):
+                batch = part.parse(chunk).batch
+                batch = batch.filter(pc.equal(batch.column("row"), place["row"]))
+                if batch.num_rows and batch.column("doc_id")[0].as_py() == place["doc_id"]:
+                    text = batch.column("text")[0].as_py()
+                    if len(text) >= pc.max(spans["char_end"]).as_py():
+                        return DocumentText(text)
+        except IndexError:  # the input has fewer files than it had
+            return DocumentText(None, CHANGED)
+        except (RoughlyError, OSError) as problem:
+            return DocumentText(None, str(problem))
+        return DocumentText(None, CHANGED)
+
+    def _open(self) -> Input:
+        """The input, opened once."""
+        with self._opening:
+            if self._input is None:
+                if not self.inputs:
+                    refuse_foreign_paths(self.folder, self.run_json)
+                self._input = Input(self.folder, self.run_json, self.inputs)
+            return self._input
