@@ -33,6 +33,7 @@ class File:
     size: int | None = None
     changed: int | None = None  # time of the last change in ns; local files only
     fs: Any = None  # an fsspec filesystem; None for local files
+    touched: int | None = None  # the same of its status, which no program can set back
 
     @property
     def key(self) -> str:
@@ -55,6 +56,13 @@ class File:
             raise InputError(f"{self.name}: changed while it was being read; run again when it is complete")
         return file
 
+    def is_untouched(self) -> bool:
+        """Whether nothing can have written to it since it was found, not even with its time set back."""
+        try:
+            return self.touched is not None and Path(self.path).stat().st_ctime_ns == self.touched
+        except OSError:
+            return False
+
 
 @dataclass(frozen=True, slots=True)
 class MatchedFiles:
@@ -74,7 +82,8 @@ def local_file(path: Path, relative: str) -> File:
         status = path.stat()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    return File(str(path), readable(str(path)), readable(relative), status.st_size, status.st_mtime_ns)
+    times = {"changed": status.st_mtime_ns, "touched": status.st_ctime_ns}
+    return File(str(path), readable(str(path)), readable(relative), status.st_size, **times)
 
 
 def readable(name: str) -> str:

@@ -96,6 +96,10 @@ class FolderPart(ABC):
         """When the input was last changed."""
         return sum(file.changed or 0 for file in self._files)
 
+    def is_untouched(self) -> bool:
+        """Whether the input is as it was when it was opened."""
+        return all(file.is_untouched() for file in self._files)
+
     def locate(self, row: int) -> str:
         """The file's path."""
         return self._files[row].name

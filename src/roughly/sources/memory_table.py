@@ -111,6 +111,10 @@ class MemoryTable:
         """When the input was last changed."""
         return 0
 
+    def is_untouched(self) -> bool:
+        """Whether the input is as it was when it was opened."""
+        return True
+
     def locate(self, row: int) -> str:
         """The row's number, from 1."""
         return f"row {row + 1}"

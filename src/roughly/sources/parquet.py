@@ -179,6 +179,10 @@ class Parquet:
         """When the input was last changed."""
         return self._file.changed or 0
 
+    def is_untouched(self) -> bool:
+        """Whether the input is as it was when it was opened."""
+        return self._file.is_untouched()
+
     def locate(self, row: int) -> str:
         """The row's number, from 1."""
         return f"row {row + 1}"

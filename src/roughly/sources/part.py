@@ -142,6 +142,12 @@ def reads_in_parse(part: Part) -> bool:
     return bool(getattr(part, "reads_in_parse", False))
 
 
+def is_untouched(part: Part) -> bool:
+    """Whether the part is sure that its input is as it was when it was opened."""
+    check = getattr(part, "is_untouched", None)
+    return check is not None and bool(check())
+
+
 def coarse_chunks(part: Part, rows: Rows | None = None) -> Iterator[Chunk]:
     """The part's chunks, as large as one thread may take: `pieces_of` cuts them where they are parsed.
 

@@ -222,6 +222,10 @@ class RecordFile(ABC):
         """When the input was last changed."""
         return self._file.changed or 0
 
+    def is_untouched(self) -> bool:
+        """Whether the input is as it was when it was opened."""
+        return self._file.is_untouched()
+
     def locate(self, row: int) -> str:
         """The record's number, from 1."""
         return f"{self.unit} {row + 1}"

@@ -137,6 +137,10 @@ class WebArchive:
         """When the input was last changed."""
         return self._file.changed or 0
 
+    def is_untouched(self) -> bool:
+        """Whether the input is as it was when it was opened."""
+        return self._file.is_untouched()
+
     def locate(self, row: int) -> str:
         """The record's number, from 1."""
         return f"record {row + 1}"

@@ -51,7 +51,7 @@ from roughly.pipeline import (
 )
 from roughly.settings import Resources, Settings
 from roughly.sources.parquetwriter import ParquetWriter
-from roughly.sources.part import Part, find_landmarks
+from roughly.sources.part import Part, find_landmarks, is_untouched
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 from roughly.threads import BackgroundTasks, map_in_order
@@ -87,6 +87,7 @@ class LocalEngine(RelationalEngine):
         self.database = Database(memory=memory, threads=self.threads, spill=spill, room=room)
         self.segments = Segments(workspace, writers=self.budget.segment_writers)
         self.budget.limit_allocators()
+        self._is_resumed = False
         self.ranks = np.empty(0, np.uint32)
         self.candidates: Candidates | None = None
         self._sets: SetLoader | None = None
@@ -170,7 +171,7 @@ class LocalEngine(RelationalEngine):
         """Read all parts, from where an interrupted run stopped; facts, keys, sketches and rejects are on disk."""
         self._committing.do(self.database.open)  # meanwhile
         cursor = self.segments.cursor
-        stage.reused = (cursor.part, cursor.chunk) != (0, 0)
+        stage.reused = self._is_resumed = (cursor.part, cursor.chunk) != (0, 0)
         documents = 0
         start = cursor.part, cursor.chunk
         threads = self.budget.reading_threads
@@ -423,8 +424,13 @@ class LocalEngine(RelationalEngine):
         self._check_copied()
 
     def _check_copied(self) -> None:
-        """End the run if what was copied is not what was read first: size and time of a file need not show an edit."""
-        files = np.array([part.format != "table" for part in self.parts])
+        """End the run if what was copied is not what was read first: size and time of a file need not show an edit.
+
+        Texts are read once more where the status of a file has changed, or an earlier process has read it.
+        """
+        is_checked = np.array([self._is_resumed or not is_untouched(part) for part in self.parts])
+        if not is_checked.any():
+            return
         rows = """
             SELECT v.part, v.row, f.raw_lo FROM verdicts v JOIN facts f ON f.doc = v.doc WHERE v.kept
             ORDER BY v.part, v.row
@@ -433,7 +439,7 @@ class LocalEngine(RelationalEngine):
         for batch in self.database.batches(rows, _CHECKED):
             part, row, digest = (batch[name].to_numpy() for name in ("part", "row", "raw_lo"))
             wanted = rows_by_part(part, row, np.zeros(len(row), np.int64), digest)
-            check_texts(self.parts, [want for want in wanted if files[want.part]], threads)
+            check_texts(self.parts, [want for want in wanted if is_checked[want.part]], threads)
 
     def kept_of(self, part: int) -> pa.Table:
         """Row and doc_id of the kept documents of a part, in the order of the rows."""
