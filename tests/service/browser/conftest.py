@@ -1,4 +1,4 @@
-"""One server and one browser for all browser tests of a session: a run and an index of the same documents."""
+"""One server and one browser for all browser tests of a session: two runs and an index of the same documents."""
 
 from __future__ import annotations
 
@@ -59,9 +59,17 @@ def shown_index(shown_run: Path, shown_rows: list[Row]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(shown_run: Path, shown_index: Path) -> Iterator[str]:
-    """The address of a service over both."""
-    served = ServedData.open([shown_run, shown_index])
+def shown_passages(shown_run: Path) -> Path:
+    """The folder of a run of `passages` over the same documents."""
+    folder = shown_run.parent / "passages"
+    roughly.passages(shown_run.parent / "documents.jsonl", output=folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def site(shown_run: Path, shown_index: Path, shown_passages: Path) -> Iterator[str]:
+    """The address of a service over all of them."""
+    served = ServedData.open([shown_run, shown_index, shown_passages])
     with serving(create_app(served, PATIENT)) as address:
         yield address
     served.close()

@@ -1,4 +1,4 @@
-"""The pages about an index in Chromium: two widths, light and dark, by keyboard, without script, with hostile texts."""
+"""The pages about an index, and about repeated passages, in Chromium: two widths, light and dark, by keyboard, without script, with hostile texts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ PAGES = {
     "lost": "/lost?url=http%3A%2F%2Fsite.example%2Fold%2F1",
     "copies": "/copies?id=http%3A%2F%2Fsite.example%2Fnew%2F1%402024-02-01",
     "changes": "/changes",
+    "passages": "/passages",
+    "passage": "/passages/1",
+    "passages-document": "/passages/document?id=ValueImpression%2FTerms%20of%20Service%230010",
 }
 
 
