@@ -57,9 +57,10 @@ class File:
         return file
 
     def is_untouched(self) -> bool:
-        """Whether nothing can have written to it since it was found, not even with its time set back."""
+        """Whether nothing has written to it since it was found, not even with its time set back; True for a remote
+        file, which is replaced rather than edited."""
         try:
-            return self.touched is not None and Path(self.path).stat().st_ctime_ns == self.touched
+            return self.fs is not None or Path(self.path).stat().st_ctime_ns == self.touched
         except OSError:
             return False
 

@@ -28,6 +28,7 @@ from roughly.engines.local.database import Database, TableToWrite, parquet, plai
 from roughly.engines.local.kept_parts import copy_parts
 from roughly.engines.local.keys import Band, KeyLists
 from roughly.engines.local.memory_budget import LEAST_OF_STAGE, WRITING, MemoryBudget
+from roughly.engines.local.second_reading import RowsToFetch, changed_input, check_texts, fetch_all, rows_by_part
 from roughly.engines.local.segments import Segments
 from roughly.engines.local.sketches import SketchStore
 from roughly.engines.local.token_store import TokenStore, TokenWriter, kinds_of
@@ -39,16 +40,7 @@ from roughly.engines.workspace import Workspace
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
 from roughly.model import CARRIED, DECISION, NUMBERED_FACTS, WRITTEN
-from roughly.pipeline import (
-    Decision,
-    RowsToFetch,
-    changed_input,
-    check_texts,
-    decide,
-    fetch_all,
-    rows_by_part,
-    sign_all,
-)
+from roughly.pipeline import Decision, decide, sign_all
 from roughly.settings import Resources, Settings
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.sources.part import Part, find_landmarks, is_untouched
@@ -416,7 +408,7 @@ class LocalEngine(RelationalEngine):
                     shutil.copyfileobj(source, target)
 
     def copy_kept(self, folder: Path, advance: Callable[[int], None]) -> None:
-        """Copy the kept records of every part, several parts at a time."""
+        """Copy the kept records of every part, several parts at a time; end the run if they are not what was read."""
         kept = self.database.batches(f"{statements.KEPT_ROWS} ORDER BY part, row")
         memory = self.budget.working
         for _ in copy_parts(self.parts, kept, folder, threads=self.threads, memory=memory, advance=advance):
@@ -424,22 +416,11 @@ class LocalEngine(RelationalEngine):
         self._check_copied()
 
     def _check_copied(self) -> None:
-        """End the run if what was copied is not what was read first: size and time of a file need not show an edit.
-
-        Texts are read once more where the status of a file has changed, or an earlier process has read it.
-        """
-        is_checked = np.array([self._is_resumed or not is_untouched(part) for part in self.parts])
-        if not is_checked.any():
-            return
-        rows = """
-            SELECT v.part, v.row, f.raw_lo FROM verdicts v JOIN facts f ON f.doc = v.doc WHERE v.kept
-            ORDER BY v.part, v.row
-        """
-        threads = self.budget.fetching_threads
-        for batch in self.database.batches(rows, _CHECKED):
-            part, row, digest = (batch[name].to_numpy() for name in ("part", "row", "raw_lo"))
-            wanted = rows_by_part(part, row, np.zeros(len(row), np.int64), digest)
-            check_texts(self.parts, [want for want in wanted if is_checked[want.part]], threads)
+        """Read what was copied once more where the status of a file shows a write, or an earlier process read it."""
+        parts = [number for number, part in enumerate(self.parts) if self._is_resumed or not is_untouched(part)]
+        if parts:
+            rows = self.database.batches(statements.DIGESTS_OF_KEPT.format(parts=", ".join(map(str, parts))), _CHECKED)
+            check_texts(self.parts, rows, self.budget.fetching_threads)
 
     def kept_of(self, part: int) -> pa.Table:
         """Row and doc_id of the kept documents of a part, in the order of the rows."""

@@ -151,6 +151,10 @@ _KNOWN = """
 """
 
 KEPT_ROWS = "SELECT part, row FROM verdicts WHERE kept"
+DIGESTS_OF_KEPT = """
+    SELECT v.part, v.row, f.raw_lo FROM verdicts v JOIN facts f ON f.doc = v.doc WHERE v.kept AND v.part IN ({parts})
+    ORDER BY v.part, v.row
+"""
 KEPT_OF_PART = "SELECT row, doc_id FROM verdicts WHERE kept AND part = {part} ORDER BY row"
 
 

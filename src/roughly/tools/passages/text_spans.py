@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.engines.local.second_reading import changed_input
 from roughly.kernels.run_spans import MaskedTexts, run_spans
-from roughly.pipeline import changed_input
 from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of
 from roughly.text import tables
 from roughly.text.canonical import buffers
