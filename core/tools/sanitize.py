@@ -46,7 +46,14 @@ SANITIZERS = {
             "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
             "UBSAN_OPTIONS": "print_stacktrace=1",
         },
-        (KERNELS, "tests/cluster", "tests/text", "tests/sources/test_line_ranges.py", "tests/verify/test_align.py"),
+        (
+            KERNELS,
+            "tests/cluster",
+            "tests/text",
+            "tests/sources/test_line_ranges.py",
+            "tests/tools/passages/test_text_spans.py",
+            "tests/verify/test_align.py",
+        ),
     ),
     "thread": Sanitizer(
         "thread",
