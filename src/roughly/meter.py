@@ -53,6 +53,9 @@ class Listener(Protocol):
 def _nothing() -> None: ...
 
 
+_CHECK_EVERY = 0.05  # seconds
+
+
 @dataclass
 class Meter:
     """Times stages and samples memory."""
@@ -62,7 +65,8 @@ class Meter:
     ample: int = 0
     """A process of fewer bytes holds on to freed memory, which the next stage then need not ask the system for."""
     check: Callable[[], None] = _nothing
-    """Called whenever work begins or advances; it may end the run."""
+    """Called when a stage begins, and now and then while it advances; it may end the run."""
+    _checked: float = 0.0
     _under_way: list[Stage] = field(default_factory=list)
     _sampler: threading.Thread | None = None  # one for all stages: starting a thread takes longer than a small stage
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -116,7 +120,10 @@ class Meter:
     def advance(self, stage: Stage, done: int) -> None:
         """Set how much of the stage is done, in its unit, counted from its start."""
         stage.done = done
-        self.check()
+        now = time.monotonic()
+        if now - self._checked >= _CHECK_EVERY:
+            self._checked = now
+            self.check()
         if self.listener:
             self.listener.advanced(stage)
 
