@@ -2,8 +2,8 @@
 
 A row group that is not too large is decoded in `parse`, on all threads. A large one is read in slices, so that memory
 is bounded however the file was written: by the thread that takes it from `groups`, or, if it is very large or the
-caller asks for `chunks`, while these are produced. So is one whose dictionary holds a value that is long enough to
-unfold to much more than the file has. Only the columns of a document are read; `copy` reads them all and keeps the
+caller asks for `chunks`, while these are produced. One whose dictionary holds a value that is long enough to unfold to
+much more than the file has is read in slices too. Only the columns of a document are read; `copy` reads them all and keeps the
 schema. `arrowcolumns` converts columns of any Arrow type to texts, ids and dates.
 """
 
@@ -100,15 +100,14 @@ class Parquet:
             wanted = None if rows is None else _between(rows, group.first_row, group.count)
             if wanted is not None and not len(wanted):
                 continue
-            group = self._unfolded(group)
             if _fits_one_thread(group):
                 yield Chunk(group.first_row, Undecoded(group, wanted), int(group.nbytes * self._file_share))
             elif group.count:
-                yield from self._slices(group, wanted)
+                yield from self._slices(self._unfolded(group), wanted)
 
     def pieces(self, chunk: Chunk) -> Iterator[Chunk]:
         """A chunk, or its slices if it is a large row group."""
-        group = chunk.data.group if isinstance(chunk.data, Undecoded) else None
+        group = self._unfolded(chunk.data.group) if isinstance(chunk.data, Undecoded) else None
         if group is None or (group.nbytes <= LARGEST_GROUP and self._options.batch_size is None):
             yield chunk
         elif group.count:
@@ -224,9 +223,10 @@ class Parquet:
         return group if longest * group.count <= MOST_UNFOLDED else replace(group, nbytes=longest * group.count)
 
     def _slices(self, group: RowGroup, wanted: Rows | None) -> Iterator[Chunk]:
-        size = max(1, min(1 << 16, SLICE * group.count // max(1, group.nbytes)))
+        is_unfolded = bool(group.dictionaries) and group.nbytes > MOST_UNFOLDED
+        most = LARGEST_GROUP if is_unfolded else SLICE  # few rows have the longest value of a dictionary
+        size = max(1, min(1 << 16, most * group.count // max(1, group.nbytes)))
         if self._options.batch_size is not None:
-            is_unfolded = bool(group.dictionaries) and group.nbytes > MOST_UNFOLDED
             size = min(size, self._options.batch_size) if is_unfolded else self._options.batch_size
         first = group.first_row
         with self._open() as parquet:
