@@ -3,8 +3,8 @@
 A row group that is not too large is decoded in `parse`, on all threads. A large one is read in slices, so that memory
 is bounded however the file was written: by the thread that takes it from `groups`, or, if it is very large or the
 caller asks for `chunks`, while these are produced. One whose dictionary holds a value that is long enough to unfold to
-much more than the file has is read in slices too. Only the columns of a document are read; `copy` reads them all and keeps the
-schema. `arrowcolumns` converts columns of any Arrow type to texts, ids and dates.
+much more than the file has is read in slices too. Only the columns of a document are read; `copy` reads them all and
+keeps the schema. `arrowcolumns` converts columns of any Arrow type to texts, ids and dates.
 """
 
 from __future__ import annotations
