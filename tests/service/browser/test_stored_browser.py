@@ -1,4 +1,5 @@
-"""The pages about an index, and about repeated passages, in Chromium: two widths, light and dark, by keyboard, without script, with hostile texts."""
+"""The pages about an index, and about repeated passages, in Chromium: two widths, light and dark, by keyboard, without
+script, with hostile texts."""
 
 from __future__ import annotations
 
