@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from roughly.errors import DiskFull
+from roughly.threads import map_in_order
 
 RESERVE = 1 << 30
 """Bytes of a disk that a run without a limit leaves free; a tenth of what was free at the start if that is less."""
+
+_MUCH = 1 << 28
+"""From this number of bytes on, files are deleted by several threads."""
+_DELETING = 16
 
 
 class TemporarySpace:
@@ -61,6 +67,20 @@ class TemporarySpace:
     def _left_on(self, folder: Path) -> int:
         free = shutil.disk_usage(folder).free
         return free - self._reserves.setdefault(folder.stat().st_dev, min(RESERVE, free // 10))
+
+
+def delete_folder(folder: Path) -> None:
+    """Delete a folder with all files, several large ones at a time: the system takes long to free their memory."""
+    if _size(folder) > _MUCH:
+        files = [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names]  # noqa: PTH118
+        for _ in map_in_order(_delete, files, _DELETING):
+            pass
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _delete(path: str) -> None:
+    with suppress(OSError):  # `rmtree` deletes what it may
+        os.unlink(path)  # noqa: PTH108
 
 
 def _size(folder: Path) -> int:

@@ -23,6 +23,7 @@ from roughly.sources.part import Part
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Part]:
     """Two Parquet files whose row groups are cut into several pieces each; a segment ends within a row group."""
     monkeypatch.setattr(parquet, "LARGEST_GROUP", 1000)
+    monkeypatch.setattr(parquet, "LARGEST_WHOLE", 0)
     monkeypatch.setattr(parquet, "SLICE", 2000)
     monkeypatch.setattr(segments, "SEGMENT_DOCUMENTS", 70)
     rng = np.random.default_rng(5)

@@ -19,14 +19,14 @@ def artefact(folder: Path, size: int) -> Workspace:
     return made
 
 
-@pytest.mark.parametrize("size", [0, 10, workspace._LARGE])
+@pytest.mark.parametrize("size", [0, 10, 1 << 22])
 def test_an_artefact_is_found_by_who_goes_on(size: int, tmp_path: Path) -> None:
     artefact(tmp_path / "w", size)
     assert Workspace(tmp_path / "w", {"version": 1}, resume=True).found("a") == {"n": size}
 
 
 @pytest.mark.parametrize("left", [b"", b"x" * 9, b"y" * 10, b"x" * 11])
-def test_a_small_one_that_did_not_reach_the_disk_is_built_again(left: bytes, tmp_path: Path) -> None:
+def test_one_that_did_not_reach_the_disk_is_built_again(left: bytes, tmp_path: Path) -> None:
     made = artefact(tmp_path / "w", 10)
     made.path("a.bin").write_bytes(left)
     assert made.found("a") is None
@@ -39,14 +39,11 @@ def test_a_marker_that_did_not_reach_the_disk_counts_for_nothing(left: bytes, tm
     assert made.found("a") is None
 
 
-def test_only_large_ones_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_artefact_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
     monkeypatch.setattr(os, "fsync", waits.append)
-    made = artefact(tmp_path / "small", 10)
-    few = len(waits)
-    artefact(tmp_path / "large", workspace._LARGE)
-    assert few == 2 and made.found("a") is not None  # the identity and its folder
-    assert len(waits) == 2 * few + 3  # the file, its marker and the folder as well
+    made = artefact(tmp_path / "w", 1 << 22)
+    assert len(waits) == 2 and made.found("a") is not None  # the identity and its folder
 
 
 @pytest.fixture

@@ -19,11 +19,18 @@ def together(pairs: ScoredPairs, links: ScoredPairs) -> ScoredPairs:
 
 
 def witnesses(pairs: ScoredPairs, kept: npt.NDArray[np.bool_], measure: str) -> Ints:
-    """Positions in `pairs` of each removed document's witness: the kept document it is most like."""
+    """Positions in `pairs` of each removed document's witness: the kept document it is most like, of several the best.
+
+    Pairs are sorted by document and by rank of the other.
+    """
     from roughly.kernels.judging import MEASURES
 
     usable = np.flatnonzero(~kept[pairs[:, 0]] & kept[pairs[:, 1]])
-    score = scores_of(pairs[usable], MEASURES[measure])
-    order = usable[np.lexsort((pairs[usable, 1], -score, pairs[usable, 0]))]
-    first = np.r_[True, pairs[order[1:], 0] != pairs[order[:-1], 0]] if len(order) else np.empty(0, np.bool_)
-    return order[first]
+    if not len(usable):
+        return usable
+    score, document = scores_of(pairs[usable], MEASURES[measure]), pairs[usable, 0]
+    starts = np.flatnonzero(np.r_[True, document[1:] != document[:-1]])
+    best = np.maximum.reduceat(score, starts)
+    most_like = np.flatnonzero(score == np.repeat(best, np.diff(np.r_[starts, len(usable)])))
+    first = np.r_[True, document[most_like[1:]] != document[most_like[:-1]]]
+    return usable[most_like[first]]

@@ -202,14 +202,14 @@ class RankedWalk:
             found += self._block(lo, hi, block)
             del block
             if hi < self.candidates.documents:  # before the next one is loaded
-                give_back()
+                give_back(unless_below=self.work.ample)
             if self._are_enough():
                 break
         pairs = self._ranked(np.concatenate(found))
         kept = np.empty(self.candidates.documents, np.bool_)
         kept[self.order.ranks] = self.documents.kept != 0
         pairs = self.components.sort_pairs(pairs, self.candidates.documents)
-        equivalent = int(np.count_nonzero(self.prints) - np.count_nonzero(np.unique(self.prints)))
+        equivalent = _repeated(self.prints)
         return Resolution(kept, pairs, self.near, self.compared, 0, equivalent, self.candidates)
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
@@ -336,3 +336,9 @@ class RankedWalk:
         new = np.r_[True, rows[1:, 0] != rows[:-1, 0]]
         place = np.arange(len(rows)) - np.maximum.accumulate(np.where(new, np.arange(len(rows)), 0))
         return rows[place < EVIDENCE]
+
+
+def _repeated(prints: npt.NDArray[np.uint64]) -> int:
+    """How many sets that are not empty have the fingerprint of another before them; the fingerprints are sorted."""
+    prints.sort()
+    return int(np.count_nonzero(prints[1:] == prints[:-1]) - max(0, np.count_nonzero(prints == 0) - 1))

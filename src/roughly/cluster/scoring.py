@@ -38,6 +38,7 @@ class ResolveBudget:
     threads: int = 1
     scratch: Path | None = None  # folder for what does not fit into memory; None: memory
     advance: Callable[[int], None] = lambda done: None
+    ample: int = 0  # a process of fewer bytes holds on to freed memory
 
 
 class Scorer:

@@ -65,7 +65,7 @@ def resolve(
             hot = np.r_[hot, np.zeros(candidates.buckets - len(hot), np.bool_)]
             candidates = split_hot_buckets(candidates, hot, sets, measure, threshold, work)
             free = int((~hot[:free]).sum())
-        give_back()
+        give_back(unless_below=work.ample)
         walk = RankedWalk(candidates, free, sets, rules, work)
         found = walk.resolve()
         compared += found.compared

@@ -1,9 +1,9 @@
 """The working folder of a run: every artefact is complete or absent.
 
 An artefact is a few files and a marker. The marker is written last and holds their sizes and checksums; so after a
-kill at any time an artefact is either provably complete or is built again. Large artefacts are also synced to disk, so
-that they survive a power failure; building a small one again takes less time than the sync. A run may continue only
-with the same settings, the same inputs and the same version: `identity` says which.
+kill at any time an artefact is either provably complete or is built again. The run does not wait for the disk: what
+the system has not written yet when the power fails, mostly that of the last half minute, is built again. A run may
+continue only with the same settings, the same inputs and the same version: `identity` says which.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from roughly.threads import map_in_order
 
 _IDENTITY = "identity.json"
 _DIGESTS = {"contents": "the content of a lexicon or key changed", "against": "the archive changed"}
-_LARGE = 4 << 20
-"""Artefacts of at least this number of bytes are synced to disk."""
 _RANGE = 1 << 26
 """Bytes of a file whose checksum one thread computes."""
 _BLOCK = 1 << 20
@@ -53,7 +51,7 @@ class Workspace:
         else:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            _write(folder / _IDENTITY, json.dumps(identity, sort_keys=True, indent=1).encode(), lasting=True)
+            _write(folder / _IDENTITY, json.dumps(identity, sort_keys=True, indent=1).encode(), synced=True)
 
     def _is_bare(self) -> bool:
         """Whether a run was killed before it wrote its identity; there is nothing to reuse."""
@@ -79,10 +77,7 @@ class Workspace:
     def commit(self, name: str, files: list[Path], info: dict[str, Any]) -> None:
         """Declare an artefact complete."""
         sums = {file.name: [file.stat().st_size, checksum(file, self._threads)] for file in files}
-        lasting = sum(size for size, _ in sums.values()) >= _LARGE
-        for file in files if lasting else ():
-            _sync(file)
-        _write(self.path(f"{name}.done"), json.dumps({"files": sums, "info": info}).encode(), lasting)
+        _write(self.path(f"{name}.done"), json.dumps({"files": sums, "info": info}).encode())
 
     def found(self, name: str) -> dict[str, Any] | None:
         """The values committed with an artefact; None if it is missing, incomplete or damaged."""
@@ -151,13 +146,13 @@ def checksum(path: Path, threads: int = 1) -> int:
     return int(isal_zlib.crc32(np.array(crcs, "<u4").tobytes()))
 
 
-def _write(path: Path, content: bytes, lasting: bool) -> None:
+def _write(path: Path, content: bytes, synced: bool = False) -> None:
     temp = path.with_name(path.name + ".new")
     temp.write_bytes(content)
-    if lasting:
+    if synced:
         _sync(temp)
     temp.replace(path)
-    if lasting:
+    if synced:
         _sync(path.parent)
 
 

@@ -21,7 +21,7 @@ from typing import Self, TextIO
 
 from roughly.errors import DiskFull, Interrupted, MemoryTooSmall, OutputError, OutputExists, RoughlyError
 from roughly.sources.streams import unfinished_name
-from roughly.temporary_space import TemporarySpace
+from roughly.temporary_space import TemporarySpace, delete_folder
 
 
 class OutputFolder:
@@ -108,7 +108,7 @@ class OutputFolder:
             self.output.rename(old)
         self.result.rename(self.output)
         self.release()
-        shutil.rmtree(self.partial, ignore_errors=True)
+        delete_folder(self.partial)
         return self.output
 
     def unfinished(self, file: Path) -> Path:

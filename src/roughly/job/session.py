@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 import tempfile
 import threading
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from roughly.meter import Stage
 from roughly.model import WRITTEN
 from roughly.settings import LEAST_MEMORY, Resources, Settings
 from roughly.sources.part import Rows
+from roughly.temporary_space import delete_folder
 
 if TYPE_CHECKING:
     from roughly.report.data import RunData
@@ -189,7 +189,7 @@ class Session:
     def close(self) -> None:
         """Free memory and disk."""
         self.engine.close()
-        shutil.rmtree(self.workspace.folder, ignore_errors=True)
+        delete_folder(self.workspace.folder)
 
     def _account(self, folder: Path, settings: Settings, summary: Summary, stages: list[Stage]) -> dict[str, Any]:
         """Write run.json and return its content."""

@@ -29,6 +29,7 @@ from roughly.sources.read_limits import ReadLimits
 from roughly.sources.records import Offsets, RecordFile, Records, row_numbers
 
 _SAMPLE = 1000  # lines read to guess columns
+_FIRST = 100  # lines that are enough if all of them have the same columns with values of the same types
 
 
 class JsonLines(RecordFile):
@@ -150,9 +151,15 @@ def _objects(lines: list[bytes]) -> list[dict[str, object]]:
         value = _value(line) if line.strip() else None
         if isinstance(value, dict):
             found.append(value)
-        if len(found) == _SAMPLE:
+        if len(found) == _SAMPLE or (len(found) == _FIRST and _are_uniform(found)):
             break
     return found
+
+
+def _are_uniform(records: list[dict[str, object]]) -> bool:
+    """Whether all records have the same columns, with values of the same types."""
+    kinds = {tuple((name, type(value)) for name, value in record.items()) for record in records}
+    return len(kinds) == 1
 
 
 def _value(line: bytes) -> object:

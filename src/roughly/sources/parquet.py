@@ -30,6 +30,7 @@ from roughly.sources.streams import replacing
 from roughly.threads import map_in_order
 
 LARGEST_GROUP = 32 << 20  # bytes of the wanted columns; larger row groups are read in slices
+LARGEST_WHOLE = 256 << 20  # the same where a thread's share of the memory is enough for a record of this size
 LARGEST_OF_ONE_THREAD = 256 << 20  # a row group that one thread may read, a slice at a time
 MOST_ROWS_OF_ONE_THREAD = 1 << 16
 SLICE = 4 << 20
@@ -108,10 +109,12 @@ class Parquet:
     def pieces(self, chunk: Chunk) -> Iterator[Chunk]:
         """A chunk, or its slices if it is a large row group."""
         group = self._unfolded(chunk.data.group) if isinstance(chunk.data, Undecoded) else None
-        if group is None or (group.nbytes <= LARGEST_GROUP and self._options.batch_size is None):
+        share = self._options.record_memory or 0
+        largest = max(LARGEST_GROUP, min(LARGEST_WHOLE, share))
+        if group is None or (group.nbytes <= largest and self._options.batch_size is None):
             yield chunk
         elif group.count:
-            yield from self._slices(group, chunk.data.rows)
+            yield from self._slices(group, chunk.data.rows, max(SLICE, min(LARGEST_GROUP, share // 4)))
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of a row group or slice."""
@@ -222,10 +225,12 @@ class Parquet:
         longest = max((pc.max(pc.binary_length(values)).as_py() or 0 for values in found), default=0)
         return group if longest * group.count <= MOST_UNFOLDED else replace(group, nbytes=longest * group.count)
 
-    def _slices(self, group: RowGroup, wanted: Rows | None) -> Iterator[Chunk]:
+    def _slices(self, group: RowGroup, wanted: Rows | None, most: int = 0) -> Iterator[Chunk]:
+        """Slices of a row group, of `most` bytes. If they are chunks, their number must not depend on the memory."""
+        most = most or SLICE
         is_unfolded = bool(group.dictionaries) and group.nbytes > MOST_UNFOLDED
-        most = LARGEST_GROUP if is_unfolded else SLICE  # few rows have the longest value of a dictionary
-        size = max(1, min(1 << 16, most * group.count // max(1, group.nbytes)))
+        rows_of = LARGEST_GROUP if is_unfolded else most  # few rows have the longest value of a dictionary
+        size = max(1, min(1 << 16, rows_of * group.count // max(1, group.nbytes)))
         if self._options.batch_size is not None:
             size = min(size, self._options.batch_size) if is_unfolded else self._options.batch_size
         first = group.first_row
@@ -243,7 +248,7 @@ class Parquet:
                 if not len(rows):
                     continue
                 nbytes = int(batch.nbytes * self._file_share)
-                for start, count in self._reader.pieces(batch, SLICE):
+                for start, count in self._reader.pieces(batch, most):
                     piece = Slice(batch.slice(start, count), rows[start : start + count])
                     yield Chunk(int(piece.rows[0]), piece, nbytes * count // len(rows))
 

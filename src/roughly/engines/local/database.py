@@ -125,8 +125,9 @@ class Database:
 
     def allow(self, memory: int, threads: int) -> None:
         """Set memory and threads of the next queries."""
-        self.memory, self._threads = memory, threads
-        self.connection.execute(f"SET memory_limit = '{memory >> 20}MiB'; SET threads = {self._usable_threads()}")
+        if (memory, threads) != (self.memory, self._threads):  # it would give back all memory that it holds for later
+            self.memory, self._threads = memory, threads
+            self.connection.execute(f"SET memory_limit = '{memory >> 20}MiB'; SET threads = {self._usable_threads()}")
         self._limit_spill(self.connection)
 
     def _limit_spill(self, connection: duckdb.DuckDBPyConnection) -> None:

@@ -348,17 +348,17 @@ class LocalEngine(RelationalEngine):
         if decision is not None:
             tables, counts = self._tables(decision)
         self.workspace.discard("verdicts")
-        files = []
-        for name in DECISION:
-            files.append(self.workspace.path(f"{name}.parquet"))
-            self._store_table(tables[name], files[-1])
+        files = [self.workspace.path(f"{name}.parquet") for name in DECISION]
+        stored = zip((tables[name] for name in DECISION), files, strict=True)
+        for _ in map_in_order(lambda pair: self._store_table(*pair), stored, min(self.threads, len(files))):
+            pass
         self.workspace.commit("decision", files, {"counts": counts})
 
     def _store_table(self, table: pa.Table, path: Path) -> None:
         threads = min(self.threads, -(-table.num_rows // _STORED_GROUP))
         with (
             path.open("wb") as out,
-            ParquetWriter(out, table.schema, compression="lz4", threads=threads, memory=WRITING) as writer,
+            ParquetWriter(out, table.schema, compression="lz4", threads=threads, memory=WRITING // 2) as writer,
         ):
             for start in range(0, table.num_rows, _STORED_GROUP):
                 writer.write(table.slice(start, _STORED_GROUP))

@@ -88,8 +88,12 @@ class MemoryBudget:
 
     @property
     def for_sql(self) -> int:
-        """The memory of the database: the remaining one. It uses a little more than allowed."""
-        return max(self.working // 2, 3 * self.left // 4)
+        """The memory of the database: the remaining one. It uses a little more than allowed.
+
+        In steps, since it gives back all the memory that it holds when another amount is set.
+        """
+        least, step = self.working // 2, self.memory // 8
+        return least + max(0, 3 * self.left // 4 - least) // step * step
 
     @property
     def for_row_groups(self) -> int:
@@ -137,4 +141,4 @@ class MemoryBudget:
                 f"room to compare them; {least}MB is the minimum for --memory. With --resume and that memory "
                 "nothing is read again"
             )
-        return ResolveBudget(left, threads, scratch)
+        return ResolveBudget(left, threads, scratch, ample=self.ample)
