@@ -38,8 +38,9 @@ sanitize: $(VENV)/.roughly-dev  ## the core's tests under the compiler's sanitiz
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python core/tools/sanitize.py
 
 BYTES ?= 100000000
-fuzz: $(VENV)/.roughly-dev  ## a fuzzer over one part of the core, e.g. TARGET=tokens BYTES=1000000000
-	$(BIN)/python fuzz/fuzz_targets.py $(TARGET) --bytes $(BYTES)
+WORKERS ?= 2
+fuzz: $(VENV)/.roughly-dev  ## fuzzers, e.g. TARGET=tokens BYTES=1000000000, or TARGET=python WORKERS=16 for all in Python
+	$(BIN)/python fuzz/fuzz_targets.py $(TARGET) --bytes $(BYTES) --workers $(WORKERS)
 
 wheel: $(VENV)/.roughly-dev  ## a wheel for this machine's kind, in dist/
 	rm -rf build/wheel

@@ -1,15 +1,15 @@
-"""Runs a fuzzer over one part of the core: `make fuzz TARGET=tokens BYTES=1000000000`.
+"""Runs fuzzers: `make fuzz TARGET=tokens BYTES=1000000000`, or `make fuzz TARGET=python WORKERS=16` for all of Python.
 
-Targets in C++ (fuzz/NAME.cpp) are built with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer;
-targets in Python (fuzz/NAME.py) change bytes of files at random. Both begin with tests/fuzz_seeds/NAME and stop at
-the first finding, whose input is kept in build/fuzz/findings: put it into tests/fuzz_seeds/NAME, where a test tries it
-from then on. With --record the counts are added to benchmarks/results/fuzz.json.
+Targets in C++ (fuzz/NAME.cpp) are built with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, begin
+with tests/fuzz_seeds/NAME and stop at the first finding. Targets in Python (python_targets.py) change bytes of files
+at random, without guidance by coverage, on any number of processes. Inputs of findings are kept in build/fuzz/findings.
+With --record the counts are added to benchmarks/results/fuzz.json; `python docs/make_fuzzing.py` writes them into
+docs/reliability.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import platform
@@ -19,12 +19,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FUZZ, SEEDS, BUILD = ROOT / "fuzz", ROOT / "tests" / "fuzz_seeds", ROOT / "build" / "fuzz"
 RESULTS = ROOT / "benchmarks" / "results" / "fuzz.json"
 COMPILED = sorted(path.stem for path in FUZZ.glob("*.cpp") if path.stem != "main")
-PYTHON = ("lexicon_file", "signature_file")
+ALL_PYTHON = "python"
 CLANG = ("clang++", *(f"clang++-{version}" for version in range(20, 13, -1)))
 LONG = 70_000
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -75,31 +76,41 @@ def run_compiled(target: str, wanted: int, seconds: int) -> dict[str, int]:
 
 def main() -> None:
     """The command line."""
+    from python_targets import TARGETS, run_all
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target", choices=[*COMPILED, *PYTHON])
-    parser.add_argument("--bytes", type=int, default=10**8, help="stop after this many bytes of input")
+    parser.add_argument("targets", nargs="+", choices=[*COMPILED, *TARGETS, ALL_PYTHON], metavar="TARGET")
+    parser.add_argument("--bytes", type=int, default=10**8, help="of each target; stop after this many of input")
     parser.add_argument("--seconds", type=int, default=86_400, help="or after this long")
+    parser.add_argument("--workers", type=int, default=1, help="processes for targets in Python")
+    parser.add_argument("--seed", type=int, default=1, help="other changes, for targets in Python")
     parser.add_argument("--record", action="store_true", help="add the counts to benchmarks/results/fuzz.json")
     asked = parser.parse_args()
-    started = time.monotonic()
-    if asked.target in COMPILED:
-        counts = run_compiled(asked.target, asked.bytes, asked.seconds)
-    else:
-        counts = importlib.import_module(asked.target).run(asked.bytes, BUILD / "findings")
-    counts = {**counts, "seconds": round(time.monotonic() - started)}
-    print(json.dumps({asked.target: counts}))
+    found: dict[str, dict[str, Any]] = {}
+    for target in [name for name in asked.targets if name in COMPILED]:
+        started = time.monotonic()
+        counts = run_compiled(target, asked.bytes, asked.seconds)
+        found[target] = {**counts, "cpu_seconds": round(time.monotonic() - started), "findings": []}
+    if names := [name for name in TARGETS if name in asked.targets or ALL_PYTHON in asked.targets]:
+        found |= run_all(names, asked.bytes, asked.seconds, asked.workers, BUILD / "findings", asked.seed)
+    for target, counts in found.items():
+        speed = counts["bytes"] / max(counts["cpu_seconds"], 0.1) / 1e6
+        print(json.dumps({target: counts | {"mb_per_cpu_second": round(speed, 3)}}))
     if asked.record:
-        record(asked.target, counts)
+        record(found)
+    sys.exit(any(counts["findings"] for counts in found.values()))
 
 
-def record(target: str, counts: dict[str, int]) -> None:
+def record(found: dict[str, dict[str, Any]]) -> None:
     """Add the counts of a run to those of earlier ones."""
     held = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    before = held.get(target, {})
-    held[target] = {
-        **{name: before.get(name, 0) + count for name, count in counts.items()},
-        "machine": platform.machine(),
-    }
+    for target, counts in found.items():
+        before = held.get(target, {})
+        held[target] = {name: before.get(name, 0) + counts[name] for name in ("bytes", "inputs", "cpu_seconds")} | {
+            "peak_mb": max(before.get("peak_mb", 0), counts.get("peak_mb", 0)),
+            "findings": before.get("findings", 0) + len(counts["findings"]),
+            "machines": sorted({*before.get("machines", []), platform.machine()}),
+        }
     RESULTS.write_text(json.dumps(held, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

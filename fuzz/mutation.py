@@ -1,23 +1,43 @@
-"""Files changed at random, for the targets that are written in Python."""
+"""Files changed at random, for the targets that are written in Python. There is no guidance by coverage: the seeds
+hold every part of a format, and its words are put in at random places."""
 
 from __future__ import annotations
 
 import random
+import resource
+import shutil
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from roughly.errors import RoughlyError
+from roughly.errors import RoughlyError, UnexpectedError
 
 INTERESTING = (0, 1, 0x7F, 0x80, 0xFF)
+SLOW = 10.0
+"""CPU seconds for an input, and for each further megabyte of it, above which it is a finding."""
+
+Change = Callable[[bytes, random.Random], bytes]
 
 
-def mutated(data: bytes, chance: random.Random) -> bytes:
-    """A copy with one to four changes: bytes replaced, removed, repeated, or the end cut off."""
+@dataclass(frozen=True)
+class Prepared:
+    """What a target needs: files that are good, and what uses one of them when it was changed."""
+
+    seeds: Sequence[tuple[Path, bytes]]
+    use: Callable[[Path], None]
+    change: Change | None = None
+    words: tuple[bytes, ...] = ()
+
+
+def mutated(data: bytes, chance: random.Random, words: Sequence[bytes] = ()) -> bytes:
+    """A copy with one to four changes per 4 KB: bytes replaced, removed, repeated or moved, or the end cut off."""
     changed = bytearray(data)
-    for _ in range(chance.randint(1, 4)):
+    for _ in range(chance.randint(1, 4 * chance.randint(1, 1 + len(data) // 4096))):
         at = chance.randrange(len(changed) + 1)
         count = chance.choice((1, 1, 2, 4, 8, 64))
-        match chance.randrange(6):
+        match chance.randrange(8):
             case 0:
                 changed[at : at + count] = chance.randbytes(count)
             case 1:
@@ -27,37 +47,62 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
             case 3:
                 del changed[at : at + count]
             case 4:
-                changed[at:at] = changed[at : at + count]
-            case 5 if chance.random() < 0.1:
+                changed[at:at] = changed[at : at + count] * chance.choice((1, 1, 2, 50))
+            case 5 if chance.random() < 0.05:
                 del changed[at:]
+            case 6 if words:
+                changed[at:at] = chance.choice(words)
+            case 7:
+                start = chance.randrange(len(changed) + 1)
+                changed[at : at + count] = changed[start : start + count]
     return bytes(changed)
 
 
 def try_file(path: Path, use: Callable[[Path], None]) -> None:
-    """Use a file, which either works or is refused with an error of ours."""
+    """Use a file, which either works or is refused with an error of ours, in one line and in time."""
+    start = time.process_time()
     try:
         use(path)
+    except UnexpectedError:
+        raise
     except RoughlyError as problem:
         if "\n" in str(problem).strip():
             raise AssertionError("a message is one line") from problem
+    took = time.process_time() - start
+    if took > SLOW * (1 + path.stat().st_size / 1e6):
+        raise AssertionError(f"{took:.0f} CPU seconds for {path.stat().st_size:,} bytes")
 
 
 def run_target(
-    seeds: Sequence[bytes], change: Callable[[bytes, random.Random], bytes], use: Callable[[Path], None],
-    wanted: int, findings: Path,
-) -> dict[str, int]:  # fmt: skip
-    """Try changed copies of the seeds until this many bytes were used; a finding is kept under its own name."""
+    name: str, prepared: Prepared, limits: tuple[int, float], findings: Path, seed: object = 1
+) -> dict[str, Any]:
+    """Try changed copies of the seeds until so many bytes were used, or for so long; findings are kept as files."""
     findings.mkdir(parents=True, exist_ok=True)
-    path = findings / f"current-{use.__module__}"  # still there if the process is killed by what it reads
-    chance = random.Random(1)
+    current = findings / f"current-{name}-{seed}"  # still there if the process is killed by what it reads
+    wanted, seconds = limits
+    chance = random.Random(f"{name} {seed}")
+    until, started = time.monotonic() + seconds, time.process_time()
     tried = inputs = 0
-    while tried < wanted:
-        path.write_bytes(change(chance.choice(seeds), chance))
-        tried, inputs = tried + path.stat().st_size, inputs + 1
+    found: list[str] = []
+    while tried < wanted and time.monotonic() < until:
+        path, data = chance.choice(prepared.seeds)
+        changed = (
+            prepared.change(data, chance)
+            if prepared.change is not None
+            else mutated(data, chance, prepared.words)
+        )  # fmt: skip
+        current.write_bytes(changed)
+        path.write_bytes(changed)
+        tried, inputs = tried + len(changed), inputs + 1
         try:
-            try_file(path, use)
-        except Exception:
-            path.rename(findings / f"{use.__module__}-{inputs}")
-            raise
-    path.unlink(missing_ok=True)
-    return {"bytes": tried, "inputs": inputs}
+            try_file(path, prepared.use)
+        except Exception as problem:
+            kept = findings / f"{name}-{seed}-{inputs}-{path.name}"
+            shutil.copy(current, kept)
+            found.append(f"{kept.name}: {type(problem).__name__}: {problem}"[:500])
+        finally:
+            path.write_bytes(data)
+    current.unlink(missing_ok=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    cpu = round(time.process_time() - started, 1)
+    return {"bytes": tried, "inputs": inputs, "cpu_seconds": cpu, "peak_mb": peak, "findings": found}

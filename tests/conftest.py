@@ -30,6 +30,7 @@ SLOW_TESTS = {
     "test_hostile_documents_stay_text_on_every_page",
     "test_every_link_of_a_list_leads_somewhere",
     "test_the_compiled_targets_hold",
+    "test_runs_and_requests_are_used_or_refused",
     "test_all_headers_fit_into_one_program",
     "test_intervals_hold_the_figures_and_are_quick_for_a_million",
     "test_interrupted_by_the_user",

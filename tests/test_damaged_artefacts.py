@@ -7,6 +7,7 @@ flipped, overwritten, filled with zeros or pushed aside; what reads the file the
 from __future__ import annotations
 
 import json
+import pickle
 import random
 import shutil
 import sqlite3
@@ -18,7 +19,7 @@ import pytest
 import roughly
 from commands import run_roughly
 from roughly import Index
-from roughly.errors import IndexDamaged, RoughlyError
+from roughly.errors import IndexDamaged, InputError, InputMissing, RoughlyError, ServiceRefused, SettingsError
 from roughly.service.collection.collection_types import ClusterQuery
 from roughly.service.collection.run_collection import RunCollection
 
@@ -176,3 +177,25 @@ def test_verify_names_the_column(artefacts: Path, tmp_path: Path) -> None:
         assert any("values of contents.tokens cannot be those of an index" in one for one in index.verify().problems)
         with pytest.raises(IndexDamaged, match=r"contents\.tokens .*restore it from a copy, or import it again"):
             index.query(ROWS[0]["text"])
+
+
+def test_errors_pass_from_process_to_process() -> None:
+    for problem in (ServiceRefused("no", 429), SettingsError("a", "b"), InputMissing("x"), IndexDamaged("y")):
+        again = pickle.loads(pickle.dumps(problem))
+        assert type(again) is type(problem) and str(again) == str(problem) and vars(again) == vars(problem)
+
+
+@pytest.mark.parametrize("file", ["run.json", "documents.parquet", "pairs.parquet", "clusters.parquet"])
+def test_tables_of_a_damaged_run_are_refused(artefacts: Path, tmp_path: Path, file: str) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(artefacts / "run", folder)
+    (folder / file).write_bytes(b"[" * 100_000)
+    table = file.removesuffix(".parquet")
+    if file == "run.json":
+        with pytest.raises(InputError, match=r"run\.json is damaged .*; run dedupe again"):
+            _ = roughly.Result(folder).summary
+        return
+    with pytest.raises(InputError, match=rf"{file} is damaged .*; run dedupe again"):
+        _ = getattr(roughly.Result(folder), table)
+    shown = run_roughly("show", folder, table)
+    assert shown.returncode == 1 and shown.stderr.count("\n") == 1 and f"{file} is damaged" in shown.stderr

@@ -52,6 +52,9 @@ class SettingsError(RoughlyError, ValueError):
         self.problems = problems
         super().__init__("; ".join(problems))
 
+    def __reduce__(self) -> tuple[type, tuple[str, ...]]:
+        return type(self), self.problems
+
 
 class InputError(RoughlyError, ValueError):
     """The input cannot be read with these options."""
@@ -89,6 +92,9 @@ class ServiceRefused(RoughlyError, RuntimeError):
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
+
+    def __reduce__(self) -> tuple[type, tuple[str, int]]:
+        return type(self), (str(self), self.status)
 
 
 class OutputError(RoughlyError, OSError):

@@ -12,11 +12,13 @@ from benchmarks import kills, scale, skew
 POLICIES = Path(__file__).resolve().parents[2] / "examples" / "policies.jsonl.gz"
 
 
-@pytest.mark.parametrize("command", list(kills.COMMANDS))
-def test_killed_commands_end_like_undisturbed_ones(command: str, tmp_path: Path) -> None:
-    result = kills.kill(command, [str(POLICIES)], tmp_path, 1, seed=3)
-    assert result["kills"] >= 1 and result["rounds"] >= 1
-    assert result["identical"] == result["rounds"]
+def test_killed_commands_end_like_undisturbed_ones(tmp_path: Path) -> None:
+    names = [*kills.COMMANDS, kills.SERVE]
+    found = kills.kill(names, [str(POLICIES)], tmp_path, kills.Limits(len(names), workers=2, seed=3))["commands"]
+    for name in names:
+        assert found[name]["kills"] >= 1
+        assert found[name]["identical"] == found[name]["rounds"] >= 1, found[name]["problems"]
+    assert kills.table(found).count("\n") == len(names) + 2
 
 
 @pytest.mark.parametrize("case", ["copies", "boilerplate", "empty"])

@@ -143,6 +143,8 @@ def test_forms_need_the_secret_of_their_session(http: httpx.Client) -> None:
     assert http.post("/login", data={"token": READ, "csrf": secret[1]}).status_code == 403, "of another session"
     broken = {"content-type": "multipart/form-data; boundary=x", "origin": str(http.base_url).rstrip("/")}
     assert http.post("/login", content=b"--x\r\nbroken", headers=broken).status_code in (400, 403)
+    broken["content-type"] = "multipart/form-data"
+    assert http.post("/login", content=b"--x\r\nbroken", headers=broken).status_code == 400, "no boundary"
     http.cookies.clear()
 
 

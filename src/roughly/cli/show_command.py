@@ -19,6 +19,7 @@ WHAT = ("removed", "kept", "documents", "pairs", "clusters", "rejected")
 FORMATS = ("table", "csv", "jsonl")
 _ROWS = 20
 _WIDEST = 60
+_AGAIN = "run dedupe again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,22 +59,26 @@ def _rows(run: Path, what: str) -> Iterator[dict[str, Any]]:
         return
     import pyarrow as pa
 
+    from roughly.features.metadata import refuse_damage
     from roughly.job.removed_ids import table_batches
 
-    for batch in table_batches(run, what if what in ("pairs", "clusters") else "documents"):
-        if what in ("removed", "kept"):
-            kept = batch.column("kept").to_numpy(zero_copy_only=False)
-            batch = batch.filter(pa.array(kept if what == "kept" else ~kept))
-        yield from batch.to_pylist()
+    with refuse_damage(run, _AGAIN):
+        for batch in table_batches(run, what if what in ("pairs", "clusters") else "documents"):
+            if what in ("removed", "kept"):
+                kept = batch.column("kept").to_numpy(zero_copy_only=False)
+                batch = batch.filter(pa.array(kept if what == "kept" else ~kept))
+            yield from batch.to_pylist()
 
 
 def _rejected(run: Path) -> Iterator[dict[str, Any]]:
     import json
 
+    from roughly.features.metadata import refuse_damage
+
     path = run / "quarantine.jsonl"
     for file in sorted(path.glob("part-*")) if path.is_dir() else [path]:
-        with file.open(encoding="utf-8") as lines:
-            yield from (json.loads(line) for line in lines)
+        with refuse_damage(file, _AGAIN), file.open(encoding="utf-8") as lines:
+            yield from (dict(json.loads(line)) for line in lines)
 
 
 def _columns(run: Path, what: str) -> list[str]:
@@ -81,9 +86,12 @@ def _columns(run: Path, what: str) -> list[str]:
         return ["file", "record", "reason", "excerpt"]
     import pyarrow.parquet as pq
 
+    from roughly.features.metadata import refuse_damage
+
     path = run / f"{what if what in ('pairs', 'clusters') else 'documents'}.parquet"
     file = next(iter(sorted(path.glob("*.parquet"))), path) if path.is_dir() else path
-    return list(pq.read_schema(file).names)
+    with refuse_damage(file, _AGAIN):
+        return list(pq.read_schema(file).names)
 
 
 def _print_csv(rows: Iterator[dict[str, Any]], columns: list[str]) -> None:

@@ -11,7 +11,10 @@ import pyarrow.parquet as pq
 
 from roughly.errors import InputError, InputMissing, RoughlyError, first_line
 
-_DAMAGE = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, pa.ArrowException)
+_DAMAGE = (
+    OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RecursionError,
+    pa.ArrowException,
+)  # fmt: skip
 """What reading bytes raises that someone else has changed."""
 
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from roughly.errors import IndexDamaged, IndexRefused, RoughlyError, first_line
 from roughly.index.index_config import IndexConfig, read_config
 from roughly.index.storage.column_values import refuse_wrong_values
-from roughly.index.storage.failures import attempt, translated
+from roughly.index.storage.failures import attempt, not_text, translated
 from roughly.index.storage.store import IndexStore
 
 T = TypeVar("T")
@@ -74,6 +74,8 @@ class IndexTransactions:
                 yield connection
         except DBAPIError as problem:
             raise translated(self.store.name, problem) from problem
+        except UnicodeDecodeError as problem:
+            raise not_text(self.store.name) from problem
 
 
 def _read_config(store: IndexStore, key_file: str | os.PathLike[str] | None) -> IndexConfig:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from roughly.features.metadata import refuse_damage
 from roughly.sources.streams import Compression, replacing
 
 
@@ -25,7 +26,7 @@ def table_batches(folder: Path, name: str, columns: list[str] | None = None) -> 
     """The rows of a table of a run, which is a file, or a folder of files if Spark wrote it."""
     path = folder / f"{name}.parquet"
     for file in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
-        with pq.ParquetFile(file) as opened:
+        with refuse_damage(file, "run dedupe again"), pq.ParquetFile(file) as opened:
             yield from opened.iter_batches(1 << 16, columns=columns)
 
 

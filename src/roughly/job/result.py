@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roughly.errors import InputMissing, SettingsError
+from roughly.features.metadata import refuse_damage
 from roughly.model import REJECTS
 from roughly.result_table import ResultTable
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from roughly.job.row_filter import RowFilter
 
 Rows = TypeVar("Rows")
+_AGAIN = "run dedupe again"
 
 
 class OpenRun(Protocol):
@@ -114,8 +116,9 @@ class Result:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The content of run.json: settings, counts, seconds and memory per stage."""
-        content: dict[str, Any] = json.loads((self._folder / "run.json").read_text(encoding="utf-8"))
-        return content
+        path = self._folder / "run.json"
+        with refuse_damage(path, _AGAIN):
+            return dict(json.loads(path.read_text(encoding="utf-8")))
 
     @property
     def report(self) -> Path:
@@ -182,7 +185,9 @@ class Result:
     def _stored(self, name: str, columns: list[str] | None = None) -> pa.Table:
         if self._session is not None:
             self._session.complete(self._folder, name)
-        return pq.read_table(self._folder / f"{name}.parquet", columns=columns)
+        path = self._folder / f"{name}.parquet"
+        with refuse_damage(path, _AGAIN):
+            return pq.read_table(path, columns=columns)
 
     def __repr__(self) -> str:
         from roughly.job.remarks import one_line
@@ -200,7 +205,8 @@ def read_rejects(folder: Path) -> ResultTable:
     path = folder / "quarantine.jsonl"
     files = sorted(path.glob("part-*")) if path.is_dir() else [path] if path.is_file() else []  # Spark writes a folder
     lines = (line for file in files for line in file.read_bytes().split(b"\n") if line)
-    return ResultTable(pa.Table.from_pylist([json.loads(line) for line in lines], REJECTS))
+    with refuse_damage(path, _AGAIN):
+        return ResultTable(pa.Table.from_pylist([json.loads(line) for line in lines], REJECTS))
 
 
 def _clear(folder: Path, session: OpenRun | None) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -187,7 +188,7 @@ class Guard:
             try:
                 async with Request(dict(scope), replay()).form() as form:
                     found = form.get(FIELD)
-            except (MultiPartException, ErrorResponse) as problem:
+            except (MultiPartException, HTTPException, ErrorResponse) as problem:
                 raise ErrorResponse(400, "the form cannot be read", "send it again from its page") from problem
             form_token = found if isinstance(found, str) else None
         if not self._authenticator.is_form_token(session, form_token):

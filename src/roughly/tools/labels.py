@@ -23,7 +23,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from roughly.amounts import counted
-from roughly.errors import InputError, InputMissing
+from roughly.errors import InputError, InputMissing, first_line
 
 PAIR_COLUMNS = (("left_id", "right_id"), ("id_a", "id_b"), ("left", "right"), ("a", "b"), ("id1", "id2"))
 ID_COLUMNS = ("doc_id", "id", "document", "document_id")
@@ -83,8 +83,8 @@ def read_table(path: Path) -> pa.Table:
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
         )
-    except (pa.ArrowInvalid, UnicodeDecodeError) as problem:
-        raise InputError(f"{path} cannot be read as {path.suffix or 'CSV'}: {problem}") from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"{path} cannot be read as {path.suffix or 'CSV'}: {first_line(problem)}") from None
 
 
 def read_labels(

@@ -127,10 +127,24 @@ class RunTables:
         try:
             with plain_errors(self._memory):
                 yield
-        except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
-            raise  # a wrong query, not a damaged file
+        except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as problem:
+            if self._has_all_columns():
+                raise  # a wrong query, not a damaged file
+            raise self._unreadable(problem) from problem
         except duckdb.Error as problem:
             raise self._unreadable(problem) from problem
+
+    def _has_all_columns(self) -> bool:
+        """Whether the files have the columns that a run writes."""
+        try:
+            with self._connection().cursor() as cursor:
+                return all(
+                    {column.name for column in WRITTEN[name].columns}
+                    <= {row[0] for row in cursor.execute(f"DESCRIBE {name}").fetchall()}
+                    for name in ("documents", "pairs", "clusters", "known")
+                )
+        except duckdb.Error:
+            return False
 
     def _unreadable(self, problem: duckdb.Error) -> InputError:
         return InputError(f"{self.folder} cannot be read ({first_line(problem)}); run dedupe again")

@@ -31,6 +31,8 @@ def attempt(name: str, work: Callable[[], T], tries: int = TRIES) -> T:
     for number in range(1, tries + 1):
         try:
             return work()
+        except UnicodeDecodeError as problem:
+            raise not_text(name) from problem
         except DBAPIError as problem:
             if not is_temporary(problem):
                 raise translated(name, problem) from problem
@@ -45,8 +47,15 @@ def translate_errors(name: str) -> Iterator[None]:
     """Raise errors of the database as errors of this package, without another try."""
     try:
         yield
+    except UnicodeDecodeError as problem:
+        raise not_text(name) from problem
     except DBAPIError as problem:
         raise (unreachable if is_temporary(problem) else translated)(name, problem) from problem
+
+
+def not_text(name: str) -> IndexDamaged:
+    """The error for names and messages of a file that are not UTF-8, which the driver cannot return."""
+    return IndexDamaged(f"{name} is damaged (its names are not text); restore it from a copy, or import it again")
 
 
 def is_temporary(problem: DBAPIError) -> bool:

@@ -15,13 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from roughly.errors import InputError, RoughlyError
+from roughly.errors import RoughlyError
+from roughly.features.metadata import refuse_damage, refuse_nulls
 from roughly.job.rereading import Input
 from roughly.report.visible import label
 from roughly.service.collection.collection_types import CollectionFacts, DocumentText
 from roughly.service.collection.run_collection import CHANGED, refuse_foreign_paths
+from roughly.tools.passages.span_tables import TABLES
 
 Row = dict[str, Any]
+_AGAIN = "run passages again"
 _IN_TEST_SET = "it is a document of the test set, which the service does not read"
 
 
@@ -32,12 +35,19 @@ def naming(copies: pa.Table, start: int, end: int) -> pa.Table:
     return copies.filter(pa.array((first < end) & (first + length > start)))
 
 
+def _checked(table: pa.Table, name: str) -> pa.Table:
+    table = table.cast(TABLES[name].schema)
+    refuse_nulls(table)
+    return table
+
+
 class PassagesCollection:
     """The folder of a finished run of `passages`."""
 
     def __init__(self, folder: Path, inputs: Sequence[str] | None = None) -> None:
         self.folder, self.inputs = folder, None if inputs is None else list(inputs)
-        self.run_json: Row = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        with refuse_damage(folder / "run.json", _AGAIN):
+            self.run_json: Row = dict(json.loads((folder / "run.json").read_text(encoding="utf-8")))
         self._input: Input | None = None
         self._opening = threading.Lock()
 
@@ -48,6 +58,10 @@ class PassagesCollection:
 
     def facts(self) -> CollectionFacts:
         """The name of the run, its input, what it compared, and the day it was made."""
+        with refuse_damage(self.folder / "run.json", _AGAIN):
+            return self._facts()
+
+    def _facts(self) -> CollectionFacts:
         names, request = [Path(name).name for name in self.run_json["inputs"]], self.run_json["request"]
         given = ", ".join(label(name, 60) for name in names[:2]) + (
             f" and {len(names) - 2:,} more" if names[2:] else ""
@@ -59,8 +73,10 @@ class PassagesCollection:
     @cached_property
     def passages(self) -> list[Row]:
         """The passages that are listed, those first whose removal saves most."""
-        rows = pq.read_table(self.folder / "passages.parquet").to_pylist()
-        return [{"number": number, **row} for number, row in enumerate(rows, 1)]
+        path = self.folder / "passages.parquet"
+        with refuse_damage(path, _AGAIN):
+            table = _checked(pq.read_table(path), "passages")
+            return [{"number": number, **row} for number, row in enumerate(table.to_pylist(), 1)]
 
     def spans_of(self, doc_id: str) -> pa.Table:
         """The repeated spans of a document, in order."""
@@ -83,10 +99,8 @@ class PassagesCollection:
 
     def _rows(self, table: str, column: str, doc_id: str) -> pa.Table:
         path = self.folder / f"{table}.parquet"
-        try:
-            return pq.read_table(path, filters=[(column, "=", doc_id)])
-        except (OSError, pa.ArrowException) as problem:
-            raise InputError(f"{path} cannot be read ({problem}); run passages again") from problem
+        with refuse_damage(path, _AGAIN):
+            return _checked(pq.read_table(path, filters=[(column, "=", doc_id)]), table)
 
     def text(self, spans: pa.Table) -> DocumentText:
         """The text, as it was read, of the document that these spans belong to."""

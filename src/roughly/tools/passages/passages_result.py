@@ -23,7 +23,7 @@ def is_passages_run(folder: Path) -> bool:
     """Whether a folder with a run.json was written by `passages`."""
     try:
         return "unit" in json.loads((folder / "run.json").read_text(encoding="utf-8")).get("request", {})
-    except (OSError, ValueError, AttributeError, TypeError) as problem:
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as problem:
         raise InputError(f"{folder / 'run.json'} cannot be read ({problem}); run the command again") from problem
 
 
