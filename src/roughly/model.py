@@ -11,6 +11,7 @@ of their own (lexicon, signatures, sketches) are beside the code that reads and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import pyarrow as pa
@@ -186,6 +187,22 @@ WRITTEN = {
         )
     ),
 }  # fmt: skip
+
+
+def reason_columns(comparisons: Sequence[str]) -> tuple[Column, ...]:
+    """The columns of pairs.parquet that only runs with a learned verdict have; `comparisons` are those it weights."""
+    probability = Column("probability", _SCORE, "the probability that the two are the same; null for equal documents")
+    return probability, *(
+        Column(f"adds_{name}", pa.float32(), f"what `{name}` adds to the log-odds; null as `probability`")
+        for name in comparisons
+    )
+
+
+def decision_schemas(reasons: Sequence[Column]) -> dict[str, pa.Schema]:
+    """DECISION for a run whose links have these columns too."""
+    links = pa.schema([*DECISION["links"], *(column.field for column in reasons)])
+    return DECISION | {"links": links}
+
 
 # A pair and its scores, without what only a run knows: what an index finds, and what an archive has.
 SCORED_PAIRS = WRITTEN["pairs"].pick("left_id", "right_id", *_SCORE_NAMES).schema

@@ -22,6 +22,7 @@ import pyarrow as pa
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.common_keys import CommonLimit, limit_of
 from roughly.cluster.components import components
+from roughly.cluster.learned import AcceptedPairs, accept
 from roughly.cluster.ranked_walk import Resolution
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs
 from roughly.cluster.star import resolve
@@ -67,6 +68,7 @@ class Decision:
     judge: Judge
     cluster: npt.NDArray[np.int32]  # best-ranked document of the component; the document itself with `star`
     links: ScoredPairs  # pairs found beyond the star's own
+    accepted: AcceptedPairs | None = None  # of a learned verdict, with the reasons
 
 
 class Engine(Protocol):
@@ -169,8 +171,6 @@ def _decide_learned(
     work: ResolveBudget,
 ) -> Decision:
     """The same where a learned verdict decides about every pair that reaches the threshold."""
-    from roughly.cluster.learned import accept
-
     found = resolve(
         candidates,
         sets,
@@ -184,10 +184,10 @@ def _decide_learned(
     if load is None or settings.verdict is None:
         raise TypeError("a learned verdict needs the words of documents")
     linked, every_pair = settings.cluster != "star", settings.pairs == "all"
-    resolution, roots, links = accept(
+    resolution, roots, links, accepted = accept(
         found, settings.verdict, load, judge.measure, linked=linked, every_pair=every_pair
     )
-    return Decision(resolution, judge, roots, links)
+    return Decision(resolution, judge, roots, links, accepted)
 
 
 def sign_all(

@@ -82,6 +82,11 @@ class Verdict:
         weights = " ".join(f"{name}={a:.5g}/{b:.5g}" for name, a, b in self.weights)
         return f"probability={self.probability:g} prior={self.prior:.5g} {weights}".strip()
 
+    @property
+    def names(self) -> list[str]:
+        """The comparisons that have a weight, in the order of `parts`."""
+        return [name for name, _, _ in self.weights]
+
     def parts(self, comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """What each weighted comparison adds to the log-odds of pairs (n, COMPARISONS)."""
         import numpy as np
@@ -92,9 +97,13 @@ class Verdict:
 
     def probabilities(self, comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The probability that each pair is the same."""
+        return self.probability_of(self.parts(comparisons))
+
+    def probability_of(self, parts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The same from what comparisons add."""
         import numpy as np
 
-        found: npt.NDArray[np.float64] = 1 / (1 + np.exp(-(self.prior + self.parts(comparisons).sum(axis=1))))
+        found: npt.NDArray[np.float64] = 1 / (1 + np.exp(-(self.prior + parts.sum(axis=1))))
         return found
 
     def accepts(self, comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from roughly import lexicon
 from roughly.cli.app import app
 from roughly.cluster.comparisons import RARE, compare_pairs
 from roughly.cluster.scoring import slice_of
+from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.errors import SettingsError
 from roughly.features.shingle_sets import shingle_sets
 from roughly.job.settings_file import read_settings
@@ -292,6 +293,45 @@ def test_compare_shows_the_reasons(tmp_path: Path) -> None:
     best.write_text('method = "minhash"\n', encoding="utf-8")
     with pytest.raises(SettingsError, match="tune --learn"):
         run(app, ["compare", *files], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("pairs", ["evidence", "all"])
+def test_pairs_have_their_reasons(pairs: str, tmp_path: Path) -> None:
+    """Those of `compare`, also for documents that are equal to another; equal documents have none."""
+    rows = invoices(12)
+    rows += [row | {"id": f"again {row['id']}"} for row in rows[:6]]
+    texts = {row["id"]: str(row["text"]) for row in rows}
+    source, best, out, run = tmp_path / "a.jsonl", tmp_path / "best.toml", tmp_path / "out", CliRunner().invoke
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    settings = Settings(threshold=0.3, shingle_size=2, verdict=SMALL)
+    best.write_text(f'method = "minhash"\nthreshold = 0.3\nshingle_size = 2\nverdict = "{SMALL}"\n', encoding="utf-8")
+    done = run(app, ["dedupe", str(source), "-o", str(out), "--settings", str(best), "--pairs", pairs])
+    assert done.exit_code == 0, done.output
+    shown = [
+        json.loads(line) for line in run(app, ["show", str(out), "pairs", "--format", "jsonl"]).stdout.splitlines()
+    ]
+    assert any(row["left_id"].startswith("again") and row["resemblance"] < 1 for row in shown)
+    for row in shown:
+        names = [name for name in row if name.startswith("adds_")]
+        assert names == ["adds_words", "adds_numbers", "adds_rare_words_held"]
+        if row["kind"] == "exact":
+            assert {row[name] for name in ("probability", *names)} == {None}
+            continue
+        reasons = explain_verdict(texts[row["left_id"]], texts[row["right_id"]], settings)
+        assert row["probability"] == pytest.approx(reasons.probability) and reasons.same
+        assert {f"adds_{one.comparison}": np.float32(one.adds) for one in reasons.reasons} == {n: row[n] for n in names}
+    plain = roughly.dedupe(rows, threshold=0.3)
+    assert "probability" not in plain.pairs.column_names
+
+
+def test_pairs_with_an_archive_have_no_reasons(tmp_path: Path) -> None:
+    rows = invoices(4)
+    settings = Settings(threshold=0.3, shingle_size=2, verdict=SMALL)
+    with roughly.Index.create(tmp_path / "archive.db", settings) as index:
+        index.add([{"doc_id": f"old {row['id']}", "text": row["text"]} for row in rows[:2]])
+    result = roughly.dedupe(rows[1:], against=tmp_path / "archive.db", threshold=0.3, shingle_size=2, verdict=SMALL)
+    found = {row["left_id"]: row["probability"] for row in result.pairs.to_pylist()}
+    assert found.pop("000-1") is None and found and all(value > 0.5 for value in found.values())
 
 
 def test_too_few_labels_for_a_verdict_are_noted(tmp_path: Path) -> None:

@@ -22,17 +22,18 @@ Load = Callable[[Ints, int], Sets]
 """The sets of shingles of some documents: (documents, words per shingle) → sets in that order."""
 RARE = 1000
 """A word is rare if fewer than one in so many documents of the default lexicon have it."""
-_AT_ONCE = 1 << 16
+AT_ONCE = 1 << 16
+"""Pairs that are compared at a time: their documents are in memory."""
 
 
 def compare_pairs(pairs: Ints, load: Load) -> Floats:
     """Every comparison of each pair (n, 2) of documents: (n, COMPARISONS)."""
     found = np.empty((len(pairs), len(COMPARISONS)))
-    for start in range(0, len(pairs), _AT_ONCE):
-        some = np.asarray(pairs[start : start + _AT_ONCE, :2], np.int64)
+    for start in range(0, len(pairs), AT_ONCE):
+        some = np.asarray(pairs[start : start + AT_ONCE, :2], np.int64)
         docs, place = np.unique(some, return_inverse=True)
         place = place.reshape(some.shape)
-        found[start : start + _AT_ONCE] = _compared(docs, place, load)
+        found[start : start + AT_ONCE] = _compared(docs, place, load)
     return found
 
 

@@ -162,7 +162,7 @@ def resolve_in_memory(
         if facts.words is None:
             raise TypeError("a learned verdict needs the words of documents")
         load = loader_of(tokens_of(facts.words, docs))
-        resolution, roots, links = accept(
+        resolution, roots, links, _ = accept(
             resolution, rules.verdict, load, judge.measure, linked=rules.linked, every_pair=rules.every_pair
         )
     elif rules.linked:

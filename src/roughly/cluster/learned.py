@@ -7,13 +7,13 @@ kept one is accepted with it, and its witness is the accepted kept document it r
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
-from roughly.cluster.comparisons import Load, compare_pairs
+from roughly.cluster.comparisons import AT_ONCE, Load, compare_pairs
 from roughly.cluster.ranked_walk import EVIDENCE, Resolution
 from roughly.cluster.scoring import NO_PAIRS, ScoredPairs, scores_of
 from roughly.kernels.judging import MEASURES
@@ -23,20 +23,51 @@ from roughly.verdict import Verdict
 Roots = npt.NDArray[np.int32]
 
 
+@dataclass(frozen=True)
+class AcceptedPairs:
+    """The pairs that a verdict accepts, sorted, and why."""
+
+    pairs: ScoredPairs
+    probability: npt.NDArray[np.float64]
+    adds: npt.NDArray[np.float32]  # (pairs, comparisons that have a weight)
+    comparisons: list[str]
+
+    def reasons(self, pairs: ScoredPairs) -> dict[str, npt.NDArray[np.float64] | npt.NDArray[np.float32]]:
+        """The columns of `model.reason_columns` for some of them."""
+        at = np.searchsorted(_numbers(self.pairs), _numbers(pairs))
+        adds = {f"adds_{name}": self.adds[at, n] for n, name in enumerate(self.comparisons)}
+        return {"probability": self.probability[at], **adds}
+
+
 def accept(
     found: Resolution, verdict: str, load: Load, measure: str, *, linked: bool, every_pair: bool
-) -> tuple[Resolution, Roots, ScoredPairs]:
+) -> tuple[Resolution, Roots, ScoredPairs, AcceptedPairs]:
     """(The resolution of candidates of which every pair was found, if the verdict decides; the best document of each
-    one's cluster; the pairs that link clusters)."""
-    accepted = accepted_pairs(found.pairs, verdict, load)
-    kept, pairs, roots = resolve_accepted(accepted, found.candidates.documents, measure, linked=linked)
-    return replace(found, kept=kept, pairs=accepted if every_pair else pairs), roots, accepted if linked else NO_PAIRS
+    one's cluster; the pairs that link clusters; all accepted pairs)."""
+    accepted = accepted_pairs(found.pairs, Verdict.parse(verdict), load)
+    kept, pairs, roots = resolve_accepted(accepted.pairs, found.candidates.documents, measure, linked=linked)
+    resolution = replace(found, kept=kept, pairs=accepted.pairs if every_pair else pairs)
+    return resolution, roots, accepted.pairs if linked else NO_PAIRS, accepted
 
 
-def accepted_pairs(pairs: ScoredPairs, verdict: str, load: Load) -> ScoredPairs:
-    """The pairs that a verdict accepts, sorted."""
-    accepted = pairs[Verdict.parse(verdict).accepts(compare_pairs(pairs.astype(np.int64), load))]
-    return accepted[np.lexsort((accepted[:, 1], accepted[:, 0]))]
+def accepted_pairs(pairs: ScoredPairs, verdict: Verdict, load: Load) -> AcceptedPairs:
+    """The pairs that a verdict accepts."""
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    use, probability, adds = [np.empty(0, np.int64)], [np.empty(0)], [np.empty((0, len(verdict.weights)), np.float32)]
+    for start in range(0, len(pairs), AT_ONCE):
+        parts = verdict.parts(compare_pairs(pairs[start : start + AT_ONCE].astype(np.int64), load))
+        found = verdict.probability_of(parts)
+        accepted = np.flatnonzero(found >= verdict.probability)
+        use.append(start + accepted)
+        probability.append(found[accepted])
+        adds.append(parts[accepted].astype(np.float32))
+    chosen = np.concatenate(use)
+    return AcceptedPairs(pairs[chosen], np.concatenate(probability), np.concatenate(adds), verdict.names)
+
+
+def _numbers(pairs: ScoredPairs) -> Ints:
+    """Each pair as one number."""
+    return pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1].astype(np.int64)
 
 
 def resolve_accepted(

@@ -179,7 +179,11 @@ def _merge(
 
     The table is then one file, also where the engine wrote a folder of them.
     """
-    path, schema = folder / f"{name}.parquet", WRITTEN[name].schema
+    path = folder / f"{name}.parquet"
+    parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    model = WRITTEN[name].schema
+    reasons = [field for field in pq.read_schema(parts[0]) if field.name not in model.names]  # of a learned verdict
+    schema = pa.schema([*model, *reasons])
     whole = schema.append(IN_ARCHIVE)
     with tempfile.TemporaryDirectory(dir=folder) as beside:
         theirs = [Path(beside) / file.name for file in files]
@@ -189,7 +193,7 @@ def _merge(
             pq.write_table(_filled(columns, len(table), whole), file)
         mine, merged = Path(beside) / "mine.parquet", Path(beside) / "merged.parquet"
         with pq.ParquetWriter(mine, whole) as writer:
-            for own in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
+            for own in parts:
                 for batch in pq.ParquetFile(own).iter_batches():
                     table = pa.Table.from_batches([batch]).cast(schema)
                     writer.write_table(table.append_column(IN_ARCHIVE, _every(False, len(table))))

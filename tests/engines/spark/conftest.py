@@ -64,8 +64,11 @@ def spark() -> Iterator[Any]:
 
 
 def sorted_table(folder: Path, name: str) -> pa.Table:
-    """A table of a run of either engine, in the columns and types of the model, sorted."""
-    table = pq.read_table(folder / f"{name}.parquet").select(TABLES[name].names).cast(TABLES[name])
+    """A table of a run of either engine, in the columns and types of the model, sorted. Pairs of a learned verdict have
+    more columns."""
+    table = pq.read_table(folder / f"{name}.parquet")
+    more = [table.schema.field(column) for column in table.column_names[len(TABLES[name]) :]]
+    table = table.cast(pa.schema([*TABLES[name], *more]))
     return table.sort_by([(column, "ascending") for column in FIRST[name]]).combine_chunks()
 
 

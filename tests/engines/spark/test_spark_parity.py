@@ -61,6 +61,7 @@ FEW = {
     "shingles": {"cluster": "components", "pairs": "all"},
     "rare-terms": {},
     "identical": {"keep": ["url", "last"]},
+    "learned": {"pairs": "all"},
 }
 """For every run of the tests: each way of judging, each kind of keys, both clusterings."""
 MATRIX = pytest.mark.skipif(

@@ -13,7 +13,6 @@ import duckdb
 import pyarrow as pa
 
 from roughly.engines.local.database import ROW_GROUP
-from roughly.model import WRITTEN
 
 CHANGED = pa.schema(
     [
@@ -37,13 +36,13 @@ _DOCUMENTS = """
 """
 # A pair with a document that changes is no longer a witness, unless the change says so: then it has a row of its own.
 _PAIRS = """
-    SELECT p.left_id, p.right_id, p.resemblance, p.containment, p.contained_in, p.kind,
-           p.witness AND c.doc_id IS NULL AS witness
+    SELECT p.* REPLACE (p.witness AND c.doc_id IS NULL AS witness)
     FROM pairs p LEFT JOIN changed c ON c.doc_id = p.left_id
     WHERE NOT EXISTS (SELECT 1 FROM changed r WHERE NOT r.kept AND r.doc_id = p.left_id AND r.kept_id = p.right_id)
       AND NOT EXISTS (SELECT 1 FROM changed r WHERE NOT r.kept AND r.doc_id = p.right_id AND r.kept_id = p.left_id)
-    UNION ALL
-    SELECT doc_id, kept_id, resemblance, containment, contained_in, NULL, true FROM changed WHERE NOT kept
+    UNION ALL BY NAME
+    SELECT doc_id AS left_id, kept_id AS right_id, resemblance, containment, contained_in, true AS witness
+    FROM changed WHERE NOT kept
 """
 _CLUSTERS = """
     SELECT d.cluster_id, count(*) AS size, count(*) FILTER (WHERE d.kept) AS kept,
@@ -75,10 +74,9 @@ class DecidedTables:
     def write(self, folder: Path) -> dict[str, int]:
         """Write documents, pairs and clusters; returns the counts that change."""
         for name, query in (("documents", "SELECT * FROM decided"), ("pairs", _PAIRS), ("clusters", _CLUSTERS)):
-            columns = ", ".join(WRITTEN[name].schema.names)
             target = str(folder / f"{name}.parquet").replace("'", "''")
             self._connection.execute(
-                f"COPY (SELECT {columns} FROM ({query}) ORDER BY {_ORDERS[name]}) TO '{target}' "
+                f"COPY (SELECT * FROM ({query}) ORDER BY {_ORDERS[name]}) TO '{target}' "
                 f"(FORMAT parquet, ROW_GROUP_SIZE {ROW_GROUP})"
             )
         kept, removed, removed_bytes = self._connection.execute(_COUNTS).fetchall()[0]

@@ -39,7 +39,7 @@ from roughly.engines.relational.summary import Summary
 from roughly.engines.workspace import Workspace
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
-from roughly.model import CARRIED, DECISION, NUMBERED_FACTS, WRITTEN
+from roughly.model import CARRIED, DECISION, NUMBERED_FACTS
 from roughly.pipeline import Decision, decide, sign_all
 from roughly.settings import Resources, Settings
 from roughly.sources.parquetwriter import ParquetWriter
@@ -131,7 +131,10 @@ class LocalEngine(RelationalEngine):
         """Write the result of each query as one Parquet file; all at once where the memory is ample."""
         memory = self.budget.for_row_groups
         self._allow(self.budget.for_sql - memory)
-        tables = [TableToWrite(sql, folder / f"{name}.parquet", WRITTEN[name].schema) for name, sql in queries.items()]
+        tables = [
+            TableToWrite(sql, folder / f"{name}.parquet", self.written_table(name).schema)
+            for name, sql in queries.items()
+        ]
         self.database.write(tables, memory, at_once=self._is_roomy())
 
     def _is_roomy(self) -> bool:
@@ -343,7 +346,7 @@ class LocalEngine(RelationalEngine):
     def _save(self, decision: Decision | None) -> None:
         """Store what resolution decided, and drop verdicts of an earlier decision."""
         self._committing.finish()
-        tables = empty_tables()
+        tables = empty_tables(self.reasons)
         counts: dict[str, int] = {}
         if decision is not None:
             tables, counts = self._tables(decision)

@@ -21,11 +21,12 @@ from roughly.engines.relational.summary import Summary, summarise
 from roughly.errors import DuplicateIds
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
-from roughly.model import WRITTEN
+from roughly.model import WRITTEN, Table, reason_columns
 from roughly.pipeline import check_pairs
 from roughly.settings import Settings
 from roughly.sources.part import Part
 from roughly.text.filters import Filters
+from roughly.verdict import Verdict
 
 
 def ignore(done: int) -> None:
@@ -39,6 +40,8 @@ class RelationalEngine(ABC):
         self.parts, self.settings, self.meter = parts, settings, meter
         self.documents = self.rejected = 0
         self.counts: dict[str, int] = {}
+        weighted = [] if settings.verdict is None else Verdict.parse(settings.verdict).names
+        self.reasons = () if settings.verdict is None else reason_columns(weighted)
 
     # ------------------------------------------------------------------ what an engine provides
 
@@ -56,7 +59,7 @@ class RelationalEngine(ABC):
 
     @abstractmethod
     def write_tables(self, queries: Mapping[str, str], folder: Path) -> None:
-        """Write the result of each query as NAME.parquet, with the columns of `model.WRITTEN`."""
+        """Write the result of each query as NAME.parquet, with the columns of `written_table`."""
 
     @abstractmethod
     def write_rejects(self, path: Path) -> None:
@@ -165,8 +168,12 @@ class RelationalEngine(ABC):
 
     def write(self, folder: Path, names: Sequence[str] = tuple(WRITTEN)) -> None:
         """Write tables of `model.WRITTEN`, by default all."""
-        queries = statements.written(self.settings.pairs == "all")
+        queries = statements.written(self.settings.pairs == "all", self.reasons)
         self.write_tables({name: queries[name] for name in names}, folder)
+
+    def written_table(self, name: str) -> Table:
+        """The columns of a table: `model.WRITTEN`, and the reasons of a learned verdict."""
+        return Table((*WRITTEN[name].columns, *(self.reasons if name == "pairs" else ())))
 
     def kept_of(self, part: int) -> pa.Table:
         """Row and doc_id of the kept documents of a part, in the order of the rows."""

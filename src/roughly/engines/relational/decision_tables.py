@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -9,7 +11,7 @@ import pyarrow as pa
 from roughly.cluster.evidence import witnesses
 from roughly.cluster.scoring import ScoredPairs
 from roughly.methods import Judge
-from roughly.model import DECISION
+from roughly.model import Column, decision_schemas
 from roughly.pipeline import Decision
 
 Ranks = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
@@ -44,12 +46,15 @@ def tables_of(
     tables["links"] = links_table(pairs, ranks, judge, kinds)
     best = witnesses(pairs, resolution.kept, judge.measure)
     tables["decided"] = tables["links"].take(pa.array(best)).rename_columns(tables["decided"].column_names)
+    if decision.accepted is not None:
+        for name, values in decision.accepted.reasons(pairs).items():
+            tables["links"] = tables["links"].append_column(name, pa.array(values))
     if linked:
         tables["clustered"] = pa.table({"rank": ranks, "cluster": ranks[decision.cluster]})
     tables["near"] = links_table(resolution.near, ranks, judge, None).drop_columns("kind")
     return tables
 
 
-def empty_tables() -> dict[str, pa.Table]:
-    """Empty tables, for runs that only test for equality."""
-    return {name: schema.empty_table() for name, schema in DECISION.items()}
+def empty_tables(reasons: Sequence[Column] = ()) -> dict[str, pa.Table]:
+    """Empty tables, for runs that only test for equality; `reasons` as in `decision_schemas`."""
+    return {name: schema.empty_table() for name, schema in decision_schemas(reasons).items()}

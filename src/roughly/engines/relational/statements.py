@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roughly.model import CARRIED, WRITTEN
+from roughly.model import CARRIED, WRITTEN, Column
 
 TABLES = (
     "read_facts", "renamed", "facts", "numbered", "ranked", "decided", "clustered", "links", "near", "verdicts",
@@ -84,11 +84,11 @@ _DOCUMENTS = """
 _EVIDENCE = """
     WITH all_pairs AS (
         SELECT l.left_rank, l.right_rank, l.resemblance, l.containment, l.contained_in, l.kind,
-               coalesce(v.kept_rank = l.right_rank AND NOT v.kept, false) AS witness
+               coalesce(v.kept_rank = l.right_rank AND NOT v.kept, false) AS witness{reasons}
         FROM links l JOIN verdicts v ON v.rank = l.left_rank
         UNION ALL
-        SELECT rank, kept_rank, resemblance, containment, contained_in, kind, true
-        FROM verdicts WHERE NOT kept AND rank != rep
+        SELECT v.rank, v.kept_rank, v.resemblance, v.containment, v.contained_in, v.kind, true{reasons}
+        FROM verdicts v {reasons_of_equal} WHERE NOT v.kept AND v.rank != v.rep
     ), named AS (
         SELECT rank, doc_id FROM verdicts
         WHERE rank IN (SELECT left_rank FROM all_pairs UNION SELECT right_rank FROM all_pairs)
@@ -102,14 +102,14 @@ _EVIDENCE = """
 _ALL_PAIRS = """
     WITH equal_pairs AS (
         SELECT a.rank AS left_rank, b.rank AS right_rank, 1.0 AS resemblance, 1.0 AS containment, 1.0 AS contained_in,
-               'exact' AS kind
+               'exact' AS kind{no_reasons}
         FROM ranked a JOIN ranked b ON a.rep = b.rep AND a.rank > b.rank
         WHERE a.tokens > 0 OR b.rank = b.rep
     ), linked_pairs AS (
         SELECT greatest(a.rank, b.rank) AS left_rank, least(a.rank, b.rank) AS right_rank, l.resemblance,
                CASE WHEN a.rank > b.rank THEN l.containment ELSE l.contained_in END AS containment,
                CASE WHEN a.rank > b.rank THEN l.contained_in ELSE l.containment END AS contained_in,
-               CASE WHEN a.rank > b.rank THEN l.kind END AS kind
+               CASE WHEN a.rank > b.rank THEN l.kind END AS kind{reasons}
         FROM links l JOIN ranked a ON a.rep = l.left_rank JOIN ranked b ON b.rep = l.right_rank
     ), every_pair AS (SELECT * FROM equal_pairs UNION ALL SELECT * FROM linked_pairs), all_pairs AS (
         SELECT e.*, NOT v.kept AND v.kept_rank = e.right_rank AS witness
@@ -182,12 +182,25 @@ def ranked(numbered: str = "", more: Sequence[str] = ()) -> str:
     """
 
 
-def written(all_pairs: bool) -> dict[str, str]:
-    """The query of each table that a run writes."""
+_REASONS_OF_EQUAL = "LEFT JOIN links l ON l.left_rank = v.rep AND l.right_rank = v.kept_rank"
+
+
+def written(all_pairs: bool, reasons: Sequence[Column] = ()) -> dict[str, str]:
+    """The query of each table that a run writes; `reasons` are the columns of a learned verdict."""
+    names = [column.name for column in reasons]
+    of_pairs = {
+        "reasons": "".join(f", l.{name}" for name in names),
+        "no_reasons": "".join(f", NULL AS {name}" for name in names),
+        "reasons_of_equal": _REASONS_OF_EQUAL if names else "",
+    }
+    pairs = "".join(f", p.{name}" for name in names)
     rows = {
         "documents": (_DOCUMENTS, "d"),
         "pairs": (_ALL_PAIRS if all_pairs else _EVIDENCE, "p"),
         "clusters": (_CLUSTERS, "s"),
         "known": (_KNOWN, "v"),
     }
-    return {name: sql.format(columns=WRITTEN[name].select(source)) for name, (sql, source) in rows.items()}
+    return {
+        name: sql.format(columns=WRITTEN[name].select(source) + (pairs if name == "pairs" else ""), **of_pairs)
+        for name, (sql, source) in rows.items()
+    }

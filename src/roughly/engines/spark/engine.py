@@ -23,11 +23,11 @@ from roughly.engines.spark import copying, linked, ranking, reading
 from roughly.engines.spark.dialect import to_spark as translated
 from roughly.engines.spark.frame_store import FrameStore
 from roughly.engines.spark.resolving import ResolveRules, resolving
-from roughly.engines.spark.schemas import COUNTS, DECIDED, DOCUMENT, NO_FACTS, REJECT, SHARE, to_spark
+from roughly.engines.spark.schemas import COUNTS, DOCUMENT, NO_FACTS, REJECT, SHARE, decided_rows, to_spark
 from roughly.engines.workspace import Workspace
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
-from roughly.model import CARRIED, DECISION, WRITTEN
+from roughly.model import CARRIED, decision_schemas
 from roughly.settings import Resources, Settings
 from roughly.signing.text_batch import example_signature
 from roughly.sources.part import Part
@@ -94,7 +94,7 @@ class SparkEngine(RelationalEngine):
     def write_tables(self, queries: Mapping[str, str], folder: Path) -> None:
         """Write the result of each query as a folder of Parquet files, sorted as a whole."""
         for name, sql in queries.items():
-            frame, fields = self.frame(sql), to_spark(WRITTEN[name].schema).fields
+            frame, fields = self.frame(sql), to_spark(self.written_table(name).schema).fields
             frame = frame.select(*(frame[field.name].cast(field.dataType) for field in fields))
             frame.write.option("compression", "zstd").parquet((folder / f"{name}.parquet").absolute().as_uri())
 
@@ -222,10 +222,11 @@ class SparkEngine(RelationalEngine):
         del advance  # Spark's own pages show the progress
         complete = self._same_limits(judge)
         rules = ResolveRules(
-            self.applicable(judge), settings, not self._has_bands, self.resources.memory, complete, self._most
-        )
+            self.applicable(judge), settings, not self._has_bands, self.resources.memory, complete, self._most,
+            self.reasons,
+        )  # fmt: skip
         rows = self._shares().repartition(self._share_count(), "root").sortWithinPartitions("band", "key", "rank")
-        decision = self.store.keep(rows.mapInArrow(resolving(rules), to_spark(DECIDED)), "decision")
+        decision = self.store.keep(rows.mapInArrow(resolving(rules), to_spark(decided_rows(self.reasons))), "decision")
         self._show_decision(decision)
         totals = [f.sum(name) for name in ("compared", "hot", "equivalent")]
         sums = decision.agg(*totals, f.count_if(f.col("table") == "links")).collect()[0]
@@ -272,7 +273,7 @@ class SparkEngine(RelationalEngine):
 
     def _show_decision(self, decision: Any) -> None:
         """The tables of `model.DECISION`, whose first two columns are ranks."""
-        for name, schema in DECISION.items():
+        for name, schema in decision_schemas(self.reasons).items():
             first, second, *rest = schema.names
             rows = decision.where(decision["table"] == name)
             ranks = decision["left_rank"].alias(first), decision["right_rank"].alias(second)
@@ -281,7 +282,7 @@ class SparkEngine(RelationalEngine):
     def load_decision(self) -> None:
         """If nothing was compared, the decisions are empty."""
         if "decided" not in self._views:
-            self._show_decision(self.spark.createDataFrame([], to_spark(DECIDED)))
+            self._show_decision(self.spark.createDataFrame([], to_spark(decided_rows(self.reasons))))
 
     # ------------------------------------------------------------------ results
 

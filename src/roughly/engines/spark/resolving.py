@@ -31,9 +31,10 @@ from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoa
 from roughly.cluster.evidence import together
 from roughly.cluster.grouping import Buckets
 from roughly.cluster.scoring import ResolveBudget
-from roughly.engines.spark.schemas import DECIDED, filled, unsigned
+from roughly.engines.spark.schemas import decided_rows, filled, unsigned
 from roughly.features.shingle_sets import Sets
 from roughly.methods import Judge
+from roughly.model import Column
 from roughly.settings import Settings
 
 
@@ -47,6 +48,7 @@ class ResolveRules:
     memory: int  # memory of a task in bytes
     complete: bool = True  # whether all sketches of the collection have one limit
     most: int = 0  # of sketches: see `features.shingles.Sets`
+    reasons: tuple[Column, ...] = ()  # further columns of pairs, of a learned verdict
 
 
 @dataclass
@@ -167,19 +169,20 @@ def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.Re
         if store is not None:
             store.close()
     tables = tables_of(decision, pairs, share.ranks, kinds, settings.cluster == "components")
+    rows = decided_rows(rules.reasons)
     for name, table in tables.items():
         for batch in table.to_batches(1 << 16):
-            yield _as_decided(name, batch)
+            yield _as_decided(name, batch, rows)
     resolution = decision.resolution
     counts = {name: [getattr(resolution, name)] for name in ("compared", "hot", "equivalent")}
-    yield filled(DECIDED, 1, table=["counts"], **counts)
+    yield filled(rows, 1, table=["counts"], **counts)
 
 
-def _as_decided(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows of a table of `model.DECISION`, whose first two columns are ranks, as rows of DECIDED."""
+def _as_decided(name: str, batch: pa.RecordBatch, rows: pa.Schema) -> pa.RecordBatch:
+    """Rows of a table of `model.DECISION`, whose first two columns are ranks, as rows of `decided_rows`."""
     left, right, *rest = batch.columns
     columns = dict(zip(batch.schema.names[2:], rest, strict=True))
-    return filled(DECIDED, batch.num_rows, table=[name] * batch.num_rows, left_rank=left, right_rank=right, **columns)
+    return filled(rows, batch.num_rows, table=[name] * batch.num_rows, left_rank=left, right_rank=right, **columns)
 
 
 def _sets(share: _Share, candidates: Candidates, rules: ResolveRules, path: Path) -> SetLoader:

@@ -5,13 +5,14 @@ Spark has no unsigned numbers: hashes and keys are sent as signed numbers of the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.model import DECISION, FACTS
+from roughly.model import FACTS, Column, decision_schemas
 
 DOCUMENT, REJECT, COUNTS = 0, 1, 2
 
@@ -61,21 +62,24 @@ SHARE = pa.schema(
     ]
 )
 
-# What the workers found: rows of all tables of `model.DECISION` in one, and counts.
-DECIDED = pa.schema(
-    [
-        pa.field("table", pa.string()),  # a name in `model.DECISION`, or counts
-        pa.field("left_rank", pa.int64()),
-        pa.field("right_rank", pa.int64()),
-        *_spark_fields(pa.schema([field for field in DECISION["links"] if not field.name.endswith("_rank")])),
-        pa.field("compared", pa.int64()),
-        pa.field("hot", pa.int64()),
-        pa.field("equivalent", pa.int64()),
-    ]
-)
-
 # Candidates that were read again.
 FETCHED = pa.schema([SHARE.field(name) for name in ("rank", "root", "tokens", "day", "content")])
+
+
+def decided_rows(reasons: Sequence[Column]) -> pa.Schema:
+    """What the workers found: rows of all tables of `model.decision_schemas` in one, and counts."""
+    links = decision_schemas(reasons)["links"]
+    return pa.schema(
+        [
+            pa.field("table", pa.string()),  # the name of the table, or counts
+            pa.field("left_rank", pa.int64()),
+            pa.field("right_rank", pa.int64()),
+            *_spark_fields(pa.schema([field for field in links if not field.name.endswith("_rank")])),
+            pa.field("compared", pa.int64()),
+            pa.field("hot", pa.int64()),
+            pa.field("equivalent", pa.int64()),
+        ]
+    )
 
 
 def to_spark(schema: pa.Schema) -> Any:
