@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.amounts import counted, share
@@ -128,7 +128,7 @@ def import_(options: ImportOptions) -> None:
         inputs=options.inputs,
         store=options.store,
         key_file=key,
-        reading=replace(options.reading, markup=settings.markup),
+        reading=settings.reading(options.reading),
         resources=options.resources,
     )
     seconds = time.perf_counter() - start
