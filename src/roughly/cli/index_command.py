@@ -33,7 +33,9 @@ class CreateOptions:
     """Options of the command `create`."""
 
     where: str = argument(help="A file, or postgresql://user@host/database.", metavar="INDEX")
-    store: str = option("text", "What is stored of a text: text, shingles, or sketch.")
+    store: str = option(
+        "text", "What is stored of a text: text, shingles, sketch, or packed (184 bytes of term-vector)."
+    )
     settings: dict[str, Any] = values(Settings, *_SETTINGS)
     layers: SettingsLayers = group(SettingsLayers)
     search: bool = option(False, "Make its texts searchable by words.")

@@ -108,7 +108,9 @@ class ImportOptions:
     index: IndexPlace = group(IndexPlace)
     folder: Path = argument(help="The folder that `roughly dedupe` wrote.", metavar="OUT")
     inputs: list[str] | None = option(None, "The run's input, if it has moved.", "--input")
-    store: str = option("text", "What is stored of a text: text, shingles, or sketch.")
+    store: str = option(
+        "text", "What is stored of a text: text, shingles, sketch, or packed (184 bytes of term-vector)."
+    )
     reading: ReadOptions = group(ReadOptions, *COLUMNS)
     resources: Resources = group(Resources, "threads", "temp", "temp_limit")
     printing: Printing = group(Printing, "as_json", "quiet")

@@ -88,9 +88,9 @@ class Index(IndexReader):
         """Make an index: a file that does not exist yet, an empty PostgreSQL database, or `:memory:`.
 
         `options` are those of `Settings` and of the method, instead of `settings`. `store` says what is stored of a
-        text for comparison: the `text` itself, compressed; its `shingles`; or a `sketch` of them, from which scores
-        are estimated. `lexicon` is that of the method, and with settings the one used for `collection`. With `search`,
-        full-text search is possible from the start.
+        text for comparison: the `text` itself, compressed; its `shingles`; a `sketch` of them, from which scores are
+        estimated; or `packed`, the 184 bytes of `term-vector`. `lexicon` is that of the method, and with settings the
+        one used for `collection`. With `search`, full-text search is possible from the start.
         """
         if settings is None:
             settings = Settings.gather(options, {} if lexicon is None else {"lexicon": lexicon})
