@@ -32,6 +32,7 @@ class DedupeOptions(TypedDict, total=False):
     main_text: bool
     on_duplicate_id: str
     date_format: str | None
+    features: str | None
     sketch: str | None
     groups: str | Sequence[Sequence[float]] | None
     common: int | None
@@ -104,6 +105,7 @@ class SettingsOptions(TypedDict, total=False):
     main_text: bool
     on_duplicate_id: str
     date_format: str | None
+    features: str | None
     sketch: str | None
     groups: str | Sequence[Sequence[float]] | None
     common: int | None
@@ -157,6 +159,7 @@ class IndexOptions(TypedDict, total=False):
     main_text: bool
     on_duplicate_id: str
     date_format: str | None
+    features: str | None
     sketch: str | None
     groups: str | Sequence[Sequence[float]] | None
     common: int | None
@@ -196,6 +199,7 @@ class ReadingOptions(TypedDict, total=False):
     url_column: str | None
     date_column: str | None
     source_column: str | None
+    features: str | None
     format: str | None
     markup: str
     batch_size: int | None
@@ -217,6 +221,7 @@ class SketchRequestOptions(TypedDict, total=False):
     url_column: str | None
     date_column: str | None
     source_column: str | None
+    features: str | None
     format: str | None
     markup: str
     batch_size: int | None
@@ -243,6 +248,7 @@ class ReclusterRunOptions(TypedDict, total=False):
     url_column: str | None
     date_column: str | None
     source_column: str | None
+    features: str | None
     format: str | None
     markup: str
     batch_size: int | None
@@ -317,6 +323,7 @@ class TruthRunOptions(TypedDict, total=False):
     url_column: str | None
     date_column: str | None
     source_column: str | None
+    features: str | None
     format: str | None
     markup: str
     batch_size: int | None
@@ -373,6 +380,7 @@ class TuneQuestionOptions(TypedDict, total=False):
     url_column: str | None
     date_column: str | None
     source_column: str | None
+    features: str | None
     format: str | None
     markup: str
     batch_size: int | None
@@ -428,6 +436,7 @@ class AuditRequestOptions(TypedDict, total=False):
     url_column: str | None
     date_column: str | None
     source_column: str | None
+    features: str | None
     format: str | None
     markup: str
     batch_size: int | None

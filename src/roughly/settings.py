@@ -38,6 +38,11 @@ ON_DUPLICATE_ID = ("refuse", "number")
 FILE_FORMATS = ("jsonl", "parquet", "csv", "tsv", "txt")
 """Formats of one file of what is kept."""
 
+FEATURES = "Column with a list of strings or whole numbers per object: these are compared, not a text."
+FEATURE_SETTINGS: Mapping[str, Any] = {"threshold": 0.5, "shingle_size": 1}
+FEATURE_METHOD: Mapping[str, Any] = {"method": "shingles", "sketch": "all"}
+"""What is not given, where features are compared, is as in `roughly cluster --features`."""
+
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -73,6 +78,7 @@ class Settings:
         "refuse", f"When two documents have one id: {' or '.join(ON_DUPLICATE_ID)}.", choices=lambda: ON_DUPLICATE_ID
     )
     date_format: str | None = option(None, "How dates are written, such as %d/%m/%Y (strptime).")
+    features: str | None = option(None, FEATURES)
     options: Mapping[str, Any] = NO_OPTIONS  # the method's own; see `roughly.options`
 
     def __post_init__(self) -> None:
@@ -115,6 +121,10 @@ class Settings:
         if not _is_whole(self.pairs_limit) or self.pairs_limit < 1:
             yield f"pairs_limit must be a whole number from 1, not {self.pairs_limit!r}"
         yield from (problem for rule in self.keep if (problem := rule_problem(rule)) is not None)
+        if self.features is not None and (not isinstance(self.features, str) or not self.features):
+            yield f"features must be the name of a column, not {self.features!r}"
+        if self.features is not None and self.shingle_unit != UNITS[0]:
+            yield "features have no characters; leave shingle_unit out"
         if self.date_format is not None and (problem := format_problem(self.date_format)) is not None:
             yield problem
 
@@ -156,6 +166,8 @@ class Settings:
             del values["date_format"]  # so that settings and fingerprints are those from before it existed
         if self.shingle_unit == UNITS[0]:
             del values["shingle_unit"]  # for the same reason
+        if self.features is None:
+            del values["features"]
         if self.verdict is None:
             del values["verdict"]
         return values | {"keep": list(self.keep), "options": {n: _plain(value) for n, value in self.options.items()}}
@@ -177,11 +189,18 @@ class Settings:
         among the other settings, as in presets, settings files and keyword arguments."""
         values: dict[str, Any] = {}
         options: dict[str, Any] = {}
+        if any(layer.get("features") is not None for layer in layers):
+            by_method = any("method" in layer for layer in layers)
+            layers = (FEATURE_SETTINGS if by_method else {**FEATURE_SETTINGS, **FEATURE_METHOD}, *layers)
         for layer in layers:
             values |= {name: value for name, value in layer.items() if name not in OPTIONS and name != "options"}
             options |= _as_options(layer.get("options", {}))
             options |= {name: value for name, value in layer.items() if name in OPTIONS}
         return cls.from_dict(values | ({"options": options} if options else {}))
+
+    def reading(self, options: ReadOptions | None = None) -> ReadOptions:
+        """How documents are read under these settings, and otherwise as the options say."""
+        return dataclasses.replace(options or ReadOptions(), markup=self.markup, features=self.features)
 
     def files(self) -> list[str]:
         """The options that name a file, or something else of which only the content decides the answer."""
@@ -262,6 +281,7 @@ class ReadOptions:
     url_column: str | None = option(None, "Column of the url.")
     date_column: str | None = option(None, "Column of the date.")
     source_column: str | None = option(None, "Column of the source.")
+    features: str | None = option(None, FEATURES)
     format: str | None = option(None, "Format of the input; by default known from its name.")
     markup: str = option("auto", f"Strip HTML: {', '.join(MARKUP)}.", choices=lambda: MARKUP)
     batch_size: int | None = option(None, "Documents per batch; by default by bytes (about 4 MB of text).")
@@ -283,6 +303,8 @@ class ReadOptions:
             problems.append(f"largest_record must be a number of bytes, not {self.largest_record!r}")
         if not _is_whole(self.largest_ratio) or self.largest_ratio < 1:
             problems.append(f"largest_ratio must be a whole number from 1, not {self.largest_ratio!r}")
+        if self.features is not None and self.text_column is not None:
+            problems.append("features are compared instead of a text; leave text_column out")
         if problems:
             raise SettingsError(*problems)
 

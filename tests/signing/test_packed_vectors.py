@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -76,3 +77,36 @@ def test_what_cannot_be_packed_is_refused(news: Path, tmp_path: Path) -> None:
             None, [news], Settings.gather({"method": "term-vector", "terms": 30, "shared": 20}),
             SignRequest(output=tmp_path / "y.parquet", packed=True),
         )  # fmt: skip
+
+
+def test_an_index_of_packed_vectors_has_the_pairs_of_a_run(news: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in news.read_text(encoding="utf-8").splitlines()]
+    rows.append({**rows[5], "id": "equal", "date": "1700-01-01"})  # two bytes do not hold its date
+    rows.append({**rows[8], "id": "undated", "date": None, "text": rows[8]["text"] + " more"})
+    wanted = roughly.dedupe(rows, method="term-vector", pairs="all").pairs.to_pylist()
+    with roughly.Index.create(tmp_path / "a.db", method="term-vector", store="packed") as index:
+        index.add(rows)
+        found = index.pairs().to_pylist()
+        assert index.stats().store == "packed" and index.verify().problems == []
+    columns = ("left_id", "right_id", "resemblance")
+    assert [[row[name] for name in columns] for row in found] == [[row[name] for name in columns] for row in wanted]
+    assert len(found) > 11
+    with sqlite3.connect(tmp_path / "a.db") as database:
+        signs = database.execute("SELECT length(sketch), packed FROM signs").fetchall()
+        assert set(signs) == {(SIZE, None)} and not database.execute("SELECT * FROM bodies").fetchall()
+        first = database.execute("SELECT sketch FROM signs ORDER BY content").fetchone()[0]
+    assert str(unpack(first).date) == "1950-05-01"
+    asked = run_roughly("index", "query", "a.db", str(news), cwd=tmp_path).stdout
+    assert "\n010\t011\t" in asked and "\n010\t012\t" not in asked
+    with roughly.Index.open(tmp_path / "a.db") as index:
+        index.remove("010")
+        assert [match.doc_id for match in index.query(rows[3])] == ["011"] and index.verify().problems == []
+        with pytest.raises(SettingsError, match="no texts"):
+            index.make_searchable()
+
+
+def test_other_methods_have_no_packed_form(tmp_path: Path) -> None:
+    made = run_roughly("index", "create", "a.db", "--store", "packed", cwd=tmp_path)
+    assert made.returncode == 2 and "packed is the form of term-vector with 60 terms" in made.stderr
+    with pytest.raises(SettingsError, match="60 terms"):
+        roughly.Index.create(":memory:", store="packed", method="term-vector", terms=50)

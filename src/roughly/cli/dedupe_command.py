@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,7 @@ class DedupeOptions:
 def dedupe(options: DedupeOptions, given: Given) -> None:
     """Find duplicates; write what is kept, what is removed, and the evidence."""
     archive, settings = _settings(options, given)
-    reading = replace(options.reading, markup=settings.markup)
+    reading = settings.reading(options.reading)
     from roughly.job.dedupe_api import check_engine
 
     check_engine(options.engine, options.master)
@@ -98,8 +98,7 @@ def _settings(options: DedupeOptions, given: Given) -> tuple[Any, Settings]:
     if options.against is not None:
         from roughly.job.dedupe_api import archive_and_settings
 
-        reading = replace(options.reading, markup=options.settings.get("markup", options.reading.markup))
-        return archive_and_settings(options.against, given.settings(), reading, options.resources, **layers)
+        return archive_and_settings(options.against, given.settings(), options.reading, options.resources, **layers)
     if not any(layers.values()):
         return None, Settings.gather(given.settings())
     from roughly.job.gathered_settings import merge_settings

@@ -24,7 +24,7 @@ from roughly.settings import ReadOptions, Settings
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _SETTINGS = (
     "threshold", "recall", "measure", "method", "shingle_size", "shingle_unit", "bands", "rows", "seed", "verify",
-    "keep", "markup", "main_text", "date_format",
+    "keep", "markup", "main_text", "date_format", "features",
 )  # fmt: skip
 
 
@@ -33,7 +33,9 @@ class CreateOptions:
     """Options of the command `create`."""
 
     where: str = argument(help="A file, or postgresql://user@host/database.", metavar="INDEX")
-    store: str = option("text", "What is stored of a text: text, shingles, or sketch.")
+    store: str = option(
+        "text", "What is stored of a text: text, shingles, sketch, or packed (184 bytes of term-vector)."
+    )
     settings: dict[str, Any] = values(Settings, *_SETTINGS)
     layers: SettingsLayers = group(SettingsLayers)
     search: bool = option(False, "Make its texts searchable by words.")
@@ -248,13 +250,11 @@ def _batches(
 
     `named` gives ids to documents that have none.
     """
-    from dataclasses import replace
-
     from roughly import dates
     from roughly.sources import open_parts
 
     with tempfile.TemporaryDirectory(prefix="roughly-index-") as spool:
-        for part in open_parts(inputs, replace(reading, markup=settings.markup), Path(spool)):
+        for part in open_parts(inputs, settings.reading(reading), Path(spool)):
             for chunk in part.chunks():
                 parsed = part.parse(chunk)
                 rejects += parsed.rejects

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.amounts import counted, share
@@ -108,7 +108,9 @@ class ImportOptions:
     index: IndexPlace = group(IndexPlace)
     folder: Path = argument(help="The folder that `roughly dedupe` wrote.", metavar="OUT")
     inputs: list[str] | None = option(None, "The run's input, if it has moved.", "--input")
-    store: str = option("text", "What is stored of a text: text, shingles, or sketch.")
+    store: str = option(
+        "text", "What is stored of a text: text, shingles, sketch, or packed (184 bytes of term-vector)."
+    )
     reading: ReadOptions = group(ReadOptions, *COLUMNS)
     resources: Resources = group(Resources, "threads", "temp", "temp_limit")
     printing: Printing = group(Printing, "as_json", "quiet")
@@ -128,7 +130,7 @@ def import_(options: ImportOptions) -> None:
         inputs=options.inputs,
         store=options.store,
         key_file=key,
-        reading=replace(options.reading, markup=settings.markup),
+        reading=settings.reading(options.reading),
         resources=options.resources,
     )
     seconds = time.perf_counter() - start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,7 @@ def match(options: MatchOptions) -> None:
 
 
 def _run(
-    where: str, key_file: Path | None, reading: object, request: MatchRequest, *, as_json: bool, quiet: bool
+    where: str, key_file: Path | None, reading: ReadOptions, request: MatchRequest, *, as_json: bool, quiet: bool
 ) -> int:
     from roughly.index import Index
     from roughly.index.queries import idle_minimum
@@ -82,7 +82,9 @@ def _run(
     with Index.open(where, key_file=key_file) as index:
         if note := idle_minimum(index.config, request.minimum, request.measure):
             print(note, file=sys.stderr)
-        for arrived in read_live(sys.stdin.buffer, reading):  # type: ignore[arg-type]
+        if index.settings.features is not None:
+            reading = replace(reading, features=index.settings.features)
+        for arrived in read_live(sys.stdin.buffer, reading):
             good = [(a.record, a.document) for a in arrived if a.document is not None]
             answers = iter(_answers(index, good, request))
             for one in arrived:

@@ -30,8 +30,8 @@ _SECTIONS = {
         "output_format", "report", "drop", "pairs", "pairs_limit", "index", "as_json", "quiet", "verbose",
     ),
     "Reading": (
-        "title_column", "url_column", "date_column", "source_column", "date_format", "on_duplicate_id", "format",
-        "markup", "main_text", "batch_size", "largest_record", "largest_ratio",
+        "features", "title_column", "url_column", "date_column", "source_column", "date_format", "on_duplicate_id",
+        "format", "markup", "main_text", "batch_size", "largest_record", "largest_ratio",
     ),
     "Running": ("threads", "temp", "resume", "plan", "engine", "master"),
 }  # fmt: skip

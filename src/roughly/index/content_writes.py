@@ -82,10 +82,20 @@ def put_signs(
     if signed.sketch is None and config.store == "text":
         return
     nothing = [None] * len(rows)
-    sketches = nothing if signed.sketch is None else pack_sets(slice_of(signed.sketch, rows))
-    packed = nothing if config.store == "text" else pack_keys(signed.keys, rows)
+    sketches = nothing if signed.sketch is None else _pack(config, signed, rows)
+    packed = nothing if config.store == "text" or config.packed is not None else pack_keys(signed.keys, rows)
     signs = list(zip(numbers.tolist(), sketches, packed, strict=True))
     store.insert(connection, table, ("content", "sketch", "packed"), signs)
+
+
+def _pack(config: IndexConfig, signed: SignedBatch, rows: Ints) -> list[bytes]:
+    """The method's sketches as bytes; where they are packed, with length and day of the document."""
+    assert signed.sketch is not None
+    sketch = slice_of(signed.sketch, rows)
+    if config.packed is None:
+        return pack_sets(sketch)
+    days = signed.days
+    return config.packed.pack(sketch, signed.lengths[rows].tolist(), [days[row] for row in rows.tolist()])
 
 
 def _drop_keys_and_words(store: IndexStore, connection: Connection, config: IndexConfig, contents: Ints) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -12,36 +13,41 @@ from roughly.errors import InputError
 from roughly.model import DOCUMENTS
 from roughly.settings import ReadOptions
 from roughly.sources.collector import identify
+from roughly.sources.feature_lists import feature_texts, is_of_features
 from roughly.sources.memory_table import MemoryTable
 from roughly.sources.part import INDEX, POSITION, Part, id_origin
 
 AT_ONCE = 2_000
 """Documents that are signed and added in one transaction: enough to make the cost of a transaction small."""
+PLAIN = ReadOptions()
 _BYTES = 32 << 20
 _FACTS = ("title", "url", "date", "source")
 
 
-def with_ids(documents: Any, markup: str = "auto") -> Any:
+def with_ids(documents: Any, reading: ReadOptions) -> Any:
     """Documents in any form that callers add, as batches or mappings that all have an id.
 
     A text without an id gets one made from its content, so that adding it again changes nothing, and adding another
     never replaces it. The index of a pandas frame is an id if it is more than a number of rows.
     """
     if isinstance(documents, str | Mapping):
-        return [_with_id(documents)]
+        return [_with_id(documents, reading)]
+    if isinstance(documents, pa.RecordBatch | pa.Table) and documents.schema.equals(DOCUMENTS):
+        return documents
     from roughly.sources.frames import read_frame
 
-    frames = read_frame(documents, ReadOptions(markup=markup))
+    frames = read_frame(documents, reading)
     if frames is not None:
         counted = type(getattr(documents, "index", None)).__name__ == "RangeIndex"
         return [batch for part in frames for batch in read_part(part, by_content=counted)]
     if isinstance(documents, bytes) or not isinstance(documents, Iterable):
         return documents  # refused by `batches`
-    listed = map(_with_id, documents)
+    listed = (_with_id(document, reading) for document in documents)
     return list(listed) if isinstance(documents, list | tuple) else listed
 
 
-def _with_id(document: Any) -> Any:
+def _with_id(document: Any, reading: ReadOptions) -> Any:
+    document = _with_text(document, reading)
     if isinstance(document, str):
         return {"doc_id": identify(document), "text": document}
     if isinstance(document, Mapping) and document.get("doc_id", document.get("id")) is None:
@@ -50,14 +56,29 @@ def _with_id(document: Any) -> Any:
     return document
 
 
-def batches(documents: Any, markup: str = "auto", at_once: int = AT_ONCE) -> Iterator[pa.RecordBatch]:
+def _with_text(document: Any, reading: ReadOptions) -> Any:
+    """The document; where features are compared, with a text of their words."""
+    name = reading.features
+    if name is None or not isinstance(document, Mapping) or name not in document:
+        return document
+    doc_id, given = document.get("doc_id", document.get("id")), document[name]
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise _not_features(name, doc_id)
+    others = {key: value for key, value in document.items() if key != name}
+    try:
+        return {**others, "text": feature_texts([given])[0].as_py()}
+    except InputError as problem:
+        raise InputError(f"document {doc_id!r}, {name!r}: {problem}") from None
+
+
+def batches(documents: Any, reading: ReadOptions, at_once: int = AT_ONCE) -> Iterator[pa.RecordBatch]:
     """Batches of documents from an Arrow batch or table, a mapping, or any number of mappings.
 
-    A mapping has `doc_id` (or `id`) and `text`, and may have `title`, `url`, `date`, `source`, and `markup` where the
-    text is HTML.
+    A mapping has `doc_id` (or `id`) and `text`, or a list of features under the name that `reading` has for it. It may
+    have `title`, `url`, `date`, `source`, and `markup` where the text is HTML.
     """
     if isinstance(documents, pa.RecordBatch | pa.Table):
-        yield from _rebatched([documents], markup, at_once)
+        yield from _rebatched([documents], reading, at_once)
         return
     if isinstance(documents, Mapping):
         documents = [documents]
@@ -70,20 +91,22 @@ def batches(documents: Any, markup: str = "auto", at_once: int = AT_ONCE) -> Ite
     pending: list[Any] = []
     for document in documents:
         if isinstance(document, pa.RecordBatch):
-            yield from _rebatched(chain([document], documents), markup, at_once)
+            yield from _rebatched(chain([document], documents), reading, at_once)
             return
         pending.append(document)
         if len(pending) == at_once:
-            yield from_mappings(pending, markup)
+            yield from_mappings(pending, reading)
             pending = []
     if pending:
-        yield from_mappings(pending, markup)
+        yield from_mappings(pending, reading)
 
 
-def _rebatched(given: Iterable[pa.RecordBatch | pa.Table], markup: str, at_once: int) -> Iterator[pa.RecordBatch]:
+def _rebatched(
+    given: Iterable[pa.RecordBatch | pa.Table], reading: ReadOptions, at_once: int
+) -> Iterator[pa.RecordBatch]:
     """Batches of `at_once` documents, or of fewer where these reach `_BYTES`."""
     pending: list[pa.RecordBatch] = []
-    for piece in (one for some in given for one in _from_arrow(some, markup, at_once)):
+    for piece in (one for some in given for one in _from_arrow(some, reading, at_once)):
         left = piece
         while left.num_rows:
             space = at_once - sum(one.num_rows for one in pending)
@@ -96,32 +119,35 @@ def _rebatched(given: Iterable[pa.RecordBatch | pa.Table], markup: str, at_once:
         yield pa.concat_batches(pending)
 
 
-def one(document: Any, markup: str = "auto") -> pa.RecordBatch:
+def one(document: Any, reading: ReadOptions) -> pa.RecordBatch:
     """The text or document of a query as a batch of one."""
     if isinstance(document, str):
-        return from_mappings([{"doc_id": "", "text": document}], markup, named=False)
+        return from_mappings([{"doc_id": "", "text": document}], reading, named=False)
     if isinstance(document, Mapping):
-        return from_mappings([document], markup, named=False)
-    found = list(batches(document, markup))
+        return from_mappings([document], reading, named=False)
+    found = list(batches(document, reading))
     if len(found) != 1 or found[0].num_rows != 1:
         raise InputError("a query has one document; give many to `queries`")
     return found[0]
 
 
-def from_mappings(documents: list[Any], markup: str = "auto", *, named: bool = True) -> pa.RecordBatch:
+def from_mappings(documents: list[Any], reading: ReadOptions = PLAIN, *, named: bool = True) -> pa.RecordBatch:
     """A batch of mappings; without `named` they need no id."""
     columns: dict[str, list[Any]] = {name: [] for name in DOCUMENTS.names}
     for number, document in enumerate(documents):
         if not isinstance(document, Mapping):
             raise InputError(f"document {number}: a mapping with doc_id and text is wanted, not {_kind(document)}")
+        document = _with_text(document, reading)
         doc_id, text = document.get("doc_id", document.get("id")), document.get("text")
         if doc_id is None or isinstance(doc_id, bool) or (named and doc_id == ""):
             if named:
                 raise InputError(f"document {number} has no doc_id; documents of an index need an id of their own")
             doc_id = ""
+        if reading.features is not None and not (isinstance(text, str) and is_of_features(text)):
+            raise _not_features(reading.features, doc_id)
         if not isinstance(text, str):
             raise InputError(f"document {doc_id!r}: its text must be a string, not {_kind(text)}")
-        is_html = {"html": True, "none": False}.get(markup, bool(document.get("markup", False)))
+        is_html = {"html": True, "none": False}.get(reading.markup, bool(document.get("markup", False)))
         columns["row"].append(number)
         columns["doc_id"].append(str(doc_id))
         columns["text"].append(text)
@@ -135,14 +161,16 @@ def from_mappings(documents: list[Any], markup: str = "auto", *, named: bool = T
         raise InputError(f"a document is not valid Unicode: {problem.reason}; repair it first") from problem
 
 
-def _from_arrow(data: pa.RecordBatch | pa.Table, markup: str, at_once: int) -> Iterator[pa.RecordBatch]:
+def _from_arrow(data: pa.RecordBatch | pa.Table, reading: ReadOptions, at_once: int) -> Iterator[pa.RecordBatch]:
     table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
     if table.schema.equals(DOCUMENTS):
         for batch in table.to_batches(max_chunksize=at_once):
+            if reading.features is not None and not all(map(is_of_features, batch.column("text").to_pylist())):
+                raise _not_features(reading.features, batch.column("doc_id")[0].as_py())
             if batch.num_rows:
                 yield batch
         return
-    yield from read_part(MemoryTable(table, ReadOptions(markup=markup, batch_size=at_once)))
+    yield from read_part(MemoryTable(table, replace(reading, batch_size=at_once)))
 
 
 def read_part(part: Part, *, by_content: bool = False) -> Iterator[pa.RecordBatch]:
@@ -173,6 +201,13 @@ def unrepeated(ids: Sequence[str]) -> Iterator[slice]:
         seen.add(doc_id)
     if first < len(ids):
         yield slice(first, len(ids))
+
+
+def _not_features(column: str, doc_id: Any) -> InputError:
+    return InputError(
+        f"document {doc_id!r}: this index compares features, so a list of strings or whole numbers is wanted under "
+        f"{column!r}"
+    )
 
 
 def _kind(value: Any) -> str:

@@ -88,9 +88,9 @@ class Index(IndexReader):
         """Make an index: a file that does not exist yet, an empty PostgreSQL database, or `:memory:`.
 
         `options` are those of `Settings` and of the method, instead of `settings`. `store` says what is stored of a
-        text for comparison: the `text` itself, compressed; its `shingles`; or a `sketch` of them, from which scores
-        are estimated. `lexicon` is that of the method, and with settings the one used for `collection`. With `search`,
-        full-text search is possible from the start.
+        text for comparison: the `text` itself, compressed; its `shingles`; a `sketch` of them, from which scores are
+        estimated; or `packed`, the 184 bytes of `term-vector`. `lexicon` is that of the method, and with settings the
+        one used for `collection`. With `search`, full-text search is possible from the start.
         """
         if settings is None:
             settings = Settings.gather(options, {} if lexicon is None else {"lexicon": lexicon})
@@ -151,10 +151,10 @@ class Index(IndexReader):
 
     def adding(self, documents: Any, *, at_once: int = incoming.AT_ONCE) -> Iterator[list[Added]]:
         """The same, one transaction at a time: what was yielded is safely stored."""
-        documents = incoming.with_ids(documents, self.settings.markup)
+        documents = incoming.with_ids(documents, self.settings.reading())
         pieces = (
             batch.slice(some.start, some.stop - some.start)
-            for batch in incoming.batches(documents, self.settings.markup, at_once)
+            for batch in incoming.batches(documents, self.settings.reading(), at_once)
             for some in incoming.unrepeated(batch.column("doc_id").to_pylist())
         )
         few = hasattr(documents, "__len__") and len(documents) <= at_once
@@ -229,7 +229,7 @@ class Index(IndexReader):
         unless `match_empty`: then it matches the others without words.
         """
         request = QueryRequest.of_days(limit, minimum, since, until, measure, match_empty)
-        return self._matches(incoming.one(document, self.settings.markup), request)[0]
+        return self._matches(incoming.one(document, self.settings.reading()), request)[0]
 
     def queries(
         self,
@@ -244,10 +244,10 @@ class Index(IndexReader):
     ) -> list[list[Match]]:
         """The same for many documents at once."""
         request = QueryRequest.of_days(limit, minimum, since, until, measure, match_empty)
-        documents = incoming.with_ids(documents, self.settings.markup)
+        documents = incoming.with_ids(documents, self.settings.reading())
         return [
             found
-            for batch in incoming.batches(documents, self.settings.markup)
+            for batch in incoming.batches(documents, self.settings.reading())
             for found in self._matches(batch, request)
         ]
 

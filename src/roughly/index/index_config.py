@@ -28,9 +28,10 @@ from roughly.methods import Judge, Method
 from roughly.methods.secret import key_digest, read_key
 from roughly.options import COLLECTION, DEFAULT
 from roughly.settings import Settings
+from roughly.signing.packed_vectors import NumberedTermVector
 from roughly.signing.text_batch import example_signature
 
-STORES = ("text", "shingles", "sketch")
+STORES = ("text", "shingles", "sketch", "packed")
 SKETCHES = {"resemblance": "min:256", "containment": "mod:8"}
 """How `store="sketch"` samples a text, by the measure of the method."""
 _IRRELEVANT = ("cluster", "keep", "pairs", "pairs_limit", "on_duplicate_id")
@@ -44,10 +45,20 @@ class IndexConfig:
 
     settings: Settings
     method: Method
-    store: str
+    store: str  # text, shingles, or sketch
     fingerprint: str
     generation: int  # 1 plus the number of refreshes
     most: int  # values per sketch; see `features.Sets`
+
+    @property
+    def form(self) -> str:
+        """What is stored of a text, as `STORES` names it."""
+        return "packed" if self.packed is not None else self.store
+
+    @property
+    def packed(self) -> NumberedTermVector | None:
+        """The method, where its sketches are stored in Conrad's 184 bytes."""
+        return self.method if isinstance(self.method, NumberedTermVector) else None
 
     @property
     def judge(self) -> Judge:
@@ -97,6 +108,8 @@ def make_config(settings: Settings, store: str, lexicon: Lexicon | None = None, 
             "build one with `roughly lexicon build`, and name it with --lexicon"
         )
     method = methods.make(settings, lexicon)
+    if store == "packed":
+        method, store = NumberedTermVector.of(method), "sketch"
     most = 0
     if not method.equality:
         if method.judge().on == "text" and store == "sketch":
@@ -114,7 +127,7 @@ def with_lexicon(config: IndexConfig, lexicon: str | os.PathLike[str] | Lexicon,
     if not hasattr(made, "lexicon"):
         raise SettingsError(f"{name} was made with the method {made.name}, which takes no lexicon to refresh")
     if config.store != "text":
-        raise SettingsError(f"{name} stores no texts ({config.store}), so they cannot be signed again")
+        raise SettingsError(f"{name} stores no texts ({config.form}), so they cannot be signed again")
     options = dict(config.settings.options) | {"lexicon": lexicon if isinstance(lexicon, Lexicon) else str(lexicon)}
     settings = dataclasses.replace(config.settings, options=options)
     return make_config(settings, config.store, generation=config.generation + 1)
@@ -138,7 +151,7 @@ def write_config(store: IndexStore, connection: Connection, config: IndexConfig,
         "settings": json.dumps(settings),
         "contents": json.dumps(methods.contents(config.settings, config.method)),
         "fingerprint": config.fingerprint,
-        "store": config.store,
+        "store": config.form,
         "generation": str(config.generation),
     }
     if new:

@@ -26,7 +26,7 @@ def count_stats(store: IndexStore, connection: Connection, config: IndexConfig) 
         read_number(connection, "format"),
         config.method.name,
         config.fingerprint,
-        config.store,
+        config.form,
         count_rows(connection, DOCUMENTS),
         sum(count for state, count in by_state.items() if state != REVOKED),
         by_state.get(REVOKED, 0),

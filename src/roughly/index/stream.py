@@ -28,6 +28,7 @@ from roughly.index.index_config import IndexConfig
 from roughly.index.matching.signed_batch import storable
 from roughly.index.storage.schema import DOCUMENTS
 from roughly.measures import FOR_QUERY
+from roughly.settings import ReadOptions
 
 Verdict = Literal["known", "new", "revoked", "rejected"]
 
@@ -118,7 +119,7 @@ def answer(index: Index, records: list[tuple[str, Any]], request: MatchRequest) 
     answers: dict[int, MatchAnswer] = {}
     good: list[int] = []
     for place, (record, document) in enumerate(records):
-        if problem := _problem(document, request.add):
+        if problem := _problem(document, index.settings.reading(), request.add):
             answers[place] = MatchAnswer(record, None, "rejected", reason=problem)
         else:
             good.append(place)
@@ -135,9 +136,9 @@ def answer(index: Index, records: list[tuple[str, Any]], request: MatchRequest) 
     return [answers[place] for place in range(len(records))]
 
 
-def _problem(document: Any, named: bool) -> str | None:
+def _problem(document: Any, reading: ReadOptions, named: bool) -> str | None:
     try:
-        storable(from_mappings([document], named=named))
+        storable(from_mappings([document], reading, named=named))
     except InputError as problem:
         return str(problem)
     return None

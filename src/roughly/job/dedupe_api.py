@@ -125,7 +125,9 @@ def dedupe(
     only_against = options.pop("only_against", False)
     resources = gather(Resources, _of(Resources, options))
     reading = gather(ReadOptions, _of(ReadOptions, options))
-    others = {"markup"} | options.keys() - {one.name for kind in (Resources, ReadOptions) for one in declarations(kind)}
+    others = {"markup", "features"} | options.keys() - {
+        one.name for kind in (Resources, ReadOptions) for one in declarations(kind)
+    }
     wanted = {name: value for name, value in options.items() if name in others}
     preset, written = wanted.pop("preset", None), wanted.pop("settings", None)
     check_engine(engine, master, spark)
@@ -139,7 +141,7 @@ def dedupe(
     request = DedupeRequest(
         settings=settings,
         resources=resources,
-        reading=reading,
+        reading=settings.reading(reading),
         output=None if output is None or file is not None else Path(output),
         file=file,
         overwrite=overwrite,
@@ -291,7 +293,7 @@ def archive_and_settings(
 
     if isinstance(against, str | os.PathLike) and is_collection(against):
         settings = merge_settings(wanted, preset=preset, file=file)
-        return archive_of(against, settings, reading, resources), settings
+        return archive_of(against, settings, settings.reading(reading), resources), settings
     given = dict(wanted)
     if preset is not None or file is not None:
         given = merge_settings(wanted, preset=preset, file=file).to_dict()

@@ -21,6 +21,7 @@ from roughly.index.incoming import from_mappings
 from roughly.index.matching.signed_batch import storable
 from roughly.service.error_responses import retry_later
 from roughly.service.service_metrics import Metrics
+from roughly.settings import ReadOptions
 
 BATCH_DOCUMENTS = 2_000
 MOST_WAITING = 64_000_000  # bytes of text
@@ -34,9 +35,9 @@ class _Job:
     result: Future[list[Added]] = field(default_factory=Future)
 
 
-def check_storable(documents: Sequence[DocumentFields]) -> None:
-    """Refuse documents that no index can store, before they are added together with those of other requests."""
-    storable(from_mappings(list(documents)))
+def check_storable(documents: Sequence[DocumentFields], reading: ReadOptions, *, named: bool = True) -> None:
+    """Refuse documents that the index cannot store, before they are added together with those of other requests."""
+    storable(from_mappings(list(documents), reading, named=named))
 
 
 class IndexWriter:
@@ -50,6 +51,11 @@ class IndexWriter:
         self._change = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
+
+    @property
+    def reading(self) -> ReadOptions:
+        """How the index reads documents."""
+        return self._index.settings.reading()
 
     def add(self, documents: Sequence[DocumentFields]) -> Future[list[Added]]:
         """Queue documents that have passed `check_storable`; the future has the results once they are on disk."""

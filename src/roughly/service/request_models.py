@@ -31,6 +31,24 @@ class QueryDocument(_DocumentFields):
 
     doc_id: str = Field("", validation_alias=_ID, max_length=100_000, description="The id, if it has one.")
     text: str = Field(description="The text.")
+    features: list[str | int] | None = Field(
+        None, exclude=True, description="Instead of the text, if the index compares features."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_of_features(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or not isinstance(given.get("features"), list):
+            return given
+        from roughly.errors import InputError
+        from roughly.sources.feature_lists import feature_texts
+
+        if given.get("text") is not None:
+            raise ValueError("give a text or features, one of them")
+        try:
+            return {**given, "text": feature_texts([given["features"]])[0].as_py()}
+        except InputError as problem:
+            raise ValueError(str(problem)) from None
 
 
 class NewDocument(QueryDocument):

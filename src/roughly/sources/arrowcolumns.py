@@ -8,6 +8,7 @@ whole number; a title, url, date or source as anything that has a plain written 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from roughly.model import Reject
 from roughly.settings import ReadOptions
 from roughly.sources.collector import excerpt, from_columns
 from roughly.sources.columns import choose_columns
+from roughly.sources.feature_lists import WORD, feature_texts, is_list
 from roughly.sources.part import Parsed, Rows
 
 _LETTERS = (
@@ -43,7 +45,7 @@ class ColumnReader:
         self._numbering = numbering
         kinds = {field.name: field.type for field in schema}
         chosen = choose_columns(name, schema.names, options, usable=lambda field, column: _fits(field, kinds[column]))
-        self._by_field, self._markup = chosen.by_field, chosen.markup
+        self._by_field, self._markup, self._features = chosen.by_field, chosen.markup, chosen.features
         for column in self._by_field.values():
             if schema.names.count(column) > 1:
                 raise InputError(
@@ -51,8 +53,9 @@ class ColumnReader:
                 )
         self.notes = list(chosen.notes)
         for field, column in self._by_field.items():
-            if not _fits(field, schema.field(column).type):
-                raise _wrong_type(name, field, column, schema)
+            listed = self._features and field == "text"
+            if not (_lists_features if listed else partial(_fits, field))(schema.field(column).type):
+                raise _wrong_type(name, "features" if listed else field, column, schema)
         self.text_column = self._by_field["text"]
         self.wanted = list(dict.fromkeys(self._by_field.values()))
         self.id_column = chosen.doc_id
@@ -61,7 +64,10 @@ class ColumnReader:
         """Documents of a batch whose columns include all of `wanted`."""
         columns = {field: batch.column(column) for field, column in self._by_field.items()}
         problems: dict[int, str] = {}
-        text = self._required(columns.pop("text"), "text", pa.large_string(), problems)
+        if self._features:
+            text = self._words(columns.pop("text"), problems)
+        else:
+            text = self._required(columns.pop("text"), "text", pa.large_string(), problems)
         if "doc_id" in columns:
             doc_id = self._required(columns.pop("doc_id"), "doc_id", pa.string(), problems)
             empty = np.flatnonzero(pc.equal(doc_id, "").fill_null(False).to_numpy(zero_copy_only=False))
@@ -83,7 +89,11 @@ class ColumnReader:
 
     def pieces(self, batch: pa.RecordBatch, most_bytes: int) -> Iterator[tuple[int, int]]:
         """Ranges of rows (first, count) whose texts are about `most_bytes` together."""
-        lengths = pc.binary_length(plain_column(batch.column(self._by_field["text"]))).fill_null(0)
+        column = batch.column(self._by_field["text"])
+        if self._features:
+            lengths = pc.multiply(pc.list_value_length(column).cast(pa.int64()).fill_null(0), WORD)
+        else:
+            lengths = pc.binary_length(plain_column(column)).fill_null(0)
         total = np.cumsum(lengths.to_numpy(zero_copy_only=False).astype(np.int64))
         first = 0
         while first < len(total):
@@ -91,6 +101,17 @@ class ColumnReader:
             last = max(first + 1, int(np.searchsorted(total, before + most_bytes, side="right")))
             yield first, last - first
             first = last
+
+    def _words(self, column: pa.Array, problems: dict[int, str]) -> pa.Array:
+        """Texts of the lists of features; a list that is null, or has a null, becomes a problem."""
+        if not column.null_count and not column.flatten().null_count:
+            return feature_texts(column)
+        rows = column.to_pylist()
+        for index, row in enumerate(rows):
+            if row is None or None in row:
+                what = "is null" if row is None else "has a null among its features"
+                problems[index], rows[index] = f"{self._by_field['text']!r} {what}", []
+        return feature_texts(rows)
 
     def _required(self, column: pa.Array, field: str, wanted: pa.DataType, problems: dict[int, str]) -> pa.Array:
         """The column as strings; null or undecodable values become `problems`."""
@@ -112,6 +133,14 @@ def _fits(field: str, kind: pa.DataType) -> bool:
     if field == "doc_id":
         return letters or bool(pt.is_integer(kind))
     return letters or bool(pt.is_primitive(kind) or pt.is_decimal(kind))
+
+
+def _lists_features(kind: pa.DataType) -> bool:
+    """Whether the lists of a column have values that `feature_lists` hashes."""
+    if not is_list(kind):
+        return False
+    held = _stored(kind.value_type)
+    return bool(pt.is_integer(held) or pt.is_floating(held)) or any(is_kind(held) for is_kind in _LETTERS)
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:
@@ -183,12 +212,14 @@ def _shown(text: pa.Scalar, doc_id: pa.Scalar) -> str:
 
 
 def _wrong_type(name: str, field: str, column: str, schema: pa.Schema) -> InputError:
-    option = {"doc_id": "id"}.get(field, field)
-    wanted = {"text": "strings", "doc_id": "strings or whole numbers"}.get(field, "plain values")
+    option = {"doc_id": "id-column", "features": field}.get(field, f"{field}-column")
+    wanted = {
+        "text": "strings", "doc_id": "strings or whole numbers", "features": "lists of strings or whole numbers"
+    }.get(field, "plain values")  # fmt: skip
     described = ", ".join(f"{found.name} ({found.type})" for found in schema)
     return InputError(
         f"{name}: column {column!r} holds {schema.field(column).type}, not {wanted}; "
-        f"its columns are {described}. Choose another: --{option}-column NAME"
+        f"its columns are {described}. Choose another: --{option} NAME"
     )
 
 

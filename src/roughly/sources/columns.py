@@ -63,6 +63,7 @@ class Columns:
     by_field: dict[str, str]
     notes: tuple[str, ...]
     markup: bool = False  # whether the texts are HTML
+    features: bool = False  # whether the column of the text has lists of features (`feature_lists`)
 
     @property
     def text(self) -> str:
@@ -93,6 +94,11 @@ def choose_columns(
     notes: list[str] = []
     for field, guesses in GUESSES.items():
         named: str | None = getattr(options, _OPTIONS[field])
+        if field == "text" and options.features is not None:
+            named = options.features
+            if named not in columns:
+                listed = ", ".join(columns[:_MOST_COLUMNS_SHOWN]) or "none"
+                raise InputError(f"{name}: no column {named!r}, which has the features; its columns are {listed}")
         if named is not None:
             if named not in columns and (complete or field in ("text", "doc_id")):
                 raise _no_column(name, f"no column {named!r}", field, columns)
@@ -104,6 +110,8 @@ def choose_columns(
         raise _no_column(name, "no column looks like the text", "text", columns)
     if "doc_id" not in by_field:
         notes.append(NUMBERED)
+    if options.features is not None:
+        return Columns(by_field, tuple(notes), features=True)
     markup = options.markup == "html"
     if options.markup == "auto" and "html" in re.split(r"[\W_]+", by_field["text"].lower()):
         markup = True

@@ -111,7 +111,7 @@ class JsonLines(RecordFile):
         columns = list(dict.fromkeys(key for record in sample for key in record))
         self.columns = columns
         if not sample:  # nothing to guess from: an empty file, or all of it is broken and will be rejected
-            columns = [self._options.text_column or "text", self._options.id_column or "id"]
+            columns = [self._options.features or self._options.text_column or "text", self._options.id_column or "id"]
         chosen = choose_columns(
             self.name,
             columns,

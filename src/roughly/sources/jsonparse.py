@@ -28,6 +28,7 @@ import pyarrow.json
 from roughly.model import Reject
 from roughly.sources.collector import Collector, excerpt, from_columns, is_utf8, numbered, one_array, to_strings
 from roughly.sources.columns import Columns
+from roughly.sources.feature_lists import feature_texts
 from roughly.sources.jsonvalues import ValueFinder
 from roughly.sources.part import Mask, Parsed, Rows
 from roughly.sources.records import Offsets
@@ -55,6 +56,8 @@ class LineParser:
 
     def parse(self, data: bytes | memoryview, ends: Offsets, rows: Rows) -> Parsed:
         """Documents of the lines that end at `ends`."""
+        if self._columns.features:
+            return self._slowly(*_without_blank_lines(bytes(data), ends, rows))
         if self._finder is None or not len(ends):
             return self.parse_without_kernel(bytes(data), ends, rows)
         values = self._finder.find(data, ends)
@@ -117,11 +120,14 @@ class LineParser:
 
     def _slowly(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
         collector = Collector(self._label)
-        start = 0
-        for row, end in zip(rows.tolist(), ends.tolist(), strict=True):
-            line = data[start:end]
-            start = end
-            judged = self._judge(line)
+        starts = [0, *ends.tolist()]
+        lines = [data[start:end] for start, end in zip(starts, ends.tolist(), strict=False)]
+        found = [self._judge(line) for line in lines]
+        if self._columns.features:
+            good = [one for one in found if isinstance(one, dict)]
+            for one, text in zip(good, feature_texts([one[self._columns.text] for one in good]), strict=True):
+                one[self._columns.text] = text.as_py()
+        for row, line, judged in zip(rows.tolist(), lines, found, strict=True):
             if isinstance(judged, str):
                 collector.rejects.append(self._reject(row, line, judged))
                 continue
@@ -140,7 +146,12 @@ class LineParser:
                 return f"broken JSON: {error.msg}" if is_utf8(line) else "invalid UTF-8"
         if not isinstance(value, dict):
             return f"not an object but {_kind(value)}"
-        if problem := _problem(value, self._columns.text, str):
+        if self._columns.features:
+            if any(type(item) is float for item in _items(value.get(self._columns.text))):
+                value = json.loads(line)  # orjson makes a float of a whole number beyond 64 bits
+            if problem := _problem_with_features(value, self._columns.text):
+                return problem
+        elif problem := _problem(value, self._columns.text, str):
             return problem
         if self._columns.doc_id is not None:
             if isinstance(value.get(self._columns.doc_id), float):
@@ -221,6 +232,20 @@ def _problem(value: dict[str, Any], column: str, *wanted: type) -> str | None:
         words = "a string" if len(wanted) == 1 else "a string or a whole number"
         return f"{column!r} is null" if found is None else f"{column!r} is {_kind(found)}, not {words}"
     return None
+
+
+def _problem_with_features(value: dict[str, Any], column: str) -> str | None:
+    if column not in value:
+        return f"no {column!r}"
+    found = value[column]
+    if not isinstance(found, list):
+        return f"{column!r} is {_kind(found)}, not a list of strings or whole numbers"
+    bad = [item for item in found if isinstance(item, bool) or not isinstance(item, str | int | float)]
+    return f"{column!r} has {_kind(bad[0])} among its features, not a string or a whole number" if bad else None
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _kind(value: object) -> str:

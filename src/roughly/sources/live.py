@@ -75,6 +75,8 @@ def read_live(stream: BinaryIO, options: ReadOptions, name: str = "standard inpu
             if not head.strip():
                 raise InputMissing(f"{name} is empty; there is nothing to match")
             kind = options.format or _guess(head, name)
+            if options.features is not None and kind != "jsonl":
+                raise InputError(f"{name}: is {kind}; lists of features ({options.features}) are read from jsonl")
             if kind != "jsonl":  # whose lines are counted
                 pending = head
             reader = _READERS[kind](name, options)

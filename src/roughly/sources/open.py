@@ -22,6 +22,9 @@ from roughly.sources.names import common_folder, split_last, unique_names
 from roughly.sources.part import Part
 from roughly.sources.spool import spool_stream, spooled
 
+WITH_LISTS = ("jsonl", "parquet")
+"""Formats that have lists of features."""
+
 
 @dataclass(slots=True)
 class _Planned:
@@ -57,6 +60,11 @@ def open_parts(inputs: Sequence[str | Path], options: ReadOptions, spool: Path) 
 
 def _open(planned: _Planned, kept_name: str, options: ReadOptions, id_prefix: str) -> Part:
     reader = _reader(planned.format)
+    if options.features is not None and planned.format not in WITH_LISTS:
+        raise InputError(
+            f"{planned.name}: is {planned.format}; lists of features ({options.features}) are read from "
+            f"{' or '.join(WITH_LISTS)}"
+        )
     if planned.maildir is not None:
         return reader(planned.maildir, options, kept_name, id_prefix)
     if TABLE[planned.format].is_gathered:

@@ -30,7 +30,10 @@ class ContentSets:
     def load(self, contents: Ints) -> Sets:
         """The sets that the method compares these contents on, in this order."""
         if self.config.judge.on == "sketch":
-            return unpack_sets(read_stored(self.store, self.connection, SIGNS.c.sketch, contents), self.config.most)
+            stored, packed = read_stored(self.store, self.connection, SIGNS.c.sketch, contents), self.config.packed
+            sketch = unpack_sets(stored, self.config.most) if packed is None else packed.unpack(stored).sketch
+            assert sketch is not None  # a method that judges on sketches makes some
+            return sketch
         return self.load_bodies(contents)
 
     def load_bodies(self, contents: Ints) -> Sets:
@@ -54,6 +57,9 @@ def content_keys(store: IndexStore, connection: Connection, config: IndexConfig,
     if config.store == "text":
         texts = TextBatch(unpack_texts(read_bodies(store, connection, contents)))
         return key_rows(texts.sign(config.method).keys, texts.lengths > 0)
+    if config.packed is not None:
+        vectors = read_stored(store, connection, SIGNS.c.sketch, contents)
+        return key_rows(config.packed.unpack(vectors).keys, np.ones(len(contents), np.bool_))
     return unpack_keys(read_stored(store, connection, SIGNS.c.packed, contents))
 
 

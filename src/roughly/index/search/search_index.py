@@ -83,7 +83,7 @@ def refuse_without_texts(store: IndexStore, config: IndexConfig) -> None:
     """Refuse an index that stores no texts."""
     if config.store != "text":
         raise SettingsError(
-            f"{store.name} stores {config.store} and no texts, so there are no words to search; "
+            f"{store.name} stores {config.form} and no texts, so there are no words to search; "
             "make an index with --store text"
         )
 

@@ -113,7 +113,7 @@ def _stored(comparer: Comparer, doc_id: str, minimum: float) -> dict[int, Scores
 def _given(comparer: Comparer, document: Any, minimum: float) -> dict[int, Scores]:
     """The contents that are copies of a document that need not be in the index, with their scores."""
     config = comparer.config
-    signed = sign(incoming.one(document, config.settings.markup), config.method, config.settings)
+    signed = sign(incoming.one(document, config.settings.reading()), config.method, config.settings)
     known = find_by_digest(comparer.store, comparer.connection, signed.hi, signed.lo)
     equal = [content.content for content in known.values()]
     _, texts = comparer.candidates(query_for(config, signed, equal=np.array(equal or [-1], np.int64)))

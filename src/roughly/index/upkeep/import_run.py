@@ -39,7 +39,7 @@ def import_run(
     settings, named = read_run(folder, key_file)
     check_place(where, new=True)
     with tempfile.TemporaryDirectory(prefix="roughly-import-", dir=resources.temp) as spool:
-        options = reading or ReadOptions(markup=settings.markup)
+        options = reading or settings.reading()
         parts = open_parts(list(inputs or named), options, Path(spool))
         counted: Lexicon | None = None
         if methods.needs_count(settings):

@@ -18,6 +18,7 @@ from roughly.service.markup_trial import MarkupTrial
 from roughly.service.ndjson import refused_line, split_lines
 from roughly.service.request_stream import NDJSON, media_type
 from roughly.service.service_config import ServiceConfig
+from roughly.settings import ReadOptions
 
 _TOO_DEEP = b"[" * 1_000
 
@@ -54,14 +55,19 @@ async def _each(listed: list[Any]) -> AsyncIterator[bytes]:
 class Batch:
     """Documents parsed from lines: the valid ones, and the errors of the others."""
 
-    def __init__(self, lines: list[bytes], model: type[BaseModel], config: ServiceConfig, *, stored: bool) -> None:
+    def __init__(
+        self, lines: list[bytes], model: type[BaseModel], config: ServiceConfig, reading: ReadOptions, *, stored: bool
+    ) -> None:
         self._documents: dict[int, dict[str, Any]] = {}
         self._errors: dict[int, dict[str, Any]] = {}
         self._count = len(lines)
         for place, line in enumerate(lines):
             try:
-                self._documents[place] = _parse(line, model, config, stored)
+                document = self._documents[place] = _parse(line, model, config)
+                if stored or reading.features is not None:
+                    check_storable([document], reading, named=stored)
             except (ErrorResponse, RoughlyError, RequestValidationError) as problem:
+                self._documents.pop(place, None)
                 self._errors[place] = refused_line(problem)
 
     async def refuse_slow_markup(self, trial: MarkupTrial) -> None:
@@ -89,7 +95,7 @@ class Batch:
         return [self._errors[place] if place in self._errors else next(rest) for place in range(self._count)]
 
 
-def _parse(line: bytes, model: type[BaseModel], config: ServiceConfig, stored: bool) -> dict[str, Any]:
+def _parse(line: bytes, model: type[BaseModel], config: ServiceConfig) -> dict[str, Any]:
     try:
         parsed = model.model_validate_json(line)
     except ValidationError as problem:
@@ -97,8 +103,6 @@ def _parse(line: bytes, model: type[BaseModel], config: ServiceConfig, stored: b
     document = parsed.model_dump()
     if is_too_long(config, document["text"]):
         raise text_too_long(config)
-    if stored:
-        check_storable([document])
     return document
 
 

@@ -32,7 +32,7 @@ async def check_many(
     lines = await documents_of(request, config)
 
     async def work(some: list[bytes]) -> list[dict[str, Any]]:
-        batch = await run_in_threadpool(Batch, some, QueryDocument, config, stored=False)
+        batch = await run_in_threadpool(Batch, some, QueryDocument, config, index.settings.reading(), stored=False)
         await batch.refuse_slow_markup(request.app.state.markup_trial)
         return await run_in_threadpool(match, batch)
 

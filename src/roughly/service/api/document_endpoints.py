@@ -43,7 +43,7 @@ async def add(document: NewDocument, writer: RequiredWriter, config: RequiredCon
     """It is on disk when this is answered. The same text again changes nothing; another text replaces the old one."""
     check_texts(config, [document.text])
     stored = document.model_dump()
-    check_storable([stored])
+    check_storable([stored], writer.reading)
     await trial.check([stored])
     return (await asyncio.wrap_future(writer.add([stored])))[0]
 
@@ -59,7 +59,7 @@ async def add_many(
     lines = await documents_of(request, config)
 
     async def work(some: list[bytes]) -> list[dict[str, Any]]:
-        batch = await run_in_threadpool(Batch, some, NewDocument, config, stored=True)
+        batch = await run_in_threadpool(Batch, some, NewDocument, config, writer.reading, stored=True)
         await batch.refuse_slow_markup(trial)
         metrics.count("documents_refused", batch.refused)
         try:

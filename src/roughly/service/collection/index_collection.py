@@ -113,7 +113,7 @@ class IndexCollection:
         """The name of the index, what it stores, its method with the threshold."""
         config = self.index.config
         method = config.method.name + ("" if self.threshold is None else f", {self.measure} ≥ {self.threshold:g}")
-        return CollectionFacts("index", _short(self.name), f"stores {config.store}", method, self._last_added())
+        return CollectionFacts("index", _short(self.name), f"stores {config.form}", method, self._last_added())
 
     def _last_added(self) -> str:
         """The day of the last document, looked up once a minute: every page says it, also if the database is away."""
@@ -247,7 +247,7 @@ class IndexCollection:
 
     def texts(self, ids: Sequence[str]) -> dict[str, DocumentText]:
         """The stored texts."""
-        stored = self.index.config.store
+        stored = self.index.config.form
         why = f"this index stores {stored}, no texts" if stored != "text" else "it was revoked, or is not there"
         found = {}
         for doc_id in dict.fromkeys(ids):

@@ -154,7 +154,7 @@ def _best_matches(index: Index, documents: list[dict[str, Any]]) -> list[dict[st
 
 def _read_file(request: Request, file: UploadFile) -> list[dict[str, Any]]:
     """The documents of an uploaded file."""
-    from roughly.sources import ReadOptions, open_parts
+    from roughly.sources import open_parts
     from roughly.sources.streams import compression_of
 
     name = PurePosixPath((file.filename or "").replace("\\", "/")).name
@@ -171,7 +171,7 @@ def _read_file(request: Request, file: UploadFile) -> list[dict[str, Any]]:
         path.write_bytes(content)
         spool = Path(folder) / "spool"
         spool.mkdir()
-        for part in open_parts([str(path)], ReadOptions(markup=require_index(request).settings.markup), spool):
+        for part in open_parts([str(path)], require_index(request).settings.reading(), spool):
             for chunk in part.chunks():
                 documents += part.parse(chunk).batch.to_pylist()
                 if len(documents) >= DOCUMENTS:

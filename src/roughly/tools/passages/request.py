@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roughly import checks
-from roughly.declarations import group, option
+from roughly.declarations import declarations, group, option
 from roughly.errors import SettingsError
 from roughly.keep_rules import rule_names, rule_problem
 from roughly.settings import ReadOptions, Resources
@@ -19,6 +19,7 @@ LEAST = 4
 _DEFAULT_LEAST = {"window": 50}
 _MOST = 1 << 20
 _MANY = 1 << 31
+_READING = tuple(one.name for one in declarations(ReadOptions) if one.name != "features")  # which have no passages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,5 +90,5 @@ class PassagesRun:
     """A request with reading options and resources."""
 
     request: PassagesRequest = group(PassagesRequest)
-    reading: ReadOptions = group(ReadOptions)
+    reading: ReadOptions = group(ReadOptions, *_READING)
     resources: Resources = group(Resources)

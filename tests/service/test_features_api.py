@@ -1,0 +1,30 @@
+"""Objects by features of their own, over HTTP."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from in_process import client_of
+
+from roughly import Index
+from roughly.service.application import create_app
+from roughly.service.served_data import ServedData
+
+ANN, BOB, CEM = ["bread", "milk", "tea"], ["jam", "tea", "milk", "bread"], ["nails", "glue"]
+
+
+def test_features_over_http(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "a.db", features="items", threshold=0.7) as index:
+        index.add([{"doc_id": "ann", "items": ANN}])
+        with client_of(create_app(ServedData(index=index))) as client:
+            answer: dict[str, Any] = client.post("/api/check", json={"features": BOB}).json()
+            assert [match["doc_id"] for match in answer["matches"]] == ["ann"]
+            assert client.post("/api/documents", json={"doc_id": "bob", "features": BOB}).json()["match"] is not None
+            assert client.post("/api/documents", json={"doc_id": "t", "text": "words"}).status_code == 422
+            lines = client.post("/api/check/batch", json=[{"features": CEM}, {"text": "words"}, {"features": ANN}])
+            found = [json.loads(line) for line in lines.text.splitlines()]
+            assert found[0]["known"] is False and "compares features" in found[1]["error"] and found[2]["known"]
+            both = client.post("/api/check", json={"features": BOB, "text": "words"})
+            assert both.status_code == 422
