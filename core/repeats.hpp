@@ -3,9 +3,11 @@
 // A *place* is a run of tokens of the collection: tokens[start : start + length]. Places are numbered in the order of
 // their starts. In windows every length is `least` and places overlap; lines, sentences and paragraphs do not.
 //
-// Places with one key form a class. Keys only propose: `check_classes` compares the tokens of every place with those of
-// the first one of its class. Where the places before both are known to be equal, one more token decides, so that a
-// passage costs one comparison per token however often it occurs.
+// Places with one key form a class, which is known by the number of its first place: firsts[i] is that of place i, and i
+// itself where it occurs once. Texts repeat in runs, so neighbours have neighbours as first places, and a table with a
+// row per place that is looked up by first places can lie in a mapped file. Keys only propose: `check_classes` compares
+// the tokens of every place with those of the first one of its class. Where the places before both are known to be
+// equal, one more token decides, so that a passage costs one comparison per token however often it occurs.
 //
 // The walk (`CopyWalk`) reads documents in the order in which they are to be kept, each from its start. A place is a
 // *copy* if an equal place lies entirely before it in text that is kept; its tokens are then removed. A place counts as
@@ -25,16 +27,17 @@
 
 namespace roughly {
 
-inline constexpr u32 NO_CLASS = 0xFFFFFFFF;
-
 // Places of one length where lengths is empty.
 struct PlaceTable {
     std::span<const i64> starts;
     std::span<const i64> lengths;
     i64 least;
+    std::span<const i64> firsts;
 
     i64 length(u64 place) const { return lengths.empty() ? least : lengths[place]; }
     i64 end(u64 place) const { return starts[place] + length(place); }
+    u64 first(u64 place) const { return static_cast<u64>(firsts[place]); }
+    std::size_t size() const { return starts.size(); }
 };
 
 // Mixed hashes of the grams at starts[begin:end].
@@ -76,21 +79,21 @@ inline void append_classes(std::span<const KeyedPlace> rows, ClassList& out) {
 }
 
 // Appends the places begin … end − 1 whose tokens are not those of the first place of their class.
-inline void check_classes(std::span<const u64> tokens, const PlaceTable& places, std::span<const u32> classes,
-                          std::span<const i64> firsts, std::size_t begin, std::size_t end, std::vector<i64>& wrong) {
-    i64 equal_to = -1;  // the place that the one before was found to be equal to
+inline void check_classes(std::span<const u64> tokens, const PlaceTable& places, std::size_t begin, std::size_t end,
+                          std::vector<i64>& wrong) {
+    constexpr u64 NONE = ~u64{0};
+    u64 equal_to = NONE;  // the place that the one before was found to be equal to
     for (std::size_t i = begin; i < end; i++) {
-        const i64 before = equal_to;
-        equal_to = -1;
-        if (classes[i] == NO_CLASS) continue;
-        const i64 first = firsts[classes[i]], length = places.length(i);
+        const u64 before = equal_to, first = places.first(i);
+        equal_to = NONE;
+        const i64 length = places.length(i);
         const u64* a = tokens.data() + places.starts[i];
-        const u64* b = tokens.data() + places.starts[static_cast<u64>(first)];
-        bool equal = length == places.length(static_cast<u64>(first));
-        if (equal && static_cast<u64>(first) != i) {
-            const bool rolls = places.lengths.empty() && before >= 0 && before + 1 == first &&
+        const u64* b = tokens.data() + places.starts[first];
+        bool equal = length == places.length(first);
+        if (equal && first != i) {
+            const bool rolls = places.lengths.empty() && before != NONE && before + 1 == first &&
                                places.starts[i] == places.starts[i - 1] + 1 &&
-                               places.starts[static_cast<u64>(first)] == places.starts[static_cast<u64>(before)] + 1;
+                               places.starts[first] == places.starts[before] + 1;
             equal = rolls ? a[length - 1] == b[length - 1] : std::equal(a, a + length, b);
         }
         if (equal) equal_to = first;
@@ -98,20 +101,55 @@ inline void check_classes(std::span<const u64> tokens, const PlaceTable& places,
     }
 }
 
-// The number of documents that have a place of each of the classes begin … end − 1.
-inline void count_class_documents(std::span<const i64> offsets, std::span<const i64> starts,
-                                  std::span<const i64> members, std::span<const i64> class_offsets, std::size_t begin,
-                                  std::size_t end, i64* counts) {
-    for (std::size_t c = begin; c < end; c++) {
-        i64 count = 0, stop = -1;  // where the last document that was counted ends
-        for (i64 m = class_offsets[c]; m < class_offsets[c + 1]; m++) {
-            const i64 start = starts[static_cast<u64>(members[static_cast<u64>(m)])];
-            if (start < stop) continue;
-            stop = *std::upper_bound(offsets.begin(), offsets.end(), start);
-            count++;
+// What is known of each class, in the row of its first place.
+struct ClassTable {
+    std::span<u32> places, documents;
+    std::span<u32> last;   // 1 + the document that was counted last
+    std::span<u8> breaks;  // 1: some place is not followed, one token later, by a place of the class of the next row
+};
+
+// Counts the places begin … end − 1; ranges must be given in order.
+inline void count_classes(std::span<const i64> offsets, const PlaceTable& places, std::size_t begin, std::size_t end,
+                          const ClassTable& classes) {
+    if (begin == end) return;
+    auto d = static_cast<std::size_t>(std::upper_bound(offsets.begin(), offsets.end(), places.starts[begin]) -
+                                      offsets.begin());  // 1 + the document of the place
+    for (std::size_t i = begin; i < end; i++) {
+        while (d + 1 < offsets.size() && places.starts[i] >= offsets[d]) d++;
+        const u64 first = places.first(i);
+        classes.places[first]++;
+        if (classes.last[first] != d) {
+            classes.last[first] = static_cast<u32>(d);
+            classes.documents[first]++;
         }
-        counts[c] = count;
+        const bool goes_on = i + 1 < places.size() && places.starts[i + 1] == places.starts[i] + 1 &&
+                             places.first(i + 1) == first + 1;
+        if (!goes_on) classes.breaks[first] = 1;
     }
+}
+
+// A maximal run of tokens with one list of places; `start` is its first place.
+struct Passage {
+    i64 start, tokens, places, documents;
+};
+
+// The passages whose first places are among begin … end − 1, which begin and end between documents. In windows, classes
+// that follow each other at every one of their places belong to one passage.
+inline std::vector<Passage> list_passages(const PlaceTable& places, std::span<const u8> used,
+                                          std::span<const u32> counts, std::span<const u32> documents,
+                                          std::span<const u8> breaks, std::size_t begin, std::size_t end) {
+    std::vector<Passage> found;
+    bool was_one = false;
+    for (std::size_t i = begin; i < end; i++) {
+        const bool is_one = places.first(i) == i && used[i] != 0;
+        if (is_one) {
+            const bool follows = was_one && places.lengths.empty() && breaks[i - 1] == 0 && counts[i - 1] == counts[i];
+            if (follows) found.back().tokens++;
+            else found.push_back({places.starts[i], places.length(i), counts[i], documents[i]});
+        }
+        was_one = is_one;
+    }
+    return found;
 }
 
 // Tokens start : start + length are repeated.
@@ -119,21 +157,21 @@ struct RepeatedRun {
     i64 start, length;
 };
 
-// The maximal runs of tokens in places of used classes, document by document; places with lengths are runs themselves.
+// The maximal runs of tokens in the places begin … end − 1 of used classes, document by document; places with lengths
+// are runs themselves. The places begin and end between documents.
 inline std::vector<RepeatedRun> repeated_runs(std::span<const i64> offsets, const PlaceTable& places,
-                                              std::span<const u32> classes, std::span<const u8> used) {
+                                              std::span<const u8> used, std::size_t begin, std::size_t end) {
     std::vector<RepeatedRun> runs;
-    std::size_t d = 0;
     i64 document_end = 0;
-    for (std::size_t i = 0; i < places.starts.size(); i++) {
-        if (classes[i] == NO_CLASS || used[classes[i]] == 0) continue;
-        const i64 start = places.starts[i], end = places.end(i);
+    for (std::size_t i = begin; i < end; i++) {
+        if (used[places.first(i)] == 0) continue;
+        const i64 start = places.starts[i], stop = places.end(i);
         const bool is_new = start >= document_end;
-        while (start >= document_end) document_end = offsets[++d];
+        if (is_new) document_end = *std::upper_bound(offsets.begin(), offsets.end(), start);
         if (!is_new && places.lengths.empty() && runs.back().start + runs.back().length >= start) {
-            runs.back().length = end - runs.back().start;
+            runs.back().length = stop - runs.back().start;
         } else {
-            runs.push_back({start, end - start});
+            runs.push_back({start, stop - start});
         }
     }
     return runs;
@@ -149,12 +187,17 @@ struct WalkRules {
     bool only_reference;  // only what stands in a reference document is a copy
 };
 
+// What the walk has kept so far; all 0 at the start.
+struct KeptPlaces {
+    std::span<i64> first;  // 1 + the first kept place of each class
+    std::span<u64> bits;   // a bit per place
+};
+
 class CopyWalk {
 public:
-    // `used[c]` says whether places of class c count.
-    CopyWalk(const PlaceTable& places, std::span<const u32> classes, std::span<const u8> used, WalkRules rules)
-        : places_(places), classes_(classes), used_(used), rules_(rules), first_(used.size(), NONE),
-          kept_((places.starts.size() + 63) / 64) {}
+    // used[c] says whether places of the class whose first place is c count.
+    CopyWalk(const PlaceTable& places, std::span<const u8> used, WalkRules rules, KeptPlaces kept)
+        : places_(places), used_(used), rules_(rules), kept_(kept) {}
 
     // Walks through one document, tokens begin : end, with the places first … last − 1; returns whether it is removed
     // whole: it then has a witness in another document, and runs that name the document itself are dropped. The removed
@@ -203,19 +246,19 @@ public:
 private:
     static constexpr u64 NONE = ~u64{0};
 
-    bool counts(u64 place) const { return classes_[place] != NO_CLASS && used_[classes_[place]] != 0; }
-    bool is_kept(u64 place) const { return (kept_[place >> 6] >> (place & 63) & 1) != 0; }
+    bool counts(u64 place) const { return used_[places_.first(place)] != 0; }
+    bool is_kept(u64 place) const { return has_bit(kept_.bits, place); }
 
     // The kept place that a place is equal to: the one after that of the place before, if there is such a one.
     u64 witness_of(u64 place, const std::vector<RemovedRun>& runs, std::size_t from) const {
         if (runs.size() > from && last_witness_ != NONE && place == last_place_ + 1) {
             const u64 next = last_witness_ + 1;
-            if (next < classes_.size() && next != place && is_kept(next) && classes_[next] == classes_[place] &&
+            if (next < places_.size() && next != place && is_kept(next) && places_.first(next) == places_.first(place) &&
                 places_.starts[next] - places_.starts[last_witness_] == places_.starts[place] - places_.starts[place - 1]) {
                 return next;
             }
         }
-        return first_[classes_[place]];
+        return static_cast<u64>(kept_.first[places_.first(place)]) - 1;
     }
 
     // Registers the places that end at or before `until` and of which no token is removed.
@@ -227,25 +270,23 @@ private:
                 checked_++;
             }
             if (checked_ < runs.size() && runs[checked_].start < places_.end(waiting_)) continue;
-            kept_[waiting_ >> 6] |= u64{1} << (waiting_ & 63);
-            u64& first = first_[classes_[waiting_]];
-            if (first == NONE) first = waiting_;
+            kept_.bits[waiting_ >> 6] |= u64{1} << (waiting_ & 63);
+            i64& first = kept_.first[places_.first(waiting_)];
+            if (first == 0) first = static_cast<i64>(waiting_ + 1);
             registered_.push_back(waiting_);
         }
     }
 
     void forget(u64 place) {
-        kept_[place >> 6] &= ~(u64{1} << (place & 63));
-        u64& first = first_[classes_[place]];
-        if (first == place) first = NONE;
+        kept_.bits[place >> 6] &= ~(u64{1} << (place & 63));
+        i64& first = kept_.first[places_.first(place)];
+        if (first == static_cast<i64>(place + 1)) first = 0;
     }
 
     PlaceTable places_;
-    std::span<const u32> classes_;
     std::span<const u8> used_;
     WalkRules rules_;
-    std::vector<u64> first_;  // the first kept place of each class
-    std::vector<u64> kept_;   // a bit per place
+    KeptPlaces kept_;
     std::vector<u64> registered_;
     u64 waiting_ = 0, checked_ = 0, last_place_ = 0, last_witness_ = NONE;
 };

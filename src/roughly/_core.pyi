@@ -275,7 +275,7 @@ def mark_starts(
     arg6: int,
     /,
 ) -> None: ...
-def keep_repeated_starts(
+def mark_grams(
     arg0: NDArray[numpy.uint64],
     arg1: NDArray[numpy.int64],
     arg2: int,
@@ -285,51 +285,68 @@ def keep_repeated_starts(
     arg6: int,
     /,
 ) -> None: ...
+def clear_starts(
+    arg0: NDArray[numpy.uint64],
+    arg1: NDArray[numpy.int64],
+    arg2: int,
+    arg3: NDArray[numpy.uint64],
+    arg4: NDArray[numpy.uint64],
+    arg5: int,
+    /,
+) -> None: ...
 def list_bits(arg: NDArray[numpy.uint64], /) -> NDArray[numpy.int64]: ...
 def gram_keys(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: int, arg3: int, /
 ) -> NDArray[numpy.uint64]: ...
 def key_classes(
-    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint8], arg2: int, arg3: int, arg4: int, /
+    arg0: NDArray[numpy.uint64], arg1: int, arg2: int, /
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
 def check_classes(
     arg0: NDArray[numpy.uint64],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int64],
+    arg1: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg2: int,
     arg3: int,
-    arg4: NDArray[numpy.uint32],
-    arg5: NDArray[numpy.int64],
-    arg6: int,
+    arg4: int,
     /,
 ) -> NDArray[numpy.int64]: ...
-def class_documents(
+def count_classes(
     arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
-    arg4: int,
+    arg1: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg2: int,
+    arg3: int,
+    arg4: NDArray[numpy.uint32],
+    arg5: NDArray[numpy.uint32],
+    arg6: NDArray[numpy.uint32],
+    arg7: NDArray[numpy.uint8],
+    /,
+) -> None: ...
+def list_passages(
+    arg0: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg1: NDArray[numpy.uint8],
+    arg2: NDArray[numpy.uint32],
+    arg3: NDArray[numpy.uint32],
+    arg4: NDArray[numpy.uint8],
+    arg5: int,
+    arg6: int,
     /,
 ) -> NDArray[numpy.int64]: ...
 def repeated_runs(
     arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int64],
+    arg1: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg2: NDArray[numpy.uint8],
     arg3: int,
-    arg4: NDArray[numpy.uint32],
-    arg5: NDArray[numpy.uint8],
+    arg4: int,
     /,
 ) -> NDArray[numpy.int64]: ...
 def walk_copies(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],
     arg2: NDArray[numpy.uint8],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.int64],
-    arg5: int,
-    arg6: NDArray[numpy.uint32],
-    arg7: NDArray[numpy.uint8],
-    arg8: int,
-    arg9: bool,
+    arg3: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg4: NDArray[numpy.uint8],
+    arg5: tuple[NDArray[numpy.int64], NDArray[numpy.uint64]],
+    arg6: int,
+    arg7: bool,
     /,
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
 def unit_ends(

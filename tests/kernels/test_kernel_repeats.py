@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import pytest
 
 from roughly.kernels import repeats
 from roughly.kernels.hashing import mix
+from roughly.kernels.repeats import PlaceArrays
 
 MASK = (1 << 64) - 1
 MULTIPLIER = 0x9E3779B97F4A7C15
@@ -74,7 +76,8 @@ def test_winnowing_as_the_twin(k: int, w: int, threads: int) -> None:
     for h in hashes.values():
         grams[h % 2048] += 1
     once, twice = np.zeros(32, np.uint64), np.zeros(32, np.uint64)
-    repeats.keep_repeated_starts(tokens, offsets, least, starts, once, twice, threads)
+    repeats.mark_grams(tokens, offsets, least, starts, once, twice, threads)
+    repeats.clear_starts(tokens, offsets, least, starts, twice, threads)
     assert bits(starts) == {at for at, h in hashes.items() if grams[h % 2048] > 1}
     places = repeats.list_bits(starts)
     assert repeats.gram_keys(tokens, places, least, threads).tolist() == [hashes[at] for at in places.tolist()]
@@ -84,27 +87,53 @@ def test_winnowing_as_the_twin(k: int, w: int, threads: int) -> None:
 def test_classes_as_the_twin(bits_of_share: int) -> None:
     draw = np.random.default_rng(2)
     keys = (draw.integers(0, 300, 2_000).astype(np.uint64) * np.uint64(MULTIPLIER)).astype(np.uint64)
-    used = draw.integers(0, 2, 2_000).astype(np.uint8)
     groups: dict[int, list[int]] = defaultdict(list)
-    for at, (key, is_used) in enumerate(zip(keys.tolist(), used.tolist(), strict=True)):
-        if is_used:
-            groups[key].append(at)
+    for at, key in enumerate(keys.tolist()):
+        groups[key].append(at)
     expected = [groups[key] for key in sorted(groups) if len(groups[key]) > 1]
     found: list[list[int]] = []
+    share_of = keys >> np.uint64(64 - bits_of_share) if bits_of_share else np.zeros(2_000, np.uint64)
     for share in range(1 << bits_of_share):
-        members, sizes = repeats.key_classes(keys, used, share, bits_of_share, 3)
-        found += [some.tolist() for some in np.split(members, np.cumsum(sizes)[:-1])] if len(sizes) else []
+        own = np.flatnonzero(share_of == share)
+        members, sizes = repeats.key_classes(keys[own], bits_of_share, 3)
+        found += [own[some].tolist() for some in np.split(members, np.cumsum(sizes)[:-1])] if len(sizes) else []
     assert found == expected
+
+
+def places_of(starts: list[int], least: int, firsts: list[int], lengths: list[int] | None = None) -> PlaceArrays:
+    return PlaceArrays(*(np.array(values, np.int64) for values in (starts, lengths or [])), least, np.array(firsts))
 
 
 def test_wrong_classes_are_found() -> None:
     tokens = np.array([1, 2, 3, 1, 2, 4, 1, 2, 3], np.uint64)
-    starts, classes = np.array([0, 3, 6], np.int64), np.zeros(3, np.uint32)
-    firsts = np.zeros(1, np.int64)
-    assert repeats.check_classes(tokens, starts, repeats.NO_LENGTHS, 2, classes, firsts, 2).tolist() == []
-    assert repeats.check_classes(tokens, starts, repeats.NO_LENGTHS, 3, classes, firsts, 2).tolist() == [1]
-    lengths = np.array([3, 3, 2], np.int64)
-    assert repeats.check_classes(tokens, starts, lengths, 0, classes, firsts, 1).tolist() == [1, 2]
+    assert repeats.check_classes(tokens, places_of([0, 3, 6], 2, [0, 0, 0]), 0, 3, 2).tolist() == []
+    assert repeats.check_classes(tokens, places_of([0, 3, 6], 3, [0, 0, 0]), 0, 3, 2).tolist() == [1]
+    assert repeats.check_classes(tokens, places_of([0, 3, 6], 3, [0, 0, 0]), 2, 3, 2).tolist() == []
+    assert repeats.check_classes(tokens, places_of([0, 3, 6], 0, [0, 0, 0], [3, 3, 2]), 0, 3, 1).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("block", [1, 3, 1000])
+def test_counts_of_classes_as_the_twin(block: int) -> None:
+    documents, tokens, offsets = collection(9)
+    least = 2
+    starts = [at for begin, end in pairwise(offsets.tolist()) for at in range(begin, end - least + 1)]
+    grams = [tuple(tokens[at : at + least].tolist()) for at in starts]
+    first_of: dict[tuple[int, ...], int] = {}
+    firsts = [first_of.setdefault(gram, at) for at, gram in enumerate(grams)]
+    places = places_of(starts, least, firsts)
+    classes = repeats.ClassArrays(
+        *(np.zeros(len(starts), np.uint32) for _ in range(3)), np.zeros(len(starts), np.uint8)
+    )
+    for begin in range(0, len(starts), block):
+        repeats.count_classes(offsets, places, begin, min(len(starts), begin + block), classes)
+    held = [{tuple(document[at : at + least]) for at in range(len(document) - least + 1)} for document in documents]
+    for gram, at in first_of.items():
+        assert classes.places[at] == grams.count(gram)
+        assert classes.documents[at] == sum(gram in some for some in held)
+    used = (classes.places >= 2).astype(np.uint8)
+    found = repeats.list_passages(places, used, classes, 0, len(starts))
+    covered = sum(tokens - least + 1 for tokens in found[:, 1].tolist())  # every repeated class is in one passage
+    assert covered == np.count_nonzero(used)
 
 
 def test_mistakes_of_callers_are_refused() -> None:
@@ -115,5 +144,11 @@ def test_mistakes_of_callers_are_refused() -> None:
         repeats.mark_starts(tokens, offsets, 1, 1, np.zeros(4, np.uint64), np.zeros(0, np.uint64), 1)
     with pytest.raises(ValueError, match="within the tokens"):
         repeats.gram_keys(tokens, np.array([2], np.int64), 3, 1)
+    with pytest.raises(ValueError, match="itself or one before"):
+        repeats.check_classes(tokens, places_of([0, 1], 1, [1, 1]), 0, 2, 1)
+    with pytest.raises(ValueError, match="places must exist"):
+        repeats.check_classes(tokens, places_of([0, 1], 1, [0, 1]), 0, 3, 1)
+    with pytest.raises(ValueError, match="one share"):
+        repeats.key_classes(np.array([0, 1 << 63], np.uint64), 1, 1)
     with pytest.raises(ValueError, match="rise"):
         repeats.mark_fingerprints(tokens, np.array([0, 5], np.int64), 1, 1, tokens.copy(), tokens.copy(), 1)

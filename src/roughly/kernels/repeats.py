@@ -7,6 +7,8 @@ and by its length where lengths differ.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,10 +16,34 @@ from roughly import _core
 from roughly.kernels.arrays import Bytes, Hashes, Offsets, Words, frozen, frozen_offsets
 
 Flags = npt.NDArray[np.uint8]
-NO_CLASS = 0xFFFFFFFF
 UNITS = ("line", "sentence", "paragraph")
 NO_LENGTHS = np.empty(0, np.int64)
 """All places have one length."""
+
+
+class PlaceArrays(NamedTuple):
+    """Places in the order of their starts. Equal places form a class, known by the number of its first place."""
+
+    starts: Offsets
+    lengths: Offsets  # empty where all places have `least` tokens
+    least: int
+    firsts: Offsets  # of each place the first place of its class
+
+
+class ClassArrays(NamedTuple):
+    """What is known of each class, in the row of its first place."""
+
+    places: Words
+    documents: Words
+    last: Words  # 1 + the document that was counted last
+    breaks: Flags  # 1: some place is not followed, one token later, by a place of the class of the next row
+
+
+class KeptArrays(NamedTuple):
+    """What the walk has kept so far; all 0 at the start."""
+
+    first: Offsets  # 1 + the first kept place of each class
+    bits: Hashes  # a bit per place
 
 
 def mark_fingerprints(
@@ -34,11 +60,16 @@ def mark_starts(
     _core.mark_starts(*_rows(tokens, offsets), k, w, filter_words, starts, threads)
 
 
-def keep_repeated_starts(
+def mark_grams(
     tokens: Hashes, offsets: Offsets, least: int, starts: Hashes, once: Hashes, twice: Hashes, threads: int
 ) -> None:
-    """Clear the marked starts of runs of `least` tokens that occur once; a few of them remain by chance."""
-    _core.keep_repeated_starts(*_rows(tokens, offsets), least, starts, once, twice, threads)
+    """Mark the runs of `least` tokens at the marked starts in the filters."""
+    _core.mark_grams(*_rows(tokens, offsets), least, starts, once, twice, threads)
+
+
+def clear_starts(tokens: Hashes, offsets: Offsets, least: int, starts: Hashes, twice: Hashes, threads: int) -> None:
+    """Clear the marked starts of runs that occur once; a few of them remain by chance."""
+    _core.clear_starts(*_rows(tokens, offsets), least, starts, twice, threads)
 
 
 def list_bits(words: Hashes) -> Offsets:
@@ -51,54 +82,55 @@ def gram_keys(tokens: Hashes, starts: Offsets, least: int, threads: int) -> Hash
     return _core.gram_keys(frozen(tokens, np.uint64, "tokens"), frozen(starts, np.int64, "starts"), least, threads)
 
 
-def key_classes(keys: Hashes, used: Flags, share: int, bits: int, threads: int) -> tuple[Offsets, Offsets]:
-    """The places that share a key, class after class, and the number of places of each class.
+def key_classes(keys: Hashes, bits: int, threads: int) -> tuple[Offsets, Offsets]:
+    """The positions that share a key, class after class, and the number of positions of each class.
 
-    Only keys whose highest `bits` bits are `share`, and of these only used ones (all, if `used` is empty).
+    The highest `bits` bits of all keys are the same.
     """
-    return _core.key_classes(keys, used, share, bits, threads)
+    return _core.key_classes(keys, bits, threads)
 
 
-def check_classes(
-    tokens: Hashes, starts: Offsets, lengths: Offsets, least: int, classes: Words, firsts: Offsets, threads: int
-) -> Offsets:
-    """The places whose tokens differ from those of the first place of their class."""
-    return _core.check_classes(frozen(tokens, np.uint64, "tokens"), starts, lengths, least, classes, firsts, threads)
+def check_classes(tokens: Hashes, places: PlaceArrays, begin: int, end: int, threads: int) -> Offsets:
+    """Those of the places from `begin` to `end` whose tokens differ from those of the first place of their class."""
+    return _core.check_classes(frozen(tokens, np.uint64, "tokens"), places, begin, end, threads)
 
 
-def class_documents(
-    offsets: Offsets, starts: Offsets, members: Offsets, class_offsets: Offsets, threads: int
-) -> Offsets:
-    """The number of documents with a place of each class; members ascend within a class."""
-    return _core.class_documents(offsets, starts, members, class_offsets, threads)
+def count_classes(offsets: Offsets, places: PlaceArrays, begin: int, end: int, classes: ClassArrays) -> None:
+    """Count the places from `begin` to `end`; ranges are given in order."""
+    _core.count_classes(offsets, places, begin, end, *classes)
 
 
-def repeated_runs(
-    offsets: Offsets, starts: Offsets, lengths: Offsets, least: int, classes: Words, used: Flags
-) -> Offsets:
-    """Rows (start, length): the maximal runs of tokens in places of used classes; units are runs of their own."""
-    return _core.repeated_runs(offsets, starts, lengths, least, classes, used)
+def list_passages(places: PlaceArrays, used: Flags, classes: ClassArrays, begin: int, end: int) -> Offsets:
+    """Rows (first token, tokens, places, documents): maximal runs of tokens with one list of places.
+
+    Only those whose first place is in the range, which begins and ends between documents.
+    """
+    return _core.list_passages(places, used, classes.places, classes.documents, classes.breaks, begin, end)
+
+
+def repeated_runs(offsets: Offsets, places: PlaceArrays, used: Flags, begin: int, end: int) -> Offsets:
+    """Rows (start, length): the maximal runs of tokens in places of used classes; units are runs of their own.
+
+    Only the places of the range, which begins and ends between documents.
+    """
+    return _core.repeated_runs(offsets, places, used, begin, end)
 
 
 def walk_copies(
     offsets: Offsets,
     order: Offsets,
     reference: Flags,
-    starts: Offsets,
-    lengths: Offsets,
-    least: int,
-    classes: Words,
+    places: PlaceArrays,
     used: Flags,
+    kept: KeptArrays,
     least_left: int,
     only_reference: bool,
 ) -> tuple[Offsets, Offsets]:
     """The removed runs, as rows (start, length, witness), and the documents that are removed whole.
 
-    Documents are taken in `order`; those of the reference are kept as they are.
+    Documents are taken in `order`; those of the reference are kept as they are. `kept` has what earlier calls kept.
     """
-    return _core.walk_copies(
-        offsets, order, reference, starts, lengths, least, classes, used, least_left, only_reference
-    )
+    return _core.walk_copies(offsets, order, reference, places, used, kept, least_left, only_reference)
 
 
 def unit_ends(data: Bytes, offsets: Offsets, unit: str) -> tuple[Offsets, Offsets]:

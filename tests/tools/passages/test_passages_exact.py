@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import passage_twins as twins
@@ -11,6 +12,7 @@ import pytest
 
 import roughly
 from roughly.text.canonical import spans as token_spans
+from roughly.tools.passages.mapped_arrays import MappedArrays
 
 SEEDS = 50
 
@@ -56,19 +58,54 @@ def test_the_runs_of_a_suffix_array_in_two_megabytes(seed: int) -> None:
         check(1000 + seed, 350_000, least)
 
 
+def with_memory(monkeypatch: pytest.MonkeyPatch, memory: int) -> None:
+    """Let what lies in files believe that there is no more memory than this."""
+    real = MappedArrays.__init__
+    monkeypatch.setattr(MappedArrays, "__init__", lambda self, work, _: real(self, work, memory))
+
+
 @pytest.mark.parametrize("least", [5, 30])
-def test_threads_memory_and_batches_change_nothing(least: int) -> None:
+def test_threads_memory_and_batches_change_nothing(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 64 kB there are hundreds of shares and blocks, and filters that hardly drop anything."""
     documents = twins.collection(7, 20_000)
     draw = random.Random(7)
     table = pa.table({"text": [twins.text_of(document, draw) for document in documents]})
     first = roughly.passages(table, least=least, threads=1)
-    for other in (
-        roughly.passages(table, least=least, threads=4),
+    others = [
         roughly.passages(table, least=least, threads=3, batch_size=7),
         roughly.passages(table, least=least, threads=2, memory="640MB"),
-    ):
+    ]
+    with_memory(monkeypatch, 1 << 16)
+    others.append(roughly.passages(table, least=least, threads=4))
+    for other in others:
         assert other.spans.equals(first.spans)
         assert other.passages.equals(first.passages)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"unit": "line", "do": "remove"},
+        {"least": 10, "keep": "longest", "do": "remove", "least_left": 50},
+        {"least": 10, "sources": 2},
+        {"least": 10, "site_share": 0.02},
+        {"least": 12, "gap": 2},
+        {"least": 8, "against": True},
+    ],
+    ids=str,
+)
+def test_any_memory_gives_the_same_answer(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(8)
+    texts = [twins.text_of(document, draw) for document in twins.collection(8, 9_000)]
+    table = pa.table({"text": texts, "source": [f"site{at % 3}" for at in range(len(texts))]})
+    options = {**options, **({"against": texts[::5]} if "against" in options else {})}
+    first = roughly.passages(table, **options)
+    with_memory(monkeypatch, 1 << 14)
+    other = roughly.passages(table, **options)
+    assert first.spans.num_rows
+    for name in ("spans", "passages", "documents", "items"):
+        assert getattr(first, name) == getattr(other, name)
+    assert first.texts().equals(other.texts())
 
 
 def test_planted_passages() -> None:
@@ -107,5 +144,6 @@ def test_keys_that_are_equal_by_chance_are_told_apart(monkeypatch: pytest.Monkey
     texts = [twins.text_of(document, draw) for document in documents]
     expected = roughly.passages(texts, least=10).spans
     real = repeated_places.gram_keys
+    with_memory(monkeypatch, 1 << 16)
     monkeypatch.setattr(repeated_places, "gram_keys", lambda *given: real(*given) & np.uint64(0xFF << 56))
     assert roughly.passages(texts, least=10).spans.equals(expected)

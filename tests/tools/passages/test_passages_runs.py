@@ -109,7 +109,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("artefact", ["read.done", "places.done"])
+@pytest.mark.parametrize("artefact", ["read.done", "places.done", "runs.done"])
 def test_killed_and_resumed(tmp_path: Path, artefact: str) -> None:
     draw = random.Random(4)
     texts = [twins.text_of(document, draw) for document in twins.collection(4, 150_000)]
@@ -183,10 +183,10 @@ def test_bad_inputs(tmp_path: Path) -> None:
 
 
 def test_a_memory_that_is_too_small_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from roughly.tools.passages import repeated_places
+    from roughly.tools.passages import token_file
 
-    monkeypatch.setattr(repeated_places, "_PLACE_BYTES", 1 << 40)
-    with pytest.raises(MemoryTooSmall, match="2 places may be repeated"):
+    monkeypatch.setattr(token_file, "_FACTS_TIMES", 1 << 40)
+    with pytest.raises(MemoryTooSmall, match=r"positions of 3 documents need .* raise memory"):
         roughly.passages(["one two three four five", "One two three four five!", "none of it"], least=5)
 
 

@@ -1,82 +1,46 @@
-"""Which classes count, in what order documents are kept, and which runs of tokens are removed."""
+"""In what order documents are kept, and which runs of tokens are removed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.keep_rules import sort_keys
-from roughly.kernels.repeats import class_documents, repeated_runs, walk_copies
-from roughly.tools.passages.repeated_places import RepeatedPlaces, blocks_of
+from roughly.kernels.repeats import KeptArrays, repeated_runs, walk_copies
+from roughly.tools.passages.class_counts import ClassCounts
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
+from roughly.tools.passages.repeated_places import RepeatedPlaces
 from roughly.tools.passages.request import PassagesRequest
-from roughly.tools.passages.token_file import Ints, TokenFile
+from roughly.tools.passages.token_file import TokenFile
 
-Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class ClassCounts:
-    """How often the places of each class occur, and which classes count."""
-
-    places: Ints
-    documents: Ints
-    used: Flags
+_WALKED = 1 << 14
+"""Documents that are walked through before memory is given back."""
 
 
 @dataclass(frozen=True)
 class TokenRuns:
     """Repeated runs of tokens, by document and start: those to be removed, which have a witness, and those kept."""
 
-    start: Ints
-    length: Ints
-    witness: Ints  # the first token of the kept place; −1 where the run itself is kept
+    rows: Ints  # start, length, witness
     whole: Ints  # documents that are removed whole
 
+    @property
+    def start(self) -> Ints:
+        """The first token of each run."""
+        return self.rows[:, 0]
 
-def count_classes(
-    file: TokenFile, places: RepeatedPlaces, request: PassagesRequest, reference: int, threads: int
-) -> ClassCounts:
-    """Count documents, and sources where that matters; with a reference, a class counts if it is in both."""
-    offsets, sizes = places.class_offsets, places.class_sizes
-    if len(places.lengths):  # units without tokens at the end lie in no document
-        starts = np.minimum(places.starts, max(0, int(file.offsets[-1]) - 1))
-    else:
-        starts = places.starts
-    documents = class_documents(file.offsets, starts, places.members, offsets, threads)
-    if reference:
-        boundary = file.offsets[len(file) - reference]
-        first, last = (places.starts[places.members[at]] for at in (offsets[:-1], offsets[1:] - 1))
-        return ClassCounts(sizes, documents, (first < boundary) & (last >= boundary))
-    used = (sizes >= request.times) & (documents >= request.documents)
-    if request.sources > 1 or request.site_share > 0:
-        used &= _by_source(file, places, request)
-    return ClassCounts(sizes, documents, used)
+    @property
+    def length(self) -> Ints:
+        """The tokens of each run."""
+        return self.rows[:, 1]
 
-
-def _by_source(file: TokenFile, places: RepeatedPlaces, request: PassagesRequest) -> Flags:
-    """Whether each class is in enough sources, and in a large enough share of the documents of one of them."""
-    encoded = pc.fill_null(file.facts["source"].combine_chunks(), "").dictionary_encode()
-    source_of = encoded.indices.to_numpy().astype(np.int64)
-    sources = len(encoded.dictionary)
-    totals = np.bincount(source_of, minlength=sources)
-    enough = np.zeros(len(places.class_sizes), np.bool_)
-    for begin, end in blocks_of(places.class_sizes):
-        sizes = places.class_sizes[begin:end]
-        members = places.members[places.class_offsets[begin] : places.class_offsets[end]]
-        docs = np.searchsorted(file.offsets, places.starts[members], "right") - 1
-        rows = np.unique(np.repeat(np.arange(end - begin), sizes) * len(file) + docs)  # one per class and document
-        owners, docs = np.divmod(rows, len(file))
-        pairs, counts = np.unique(owners * sources + source_of[docs], return_counts=True)
-        some = np.bincount(pairs // sources, minlength=end - begin) >= request.sources
-        if request.site_share > 0:
-            is_frequent = counts >= request.site_share * totals[pairs % sources]
-            some &= np.bincount((pairs // sources)[is_frequent], minlength=end - begin) > 0
-        enough[begin:end] = some
-    return enough
+    @property
+    def witness(self) -> Ints:
+        """The first token of the kept place; −1 where the run itself is kept."""
+        return self.rows[:, 2]
 
 
 def keep_order(file: TokenFile, rules: tuple[str, ...], reference: int) -> Ints:
@@ -102,42 +66,78 @@ def keep_order(file: TokenFile, rules: tuple[str, ...], reference: int) -> Ints:
     return np.concatenate([order[is_reference], order[~is_reference]])
 
 
-def decide(
-    file: TokenFile, places: RepeatedPlaces, counts: ClassCounts, request: PassagesRequest, reference: int
-) -> TokenRuns:
-    """Walk through the documents in keep order; the runs that are removed and those that are repeated and kept."""
+def write_runs(
+    file: TokenFile,
+    places: RepeatedPlaces,
+    counts: ClassCounts,
+    request: PassagesRequest,
+    reference: int,
+    maps: MappedArrays,
+) -> Ints:
+    """Write the runs that are removed, and those that are repeated and kept; the documents that are removed whole."""
+    removed, whole = _walk(file, places, counts, request, reference, maps)
+    with maps.path("runs").open("wb") as out:
+        if request.gap:
+            _joined(file, removed, request).tofile(out)
+        else:
+            for block in places.blocks:
+                found = repeated_runs(file.offsets, places.arrays, counts.used, block.begin, block.end)
+                first, last = np.searchsorted(removed[:, 0], [block.first, block.last])
+                own = removed[first:last]
+                maps.workspace.space.check(found.nbytes + own.nbytes)
+                _runs(own, *_without(found[:, 0], found[:, 1], own[:, 0], own[:, 1])).tofile(out)
+                maps.release()
+    del removed
+    maps.delete("removed")
+    return whole
+
+
+def open_runs(maps: MappedArrays, whole: Ints) -> TokenRuns:
+    """The runs that were written."""
+    return TokenRuns(maps.open("runs", np.int64).reshape(-1, 3), whole)
+
+
+def _walk(
+    file: TokenFile,
+    places: RepeatedPlaces,
+    counts: ClassCounts,
+    request: PassagesRequest,
+    reference: int,
+    maps: MappedArrays,
+) -> tuple[Ints, Ints]:
+    """The removed runs by start, and the documents that are removed whole: a walk in keep order."""
     is_reference = np.zeros(len(file), np.uint8)
     is_reference[len(file) - reference :] = 1
-    removed, whole = walk_copies(
-        file.offsets,
-        keep_order(file, request.keep, reference),
-        is_reference,
-        places.starts,
-        places.lengths,
-        places.least,
-        places.classes,
-        counts.used.astype(np.uint8),
-        request.least_left if request.do == "remove" and not request.gap else 0,
-        reference > 0,
-    )
-    removed = removed[np.argsort(removed[:, 0], kind="stable")]
-    if request.gap:
-        return _joined(file, removed, request)
-    used = counts.used.astype(np.uint8)
-    found = repeated_runs(file.offsets, places.starts, places.lengths, places.least, places.classes, used)
-    kept_start, kept_length = _without(found[:, 0], found[:, 1], removed[:, 0], removed[:, 1])
-    return _runs(removed, kept_start, kept_length, np.sort(whole))
+    order = keep_order(file, request.keep, reference)
+    names = ("kept_first", "kept_bits")
+    kept = KeptArrays(maps.new(names[0], np.int64, len(places)), maps.new(names[1], np.uint64, len(places) // 64 + 1))
+    least_left = request.least_left if request.do == "remove" and not request.gap else 0
+    whole: list[Ints] = []
+    with maps.path("removed").open("wb") as out:
+        for at in range(0, len(order), _WALKED):
+            some = order[at : at + _WALKED]
+            rows, gone = walk_copies(
+                file.offsets, some, is_reference, places.arrays, counts.used, kept, least_left, reference > 0
+            )
+            maps.workspace.space.check(rows.nbytes)
+            rows.tofile(out)
+            whole.append(gone)
+            maps.release()
+    del kept
+    maps.delete(*names)
+    removed = maps.open("removed", np.int64).reshape(-1, 3)
+    if (np.diff(removed[:, 0]) < 0).any():
+        removed = removed[np.argsort(removed[:, 0], kind="stable")]
+    return removed, np.sort(np.concatenate([np.empty(0, np.int64), *whole]))
 
 
-def _runs(removed: Ints, kept_start: Ints, kept_length: Ints, whole: Ints) -> TokenRuns:
-    starts = np.concatenate([removed[:, 0], kept_start])
-    lengths = np.concatenate([removed[:, 1], kept_length])
-    witness = np.concatenate([removed[:, 2], np.full(len(kept_start), -1, np.int64)])
-    order = np.argsort(starts, kind="stable")
-    return TokenRuns(starts[order], lengths[order], witness[order], whole)
+def _runs(removed: Ints, kept_start: Ints, kept_length: Ints) -> Ints:
+    kept = np.column_stack([kept_start, kept_length, np.full(len(kept_start), -1, np.int64)])
+    rows = np.concatenate([removed, kept])
+    return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
-def _joined(file: TokenFile, removed: Ints, request: PassagesRequest) -> TokenRuns:
+def _joined(file: TokenFile, removed: Ints, request: PassagesRequest) -> Ints:
     """Runs whose gaps, here and at their witnesses, are small enough are one passage; short passages are dropped.
 
     What is reported and marked has the changed tokens in it; what is removed has not, since these stand nowhere else.
@@ -159,7 +159,7 @@ def _joined(file: TokenFile, removed: Ints, request: PassagesRequest) -> TokenRu
         removed = np.column_stack([start[first], spans, witness[first]])[is_long]
     else:
         removed = pieces
-    return _runs(removed, *_united(file, pieces[:, 2], pieces[:, 1]), np.empty(0, np.int64))
+    return _runs(removed, *_united(file, pieces[:, 2], pieces[:, 1]))
 
 
 def _united(file: TokenFile, start: Ints, length: Ints) -> tuple[Ints, Ints]:

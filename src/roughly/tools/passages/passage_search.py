@@ -20,10 +20,12 @@ from roughly.meter import Meter
 from roughly.sources.edited_copy import copy_edited
 from roughly.sources.part import CopyBudget, Part
 from roughly.threads import map_in_order
-from roughly.tools.passages.copy_decisions import TokenRuns, count_classes, decide
-from roughly.tools.passages.passage_list import list_passages
+from roughly.tools.passages.class_counts import count, forget_counts
+from roughly.tools.passages.copy_decisions import TokenRuns, open_runs, write_runs
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
+from roughly.tools.passages.passage_list import PassageList, best_passages
 from roughly.tools.passages.passages_page import render_page
-from roughly.tools.passages.repeated_places import find_places
+from roughly.tools.passages.repeated_places import PlaceSearch
 from roughly.tools.passages.request import PassagesRun
 from roughly.tools.passages.span_edits import SpanMarks, SpanRemoval
 from roughly.tools.passages.span_tables import (
@@ -36,7 +38,7 @@ from roughly.tools.passages.span_tables import (
     spans_table,
 )
 from roughly.tools.passages.text_spans import SpanFinder, Spans, find_spans
-from roughly.tools.passages.token_file import Ints, TokenFile, read_tokens
+from roughly.tools.passages.token_file import TokenFile, read_tokens
 from roughly.version import __version__
 
 
@@ -55,30 +57,24 @@ class PassageSearch:
         self.request, self.resources, self.reading = run.request, run.resources, run.reading
         self.parts, self.tests, self.given, self.work, self.meter = *inputs, work, meter
         self.threads, self.memory = run.resources.threads, run.resources.memory - BASE_MEMORY
+        self.maps = MappedArrays(work, self.memory)
 
     def write(self, folder: Path) -> None:
         """Find all passages and write everything into `folder`."""
         request, threads = self.request, self.threads
         all_parts = [*self.parts, *self.tests]
         file = read_tokens(
-            all_parts, self.work, self.meter, unit=request.unit, date_format=request.date_format,
+            all_parts, self.maps, self.meter, unit=request.unit, date_format=request.date_format,
             threads=threads, memory=self.memory,
         )  # fmt: skip
         reference = int(np.count_nonzero(file.facts["part"].to_numpy() >= len(self.parts)))
         ids = file.facts["doc_id"].combine_chunks()
         self._check(file, ids, reference)
-        with self.meter.stage("group"):
-            places = find_places(
-                file, self.work, least=request.window, reference=reference, threads=threads, memory=self.memory
-            )
-        with self.meter.stage("verify"):
-            counts = count_classes(file, places, request, reference, threads)
-            runs = decide(file, places, counts, request, reference)
+        runs, found, total = self._runs(file, reference)
         with self.meter.stage("fetch", len(runs.start), "spans"):
             finder = SpanFinder(all_parts, file, request.unit, threads)
             spans = self._spans(finder, runs, ids, folder)
         with self.meter.stage("write"):
-            found, total = list_passages(places, counts, request.shortest)
             tables = {
                 "spans": spans_table(file, runs, spans, ids),
                 "documents": documents_table(file, runs, ids),
@@ -95,6 +91,27 @@ class PassageSearch:
                 self._copy(file, runs, spans, ids, folder / "kept")
         summary = self._summary(file, runs, spans, tables) | {"passages": total}
         self._account(folder, summary, file, runs, tables)
+
+    def _runs(self, file: TokenFile, reference: int) -> tuple[TokenRuns, PassageList, int]:
+        """The repeated runs, the best passages and the number of all passages."""
+        work, maps, request = self.work, self.maps, self.request
+        is_done = work.found("runs") is not None
+        with self.meter.stage("group") as stage:
+            stage.reused = is_done
+            if not is_done:
+                places = PlaceSearch(file, maps, request.window, reference, self.threads).find(stage)
+        with self.meter.stage("verify") as stage:
+            stage.reused = is_done
+            if not is_done:
+                counts = count(file, places, request, reference, maps)
+                best, total = best_passages(places, counts, request.shortest, maps)
+                whole = write_runs(file, places, counts, request, reference, maps)
+                work.save("runs", {"best": best, "whole": whole}, {"passages": total}, [maps.path("runs")])
+                del places, counts
+                forget_counts(maps)
+                maps.delete("starts", "firsts")
+        best, whole = work.array("runs", "best"), work.array("runs", "whole")
+        return open_runs(maps, whole), PassageList(*best.T), work.info("runs")["passages"]
 
     def _check(self, file: TokenFile, ids: pa.Array, reference: int) -> None:
         if len(file) == reference and not file.rejects:

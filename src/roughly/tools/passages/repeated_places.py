@@ -1,10 +1,13 @@
-"""Which places of the collection hold the same tokens: classes of equal places, exactly, within the memory.
+"""Which places of the collection hold the same tokens: of each place the first that is equal, exactly, at any size.
 
 Windows: fingerprints by winnowing mark the starts of runs that may occur twice (two passes over the token file and one
-bit per token); the runs of `least` tokens at these starts are filtered once more, keyed, sorted and verified. A run of
-`least` tokens that stands in two places is never missed, and the tokens of every class have been compared.
+bit per token); the runs of `least` tokens at these starts are filtered once more. A run of `least` tokens that stands
+in two places is never missed.
 
-Lines, sentences and paragraphs are places themselves, keyed by the digest of their tokens.
+Lines, sentences and paragraphs are places themselves.
+
+Places are keyed by their tokens and sorted by key, a share of the keys at a time, so that a share fits the memory. The
+tokens of every place are compared with those of the first place of its class.
 
 Against a reference, the filter has the fingerprints of the reference alone.
 """
@@ -12,166 +15,190 @@ Against a reference, the filter has the fingerprints of the reference alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from roughly.engines.workspace import Workspace
-from roughly.errors import MemoryTooSmall
+from roughly.kernels.hashing import hash_sequences
 from roughly.kernels.repeats import (
-    NO_CLASS,
     NO_LENGTHS,
+    PlaceArrays,
     check_classes,
+    clear_starts,
     gram_keys,
-    keep_repeated_starts,
     key_classes,
     list_bits,
     mark_fingerprints,
+    mark_grams,
     mark_starts,
 )
-from roughly.tools.passages.token_file import Ints, TokenFile
+from roughly.meter import Stage
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, SpilledRows
+from roughly.tools.passages.token_file import TokenFile
 
-Classes = npt.NDArray[np.uint32]
-_NO_FLAGS = np.empty(0, np.uint8)
 _SLOTS = 16
 """Slots of a filter per fingerprint or run, at most."""
-_ROW_BYTES = 24
-"""Memory per place of a share: its row to be sorted, and its number among the members."""
-_PLACE_BYTES = 40
-"""Memory per place: its start, its key, its class, and its number among the members, twice while these are joined."""
+_WORDS = 1 << 16
+"""Words of the bitmap of starts that are listed together."""
+
+
+class PlaceBlock(NamedTuple):
+    """The places begin … end − 1 of some documents, which have the tokens from `first` to `last`."""
+
+    begin: int
+    end: int
+    first: int
+    last: int
 
 
 @dataclass(frozen=True)
 class RepeatedPlaces:
-    """Places in the order of their starts; those of one class hold the same tokens."""
+    """Places by start, and blocks of them that begin and end between documents."""
 
-    starts: Ints
-    lengths: Ints  # empty where all places have `least` tokens
+    arrays: PlaceArrays
+    blocks: list[PlaceBlock]
+
+    def __len__(self) -> int:
+        return len(self.arrays.starts)
+
+
+@dataclass(frozen=True)
+class PlaceSearch:
+    """Finds the places of one collection."""
+
+    file: TokenFile
+    maps: MappedArrays
     least: int
-    classes: Classes  # NO_CLASS: it occurs once
-    members: Ints  # the places of class 0, then those of class 1, …; ascending within a class
-    class_offsets: Ints
+    reference: int  # documents at the end that the others are compared with
+    threads: int
 
-    @property
-    def class_sizes(self) -> Ints:
-        """The number of places of each class."""
-        return np.diff(self.class_offsets)
+    def find(self, stage: Stage) -> RepeatedPlaces:
+        """All places that occur twice; a resumed run uses what an earlier one has stored."""
+        work, lengths = self.maps.workspace, self.file.unit_lengths
+        stage.reused = work.found("places") is not None
+        if not stage.reused:
+            starts = self._windows() if lengths is None else self._units(lengths)
+            self._group(starts)
+            work.commit("places", [self.maps.path("starts"), self.maps.path("firsts")], {})
+        starts, firsts = (self.maps.open(name, np.int64) for name in ("starts", "firsts"))
+        arrays = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
+        tokens = self.file.offsets[self.file.blocks(self.maps.memory)]
+        edges = [0, *np.searchsorted(starts, tokens[1:-1]).tolist(), len(starts)]
+        blocks = zip(edges[:-1], edges[1:], tokens[:-1].tolist(), tokens[1:].tolist(), strict=True)
+        return RepeatedPlaces(arrays, [PlaceBlock(*block) for block in blocks])
 
-    def length_of(self, places: Ints) -> Ints:
-        """The number of tokens of some places."""
-        return self.lengths[places] if len(self.lengths) else np.full(len(places), self.least, np.int64)
+    def _offsets(self, first: int, last: int) -> list[Ints]:
+        """The offsets of documents first … last − 1, block after block."""
+        edges = np.unique(np.clip(self.file.blocks(self.maps.memory), first, last))
+        return [self.file.offsets[begin : end + 1] for begin, end in pairwise(edges.tolist())]
 
+    def _windows(self) -> Ints:
+        """The starts of all runs of `least` tokens that may occur twice."""
+        tokens, threads, least = self.file.tokens, self.threads, self.least
+        k = -(-least // 2)
+        w = least - k + 1
+        every, own = len(self.file), len(self.file) - self.reference
+        marked = self.maps.new("marked", np.uint64, len(tokens) // 64 + 1)
+        once, twice = _filters(2 * len(tokens) // (w + 1), self.maps.memory)
+        for offsets in self._offsets(own if self.reference else 0, every):
+            mark_fingerprints(tokens, offsets, k, w, once, twice, threads)
+            self.maps.release()
+        for offsets in self._offsets(0, own):
+            mark_starts(tokens, offsets, k, w, once if self.reference else twice, marked, threads)
+            self.maps.release()
+        for offsets in self._offsets(own, every):
+            _mark_all(marked, offsets, least)
+        del once, twice
+        blocks = range(0, len(marked), _WORDS)
+        once, twice = _filters(
+            sum(int(np.bitwise_count(marked[at : at + _WORDS]).sum()) for at in blocks), self.maps.memory
+        )
+        for offsets in self._offsets(0, every):
+            mark_grams(tokens, offsets, least, marked, once, twice, threads)
+            self.maps.release()
+        for offsets in self._offsets(0, every):
+            clear_starts(tokens, offsets, least, marked, twice, threads)
+            self.maps.release()
+        del once, twice
+        starts = self.maps.new(
+            "starts", np.int64, sum(int(np.bitwise_count(marked[at : at + _WORDS]).sum()) for at in blocks)
+        )
+        done = 0
+        for at in blocks:
+            some = list_bits(marked[at : at + _WORDS])
+            starts[done : done + len(some)] = some + 64 * at
+            done += len(some)
+            self.maps.release()
+        del marked
+        self.maps.delete("marked")
+        return starts
 
-def blocks_of(counts: Ints, most: int = 1 << 22) -> list[tuple[int, int]]:
-    """Ranges of classes with about this number of places together."""
-    totals = np.cumsum(counts)
-    edges, begin = [], 0
-    while begin < len(counts):
-        before = int(totals[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(totals, before + most, "right")))
-        edges.append((begin, end))
-        begin = end
-    return edges
+    def _units(self, lengths: Ints) -> Ints:
+        """The starts of all units."""
+        starts = self.maps.new("starts", np.int64, len(lengths))
+        done = 0
+        for begin, end in self._ranges(len(lengths)):
+            ends = done + np.cumsum(lengths[begin:end])
+            starts[begin:end] = ends - lengths[begin:end]
+            done = int(ends[-1])
+            self.maps.release()
+        return starts
 
+    def _ranges(self, count: int) -> list[tuple[int, int]]:
+        step = max(1 << 10, min(1 << 22, self.maps.memory // 256))
+        return [(begin, min(count, begin + step)) for begin in range(0, count, step)]
 
-def find_places(
-    file: TokenFile, workspace: Workspace, *, least: int, reference: int, threads: int, memory: int
-) -> RepeatedPlaces:
-    """All places that occur twice; `reference` documents at the end are what the others are compared with."""
-    if workspace.found("places") is None:
-        if file.unit_lengths is None:
-            found = _windows(file, least, reference, threads, memory)
-        else:
-            found = _units(file, least, threads, memory)
-        names = ("starts", "lengths", "classes", "members", "class_offsets")
-        workspace.save("places", {name: getattr(found, name) for name in names}, {"least": found.least})
-        return found
-    names = ("starts", "lengths", "classes", "members", "class_offsets")
-    starts, lengths, classes, members, offsets = (workspace.array("places", name) for name in names)
-    return RepeatedPlaces(starts, lengths, least, classes, members, offsets)
+    def _keys(self, starts: Ints, begin: int, end: int) -> tuple[npt.NDArray[np.uint64], Ints]:
+        """The keys and the numbers of those places of a range that can be repeated."""
+        numbers, lengths = np.arange(begin, end), self.file.unit_lengths
+        if lengths is None:
+            return gram_keys(self.file.tokens, starts[begin:end], self.least, self.threads), numbers
+        edges = np.append(starts[begin:end], starts[end - 1] + lengths[end - 1])
+        is_used = lengths[begin:end] >= self.least
+        return hash_sequences(self.file.tokens, edges)[is_used, 0], numbers[is_used]
 
+    def _group(self, starts: Ints) -> None:
+        """Write the first place of the class of each place."""
+        count, ranges = len(starts), self._ranges(len(starts))
+        rows = SpilledRows(self.maps, "keys", count)
+        for begin, end in ranges:
+            keys, numbers = self._keys(starts, begin, end)
+            share = (keys >> np.uint64(32)) >> np.uint64(32 - rows.bits)
+            rows.append(share.astype(np.uint32), keys.view(np.int64), numbers)
+        for number in range(rows.shares):
+            some = rows.of_share(number)
+            keys = np.ascontiguousarray(some[:, 0]).view(np.uint64)
+            some[:, 0] = some[:, 1]
+            members, sizes = key_classes(keys, rows.bits, self.threads)
+            heads = members[np.cumsum(sizes) - sizes]
+            some[members, 0] = np.repeat(some[heads, 1], sizes)
+            rows.replace(number, some)
+        firsts = self.maps.new("firsts", np.int64, count)
+        for number, (begin, end) in enumerate(ranges):
+            block, found = np.arange(begin, end), rows.block(number)
+            block[found[:, 1] - begin] = found[:, 0]
+            firsts[begin:end] = block
+            self.maps.release()
+        rows.delete()
+        self._verify(starts, firsts, ranges)
 
-def _windows(file: TokenFile, least: int, reference: int, threads: int, memory: int) -> RepeatedPlaces:
-    tokens, offsets = file.tokens, file.offsets
-    k = -(-least // 2)
-    w = least - k + 1
-    starts = np.zeros(len(tokens) // 64 + 1, np.uint64)
-    once, twice = _filters(2 * len(tokens) // (w + 1), memory)
-    if reference:
-        own, others = offsets[-reference - 1 :], offsets[: len(offsets) - reference]
-        mark_fingerprints(tokens, own, k, w, once, twice, threads)
-        mark_starts(tokens, others, k, w, once, starts, threads)
-        _mark_all(starts, own, least)
-    else:
-        mark_fingerprints(tokens, offsets, k, w, once, twice, threads)
-        mark_starts(tokens, offsets, k, w, twice, starts, threads)
-    del once, twice
-    marked = int(np.bitwise_count(starts).sum())
-    once, twice = _filters(marked, memory)
-    keep_repeated_starts(tokens, offsets, least, starts, once, twice, threads)
-    del once, twice
-    _check_memory(int(np.bitwise_count(starts).sum()), memory)
-    places = list_bits(starts)
-    del starts
-    return _grouped(
-        tokens, places, NO_LENGTHS, least, gram_keys(tokens, places, least, threads), _NO_FLAGS, threads, memory
-    )
-
-
-def _units(file: TokenFile, least: int, threads: int, memory: int) -> RepeatedPlaces:
-    from roughly.kernels.hashing import hash_sequences
-
-    assert file.unit_lengths is not None
-    _check_memory(len(file.unit_lengths), memory)
-    edges = np.concatenate([[0], np.cumsum(file.unit_lengths)]).astype(np.int64)
-    keys = np.ascontiguousarray(hash_sequences(file.tokens, edges)[:, 0])
-    used = (file.unit_lengths >= least).astype(np.uint8)
-    starts = np.ascontiguousarray(edges[:-1])
-    return _grouped(file.tokens, starts, file.unit_lengths, least, keys, used, threads, memory)
-
-
-def _grouped(
-    tokens: npt.NDArray[np.uint64],
-    starts: Ints,
-    lengths: Ints,
-    least: int,
-    keys: npt.NDArray[np.uint64],
-    used: npt.NDArray[np.uint8],
-    threads: int,
-    memory: int,
-) -> RepeatedPlaces:
-    """The classes of places with equal keys, a share of the keys at a time, verified on their tokens."""
-    bits = max(0, (-(-len(keys) * _ROW_BYTES // max(1, memory // 4)) - 1).bit_length())
-    found = [key_classes(keys, used, share, bits, threads) for share in range(1 << bits)]
-    members, sizes = found[0] if len(found) == 1 else (np.concatenate(column) for column in zip(*found, strict=True))
-    del found, keys
-    places = _places(starts, lengths, least, members, sizes)
-    firsts = np.ascontiguousarray(members[places.class_offsets[:-1]])
-    wrong = check_classes(tokens, starts, lengths, least, places.classes, firsts, threads)
-    return places if not len(wrong) else _split(tokens, places, wrong)
-
-
-def _places(starts: Ints, lengths: Ints, least: int, members: Ints, sizes: Ints) -> RepeatedPlaces:
-    classes = np.full(len(starts), NO_CLASS, np.uint32)
-    classes[members] = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return RepeatedPlaces(starts, lengths, least, classes, members, offsets)
-
-
-def _split(tokens: npt.NDArray[np.uint64], places: RepeatedPlaces, wrong: Ints) -> RepeatedPlaces:
-    """Classes whose keys are equal by chance are divided by their tokens."""
-    bad = np.zeros(len(places.class_sizes), np.bool_)
-    bad[places.classes[wrong]] = True
-    by_tokens: dict[bytes, list[int]] = {}
-    mixed = places.members[np.repeat(bad, places.class_sizes)]
-    for place, length in zip(mixed.tolist(), places.length_of(mixed).tolist(), strict=True):
-        start = places.starts[place]
-        by_tokens.setdefault(tokens[start : start + length].tobytes(), []).append(place)
-    groups = [group for group in by_tokens.values() if len(group) > 1]
-    members = places.members[~np.repeat(bad, places.class_sizes)]
-    members = np.concatenate([members, *(np.array(sorted(group), np.int64) for group in groups)])
-    sizes = np.concatenate([places.class_sizes[~bad], np.array([len(group) for group in groups], np.int64)])
-    return _places(places.starts, places.lengths, places.least, members, sizes)
+    def _verify(self, starts: Ints, firsts: Ints, ranges: list[tuple[int, int]]) -> None:
+        """Compare all places with their first places, token by token; divide classes of keys equal by chance."""
+        lengths = self.file.unit_lengths
+        places = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
+        wrong = []
+        for begin, end in ranges:
+            wrong.append(firsts[check_classes(self.file.tokens, places, begin, end, self.threads)])
+            self.maps.release()
+        mixed = np.unique(np.concatenate([np.empty(0, np.int64), *wrong]))
+        by_tokens: dict[bytes, int] = {}
+        for begin, end in ranges if len(mixed) else ():
+            for place in (begin + np.flatnonzero(np.isin(firsts[begin:end], mixed))).tolist():
+                length = self.least if lengths is None else int(lengths[place])
+                own = self.file.tokens[starts[place] : starts[place] + length].tobytes()
+                firsts[place] = by_tokens.setdefault(own, place)
 
 
 def _filters(count: int, memory: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
@@ -183,19 +210,11 @@ def _filters(count: int, memory: int) -> tuple[npt.NDArray[np.uint64], npt.NDArr
     return np.zeros(words, np.uint64), np.zeros(words, np.uint64)
 
 
-def _mark_all(starts: npt.NDArray[np.uint64], offsets: Ints, least: int) -> None:
+def _mark_all(marked: npt.NDArray[np.uint64], offsets: Ints, least: int) -> None:
     """Mark every start of a run of `least` tokens within the documents."""
     first, last = int(offsets[0]), int(offsets[-1])
     is_start = np.zeros(last - first, np.bool_)
-    for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+    for begin, end in pairwise(offsets.tolist()):
         is_start[begin - first : max(begin, end - least + 1) - first] = True
     at = np.flatnonzero(is_start) + first
-    np.bitwise_or.at(starts, at >> 6, np.uint64(1) << (at & 63).astype(np.uint64))
-
-
-def _check_memory(places: int, memory: int) -> None:
-    if places * _PLACE_BYTES > memory:
-        raise MemoryTooSmall(
-            f"{places:,} places may be repeated and need {places * _PLACE_BYTES >> 20} MB, more than the "
-            f"{memory >> 20} MB available for them; raise --memory, or --least"
-        )
+    np.bitwise_or.at(marked, at >> 6, np.uint64(1) << (at & 63).astype(np.uint64))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from roughly.tools.passages.token_file import Ints
+from roughly.tools.passages.mapped_arrays import Ints
 
 MARKS = pa.field(
     "passages",

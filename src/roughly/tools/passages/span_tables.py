@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 
 from roughly.model import Column, Table
 from roughly.tools.passages.copy_decisions import TokenRuns
+from roughly.tools.passages.mapped_arrays import Ints
 from roughly.tools.passages.passage_list import PassageList
 from roughly.tools.passages.text_spans import ReadTexts, SpanFinder, Spans
-from roughly.tools.passages.token_file import Ints, TokenFile
+from roughly.tools.passages.token_file import TokenFile
 
 _TEXT, _WHOLE, _FLAG, _SHARE = pa.string(), pa.int64(), pa.bool_(), pa.float64()
 EXCERPT = 400

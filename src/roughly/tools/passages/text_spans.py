@@ -22,8 +22,9 @@ from roughly.text import tables
 from roughly.text.canonical import buffers
 from roughly.threads import map_in_order
 from roughly.tools.passages.copy_decisions import TokenRuns
+from roughly.tools.passages.mapped_arrays import Ints
 from roughly.tools.passages.masked_markup import markup_bytes, mask_column
-from roughly.tools.passages.token_file import Ints, TokenFile
+from roughly.tools.passages.token_file import TokenFile
 
 R = TypeVar("R")
 _CHUNK = 1 << 20

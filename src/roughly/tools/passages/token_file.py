@@ -7,9 +7,9 @@ units; each is a run of tokens.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.dates import timestamps
-from roughly.engines.workspace import Workspace
+from roughly.errors import MemoryTooSmall
 from roughly.meter import Meter, Stage
 from roughly.model import FACTS, Reject
 from roughly.pipeline import DOCUMENT_MEMORY, check_sizes
@@ -25,12 +25,16 @@ from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of
 from roughly.text import tables
 from roughly.text.canonical import buffers, tokenise
 from roughly.threads import map_in_order
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
 from roughly.tools.passages.masked_markup import mask_column
 
-Ints = npt.NDArray[np.int64]
 _KNOWN = pa.schema(
     [FACTS.field(name) for name in ("part", "row", "doc_id", "url", "published", "source", "bytes", "tokens")]
 )
+
+
+_FACTS_TIMES = 3
+"""Memory of what is known of all documents, with its copies, as a multiple of its table."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,18 @@ class TokenFile:
 
     tokens: npt.NDArray[np.uint64]  # mapped
     offsets: Ints
-    unit_lengths: Ints | None  # tokens of every unit, in order; None for windows
+    unit_lengths: Ints | None  # tokens of every unit, in order, mapped; None for windows
     facts: pa.Table  # one row per document
     rejects: list[Reject]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def blocks(self, memory: int) -> Ints:
+        """Documents from 0 to their number, at which a pass over the tokens may stop to give back memory."""
+        step = min(1 << 24, max(1 << 10, memory // 256))
+        at = np.searchsorted(self.offsets, np.arange(0, self.offsets[-1], step))
+        return np.unique(np.concatenate([[0], at, [len(self)]]))
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,7 @@ class _ReadChunk:
 
 def read_tokens(
     parts: Sequence[Part],
-    workspace: Workspace,
+    maps: MappedArrays,
     meter: Meter,
     *,
     unit: str,
@@ -68,16 +78,16 @@ def read_tokens(
 ) -> TokenFile:
     """Read all parts; a resumed run uses what an earlier one has stored."""
     with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
-        found = workspace.found("read")
+        found = maps.workspace.found("read")
         stage.reused = found is not None
         if found is None:
-            _write(parts, workspace, meter, stage, unit=unit, date_format=date_format, threads=threads, memory=memory)
-        return _open(workspace, unit)
+            _write(parts, maps, meter, stage, unit=unit, date_format=date_format, threads=threads, memory=memory)
+        return _open(maps, unit, memory)
 
 
 def _write(
     parts: Sequence[Part],
-    workspace: Workspace,
+    maps: MappedArrays,
     meter: Meter,
     stage: Stage,
     *,
@@ -100,22 +110,22 @@ def _write(
             pieces = pieces_of(parts[number], chunk)
             return [_read_chunk(number, parts[number], piece, unit, date_format, largest) for piece in pieces]
 
-    tokens, facts = workspace.path("tokens.bin"), workspace.path("facts.parquet")
+    facts, names = maps.workspace.path("facts.parquet"), ["tokens"] if unit == "window" else ["tokens", "units"]
     rejects: list[Reject] = []
-    units: list[Ints] = []
-    with tokens.open("wb") as out, pq.ParquetWriter(facts, _KNOWN) as writer:
+    with ExitStack() as stack:
+        writer = stack.enter_context(pq.ParquetWriter(facts, _KNOWN))
+        files = [stack.enter_context(maps.path(name).open("wb")) for name in names]
         for done in chain.from_iterable(map_in_order(read, items(), threads)):
-            workspace.space.check(done.hashes.nbytes)
-            done.hashes.tofile(out)
+            arrays = [done.hashes, *([] if done.unit_lengths is None else [done.unit_lengths])]
+            maps.workspace.space.check(sum(array.nbytes for array in arrays))
+            for array, file in zip(arrays, files, strict=True):
+                array.tofile(file)
             writer.write_batch(done.facts)
             rejects += done.rejects
-            if done.unit_lengths is not None:
-                units.append(done.unit_lengths)
             stage.bytes += done.nbytes
             meter.advance(stage, stage.bytes)
-    arrays = {} if unit == "window" else {"units": np.concatenate([np.empty(0, np.int64), *units])}
     info = {"rejects": [[r.file, r.record, r.reason, r.excerpt] for r in rejects]}
-    workspace.save("read", arrays, info, [tokens, facts])
+    maps.workspace.commit("read", [facts, *map(maps.path, names)], info)
 
 
 def _read_chunk(number: int, part: Part, chunk: Chunk, unit: str, date_format: str | None, largest: int) -> _ReadChunk:
@@ -158,18 +168,14 @@ def unit_tokens(data: npt.NDArray[np.uint8], positions: Ints, unit: str) -> tupl
     return hashes, np.diff(found), offsets
 
 
-def _open(workspace: Workspace, unit: str) -> TokenFile:
-    info = workspace.info("read")
-    path = workspace.path("tokens.bin")
-    facts = pq.read_table(workspace.path("facts.parquet"))
+def _open(maps: MappedArrays, unit: str, memory: int) -> TokenFile:
+    info = maps.workspace.info("read")
+    facts = pq.read_table(maps.workspace.path("facts.parquet"))
+    if _FACTS_TIMES * facts.nbytes > memory:
+        raise MemoryTooSmall(
+            f"the ids and positions of {len(facts):,} documents need {_FACTS_TIMES * facts.nbytes >> 20} MB, more than "
+            f"the {memory >> 20} MB available for them; raise --memory"
+        )
     offsets = np.concatenate([[0], np.cumsum(facts["tokens"].to_numpy())]).astype(np.int64)
-    tokens = map_file(path, np.uint64)
-    units = None if unit == "window" else workspace.array("read", "units")
-    return TokenFile(tokens, offsets, units, facts, [Reject(*row) for row in info["rejects"]])
-
-
-def map_file(path: Path, kind: type[np.uint64]) -> npt.NDArray[np.uint64]:
-    """A file of numbers, mapped into memory; an empty file cannot be mapped."""
-    if path.stat().st_size == 0:
-        return np.empty(0, kind)
-    return np.asarray(np.memmap(path, kind, "r"))
+    units = None if unit == "window" else maps.open("units", np.int64)
+    return TokenFile(maps.open("tokens", np.uint64), offsets, units, facts, [Reject(*row) for row in info["rejects"]])

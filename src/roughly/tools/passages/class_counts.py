@@ -1,0 +1,87 @@
+"""How often equal places occur, and which of them count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from roughly.kernels.repeats import ClassArrays, count_classes
+from roughly.tools.passages.mapped_arrays import MappedArrays, SpilledRows
+from roughly.tools.passages.repeated_places import RepeatedPlaces
+from roughly.tools.passages.request import PassagesRequest
+from roughly.tools.passages.token_file import TokenFile
+
+KINDS: dict[str, type[np.generic]] = {
+    "places": np.uint32,
+    "documents": np.uint32,
+    "last": np.uint32,
+    "breaks": np.uint8,
+}
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """Counts of all classes, and whether a class counts, in the row of its first place."""
+
+    classes: ClassArrays
+    used: npt.NDArray[np.uint8]
+
+
+def count(
+    file: TokenFile, places: RepeatedPlaces, request: PassagesRequest, reference: int, maps: MappedArrays
+) -> ClassCounts:
+    """Count documents, and sources where that matters; with a reference, a class counts if it is in both."""
+    classes = ClassArrays(*(maps.new(f"class_{name}", kind, len(places)) for name, kind in KINDS.items()))
+    used = maps.new("class_used", np.uint8, len(places))
+    for begin, end, *_ in places.blocks:
+        count_classes(file.offsets, places.arrays, begin, end, classes)
+        maps.release()
+    counts, firsts = ClassCounts(classes, used), places.arrays.firsts
+    boundary = int(np.searchsorted(places.arrays.starts, file.offsets[len(file) - reference])) if reference else 0
+    for begin, end, *_ in places.blocks:
+        if reference:
+            own = firsts[max(begin, boundary) : max(end, boundary)]
+            used[own[own < boundary]] = 1
+        else:
+            is_often = classes.places[begin:end] >= request.times
+            used[begin:end] = is_often & (classes.documents[begin:end] >= request.documents)
+        maps.release()
+    if not reference and (request.sources > 1 or request.site_share > 0):
+        _by_source(file, places, request, counts, maps)
+    return counts
+
+
+def forget_counts(maps: MappedArrays) -> None:
+    """Delete the counts."""
+    maps.delete("class_used", *(f"class_{name}" for name in KINDS))
+
+
+def _by_source(
+    file: TokenFile, places: RepeatedPlaces, request: PassagesRequest, counts: ClassCounts, maps: MappedArrays
+) -> None:
+    """Drop classes that are not in enough sources, or not in a large enough share of the documents of one of them."""
+    encoded = pc.fill_null(file.facts["source"].combine_chunks(), "").dictionary_encode()
+    source_of = encoded.indices.to_numpy().astype(np.int64)
+    sources = len(encoded.dictionary)
+    totals = np.bincount(source_of, minlength=sources)
+    spilled = SpilledRows(maps, "sources", len(places))  # (class, source), one per class and document
+    for begin, end, *_ in places.blocks:
+        owners = places.arrays.firsts[begin:end]
+        is_used = counts.used[owners] != 0
+        docs = np.searchsorted(file.offsets, places.arrays.starts[begin:end][is_used], "right") - 1
+        owners, docs = np.divmod(np.unique(owners[is_used] * len(file) + docs), len(file))
+        spilled.append((owners * spilled.shares // len(places)).astype(np.uint32), owners, source_of[docs])
+    for number in range(spilled.shares):
+        rows = spilled.of_share(number)
+        pairs, documents = np.unique(rows[:, 0] * sources + rows[:, 1], return_counts=True)
+        classes, at = np.unique(pairs // sources, return_inverse=True)
+        enough = np.bincount(at, minlength=len(classes)) >= request.sources
+        if request.site_share > 0:
+            is_frequent = documents >= request.site_share * totals[pairs % sources]
+            enough &= np.bincount(at[is_frequent], minlength=len(classes)) > 0
+        counts.used[classes[~enough]] = 0
+        maps.release()
+    spilled.delete()

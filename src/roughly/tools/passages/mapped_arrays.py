@@ -1,0 +1,114 @@
+"""Arrays in files of the working folder: the system keeps of them in memory what is used, and can take all of it back.
+
+What has a row per token or per place of a collection is here, so the memory of a run does not follow its size.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.engines.workspace import Workspace
+
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint32]
+
+
+class MappedArrays:
+    """Arrays of one run."""
+
+    def __init__(self, workspace: Workspace, memory: int) -> None:
+        """If all take more than a quarter of the memory, no page is held for longer than the work on a block takes."""
+        self.workspace, self.memory = workspace, memory
+        self._maps: dict[str, mmap.mmap] = {}
+
+    def path(self, name: str) -> Path:
+        """The file of an array."""
+        return self.workspace.path(f"{name}.bin")
+
+    def new(self, name: str, kind: type[np.generic], count: int) -> npt.NDArray[Any]:
+        """An array of zeros."""
+        size = count * np.dtype(kind).itemsize
+        self.workspace.space.check(size)
+        with self.path(name).open("wb") as file:
+            file.truncate(size)
+            if size and hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, and would be a crash later
+        return self.open(name, kind)
+
+    def open(self, name: str, kind: type[np.generic]) -> npt.NDArray[Any]:
+        """An array that was written."""
+        with self.path(name).open("r+b") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                return np.empty(0, kind)
+            self._maps[name] = mmap.mmap(file.fileno(), 0)
+        return np.frombuffer(self._maps[name], kind)
+
+    def delete(self, *names: str) -> None:
+        """Delete arrays; their memory is given back when nobody uses them any more."""
+        for name in names:
+            self._maps.pop(name, None)
+            self.path(name).unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Give back the pages of all arrays if they are many; they are read again when they are used."""
+        if sum(map(len, self._maps.values())) > self.memory // 4 and hasattr(mmap, "MADV_DONTNEED"):
+            for mapped in self._maps.values():
+                mapped.madvise(mmap.MADV_DONTNEED)
+
+
+_ROW_BYTES = 64
+"""Memory per row of a share while it is sorted."""
+_MOST_SHARES = 1 << 12
+
+
+class SpilledRows:
+    """Rows of two numbers in a mapped array, block after block, each sorted by share; a share fits the memory."""
+
+    def __init__(self, arrays: MappedArrays, name: str, most: int) -> None:
+        """For at most this number of rows. The number of shares is a power of two: 1 << bits."""
+        self._arrays, self._name = arrays, name
+        shares = min(_MOST_SHARES, max(1, -(-most * _ROW_BYTES // max(1, arrays.memory // 2))))
+        self.bits = (shares - 1).bit_length()
+        self.shares = 1 << self.bits
+        self._rows: npt.NDArray[np.int64] = arrays.new(name, np.int64, 2 * most).reshape(-1, 2)
+        self._edges: list[Ints] = []
+
+    def append(self, share: Words, left: Ints, right: Ints) -> None:
+        """Append a block."""
+        begin = int(self._edges[-1][-1]) if self._edges else 0
+        order = np.argsort(share.astype(np.uint16), kind="stable")
+        rows = self._rows[begin : begin + len(order)]
+        rows[:, 0], rows[:, 1] = left[order], right[order]
+        counts = np.bincount(share, minlength=self.shares)
+        self._edges.append(begin + np.concatenate([[0], np.cumsum(counts)]))
+        self._arrays.release()
+
+    def of_share(self, number: int) -> Ints:
+        """The rows of a share, in the order in which they were appended."""
+        return np.concatenate(
+            [self._rows[:0], *(self._rows[edges[number] : edges[number + 1]] for edges in self._edges)]
+        )
+
+    def replace(self, number: int, rows: Ints) -> None:
+        """Replace the rows of a share."""
+        at = 0
+        for edges in self._edges:
+            count = int(edges[number + 1] - edges[number])
+            self._rows[edges[number] : edges[number + 1]] = rows[at : at + count]
+            at += count
+        self._arrays.release()
+
+    def block(self, number: int) -> Ints:
+        """The rows of a block, by share."""
+        return self._rows[self._edges[number][0] : self._edges[number][-1]]
+
+    def delete(self) -> None:
+        """Delete the rows."""
+        self._rows = self._rows[:0].copy()
+        self._arrays.delete(self._name)
