@@ -164,14 +164,14 @@ class RunCollection:
         if query.high is not None:
             where.append(("min_resemblance <= ?", [query.high]))
         if query.kind:
-            where.append(("cluster_id IN (SELECT cluster_id FROM rows WHERE kind = ?)", [query.kind]))
+            where.append(("cluster_id IN (SELECT cluster_id FROM members WHERE kind = ?)", [query.kind]))
         if query.source:
-            where.append(("cluster_id IN (SELECT cluster_id FROM rows WHERE source = ?)", [query.source]))
+            where.append(("cluster_id IN (SELECT cluster_id FROM members WHERE source = ?)", [query.source]))
         if query.suspicion:
             where.append(self.rules.conditions()[query.suspicion])
         if query.q:
             matches = "contains(lower(doc_id), ?) OR contains(lower(title), ?) OR contains(lower(url), ?)"
-            where.append((f"cluster_id IN (SELECT cluster_id FROM rows WHERE {matches})", [query.q.lower()] * 3))
+            where.append((f"cluster_id IN (SELECT cluster_id FROM members WHERE {matches})", [query.q.lower()] * 3))
         total, rows = self.tables.clusters(where, query.sort, query.offset, query.limit)
         return ClusterList(total, tuple(self._row(row) for row in rows))
 

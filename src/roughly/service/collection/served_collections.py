@@ -76,6 +76,7 @@ class ServedCollections:
         with suppress(RoughlyError):
             if (run := self.run) is not None:
                 run.prepare()
+                self.replay().curve()
 
     def close(self) -> None:
         """Close what was opened; the served data belongs to the caller."""
