@@ -63,6 +63,7 @@ class RunCollection:
         "containment", "contained_in", "url", "bytes", "equal_to", "decided",
     )  # fmt: skip
     document_sorts: tuple[str, ...] = DOCUMENT_SORTS
+    by_beginning: bool = False
 
     def __init__(self, folder: Path, inputs: Sequence[str] | None = None) -> None:
         self.run = JudgedRun.open(folder)
@@ -100,6 +101,10 @@ class RunCollection:
             self._input.close()
 
     # ------------------------------------------------------------------ the whole
+
+    def counting(self) -> int | None:
+        """The counts of a run are stored."""
+        return None
 
     def facts(self) -> CollectionFacts:
         """The name of the run, its input, its method with the threshold, and the day it was made."""
