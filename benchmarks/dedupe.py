@@ -27,11 +27,11 @@ import pyarrow.parquet as pq
 
 from benchmarks import corpora
 from benchmarks.corpora import Collection
-from benchmarks.measure import Measured, run
+from benchmarks.measure import Measured, machine, run
 from benchmarks.peers import PEERS, THRESHOLD, WORKERS
 from benchmarks.peers.venvs import PeerUnavailable, python_of
 from benchmarks.scores import Listed, Result, Scores, score
-from benchmarks.tables import dedupe_table
+from benchmarks.tables import dedupe_table, write_json
 from benchmarks.tokens import tokens_of
 from benchmarks.truth import Truth, truth_of
 
@@ -50,6 +50,7 @@ class Row:
     documents: int
     text_bytes: int
     seconds: float | None = None
+    cpu_seconds: float | None = None
     repeats: int = 0
     peak_bytes: int | None = None
     written_bytes: int | None = None
@@ -62,13 +63,19 @@ class Row:
         return self.text_bytes / 1e6 / self.seconds if self.seconds else None
 
     @property
+    def mb_per_cpu_second(self) -> float | None:
+        """Megabytes of text per second of CPU, which hardly depends on who else uses the machine."""
+        return self.text_bytes / 1e6 / self.cpu_seconds if self.cpu_seconds else None
+
+    @property
     def documents_per_second(self) -> float | None:
         """Documents a second."""
         return self.documents / self.seconds if self.seconds else None
 
     def as_json(self) -> dict[str, object]:
         """All fields, and the rates."""
-        rates = {"mb_per_second": self.mb_per_second, "documents_per_second": self.documents_per_second}
+        names = ("mb_per_second", "mb_per_cpu_second", "documents_per_second")
+        rates = {name: getattr(self, name) for name in names}
         return {**asdict(self), **rates}
 
 
@@ -113,6 +120,7 @@ def measure(tool: str, collection: Collection, truth: Truth, timeout: float) -> 
     return replace(
         row,
         seconds=best.seconds,
+        cpu_seconds=min(measured.cpu_seconds for measured in runs),
         repeats=len(runs),
         peak_bytes=max(measured.peak_bytes for measured in runs),
         written_bytes=best.written_bytes,
@@ -220,6 +228,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--corpora", type=Path, default=corpora.CORPORA)
     parser.add_argument("--tools", default="", help="names with commas; all of them if not given")
     parser.add_argument("--timeout", type=float, default=3600)
+    parser.add_argument("--out", type=Path, help="also write the result here, as JSON")
     chosen = parser.parse_args(arguments)
     try:
         tools = tools_named(chosen.tools)
@@ -230,7 +239,10 @@ def main(arguments: list[str] | None = None) -> int:
     except (corpora.CorpusMissing, ValueError) as problem:
         say(str(problem))
         return 1
-    print(dedupe_table(compare(collection, tools, chosen.timeout)))
+    rows = compare(collection, tools, chosen.timeout)
+    print(dedupe_table(rows))
+    if chosen.out:
+        write_json(chosen.out, {"machine": machine(), "set": chosen.set, "rows": [row.as_json() for row in rows]})
     return 0
 
 

@@ -6,7 +6,6 @@ Every answer is bounded.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from roughly.index.matching.pair_scores import EQUAL, Scores
 from roughly.index.storage.document_rows import select_documents
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS, LIVE
 from roughly.index.storage.store import IndexStore
-from roughly.index.survey import select_clusters
 
 Row = dict[str, Any]
 _MOST_COMPARED = 64  # documents that are compared with each other
@@ -33,7 +31,19 @@ def members(index: Index, cluster: int, offset: int, limit: int) -> list[Row]:
 
 def sized(index: Index, cluster: int) -> Row | None:
     """The size, sources and days of a cluster; None where there is no such cluster."""
-    found = _select(index, select_clusters().where(CONTENTS.c.cluster == cluster))
+    figures = (
+        select(
+            CONTENTS.c.cluster.label("cluster"),
+            func.count().label("size"),
+            func.count(func.distinct(DOCUMENTS.c.source)).label("sources"),
+            func.min(DOCUMENTS.c.day).label("first"),
+            func.max(DOCUMENTS.c.day).label("last"),
+        )
+        .join(DOCUMENTS, DOCUMENTS.c.content == CONTENTS.c.content)
+        .where(CONTENTS.c.cluster == cluster)
+        .group_by(CONTENTS.c.cluster)
+    )
+    found = _select(index, figures)
     return found[0] if found else None
 
 
@@ -47,33 +57,6 @@ def measured(index: Index, left: str, right: Sequence[str]) -> dict[str, Scores]
     """The scores of one document with each of the others that the index has and that was not revoked."""
     store = index.transactions.store
     return index.transactions.read(lambda connection, config: _measured(store, connection, config, left, list(right)))
-
-
-def by_source(index: Index, limit: int = 1000) -> list[tuple[str | None, int, int]]:
-    """(source, documents, how many of them are in a cluster with an earlier document of that source)."""
-    sources = (
-        select(
-            DOCUMENTS.c.source,
-            func.count(),
-            func.count() - func.count(func.distinct(CONTENTS.c.cluster)),
-        )
-        .join(CONTENTS, CONTENTS.c.content == DOCUMENTS.c.content)
-        .group_by(DOCUMENTS.c.source)
-        .order_by(func.count().desc())
-        .limit(limit)
-    )
-    rows = index.transactions.read(lambda connection, _: connection.execute(sources).all())
-    return [(row[0], int(row[1]), int(row[2])) for row in rows]
-
-
-def by_month(index: Index) -> list[tuple[str, int]]:
-    """(month, documents) of documents that have a date."""
-    days = select(DOCUMENTS.c.day, func.count()).where(DOCUMENTS.c.day.is_not(None)).group_by(DOCUMENTS.c.day)
-    found: dict[str, int] = {}
-    for day, number in index.transactions.read(lambda connection, _: connection.execute(days).all()):
-        month = date.fromordinal(day).isoformat()[:7]
-        found[month] = found.get(month, 0) + int(number)
-    return sorted(found.items())
 
 
 def _alike(store: IndexStore, connection: Connection, config: IndexConfig, ids: list[str]) -> list[Row]:

@@ -1,7 +1,8 @@
 """Browse a finished run: clusters, members, evidence and figures, by SQL over its Parquet files.
 
-Queries read the views `rows` (every document with all that is known of it), `edges` (verified pairs) and `clusters`;
-`run_tables` makes them. Every query returns a bounded number of rows unless its docstring says otherwise.
+Queries read the views `rows` (every document with all that is known of it), `dated` (with its day too), `members`
+(those in clusters of two or more), `edges` (verified pairs) and `clusters`; `run_tables` makes them. Every query
+returns a bounded number of rows unless its docstring says otherwise.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pyarrow as pa
 
 from roughly import dates
 from roughly.engines.local.decided_tables import DecidedTables
-from roughly.engines.local.run_tables import Row, RunTables
+from roughly.engines.local.run_tables import ABOUT, Row, RunTables
 
 MOST = 500  # rows of one answer
 _FEW = 100
@@ -49,9 +50,8 @@ SOURCES = """
 """
 MONTHS = """
     SELECT strftime(m, '%Y-%m'), documents, removed FROM (
-        SELECT date_trunc('month', p.day)::DATE AS m, count(*) AS documents,
-               count(*) FILTER (WHERE NOT r.kept) AS removed
-        FROM rows r JOIN published p ON p.date = r.date GROUP BY m
+        SELECT date_trunc('month', day)::DATE AS m, count(*) AS documents, count(*) FILTER (WHERE NOT kept) AS removed
+        FROM dated WHERE day IS NOT NULL GROUP BY m
     ) ORDER BY m LIMIT 6000
 """
 
@@ -81,25 +81,26 @@ class Browsing(RunTables):
     ) -> None:
         super().__init__(folder, date_format=date_format, memory=memory, threads=threads)
         self._totals: dict[tuple[str, str], int] = {}
-        self.lists_pairs = True  # whether lists of clusters count the verified pairs of each
 
     # ------------------------------------------------------------------ clusters
 
     def clusters(self, where: Sequence[Condition], order: str, offset: int, limit: int) -> tuple[int, list[Row]]:
         """(number of clusters that fulfil all conditions, one page of them in an order of `ORDERS`)."""
         condition, given = joined(where)
-        source = "clusters c"
-        for name, used in (("group_pairs", "pairs <" in condition), ("group_days", order == "newest")):
-            if used:
-                self._make_table(name)
-                source += f" LEFT JOIN {name} USING (cluster_id)"
+        if order == "newest" or "pairs <" in condition:
+            self._describe_clusters()
+        source = "described" if "described" in self._made else "clusters"
         counted = (condition, repr(given))
         if counted not in self._totals:
-            total = int(self.tuples(f"SELECT count(*) FROM {source} WHERE {condition}", given)[0][0])
+            total = int(self.tuples(f"SELECT count(*) FROM {source} c WHERE {condition}", given)[0][0])
             self._totals = {**dict(list(self._totals.items())[-_TOTALS:]), counted: total}
-        query = f"SELECT c.* FROM {source} WHERE {condition} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
+        query = f"SELECT c.* FROM {source} c WHERE {condition} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
         found = self.rows(query, [*given, min(limit, MOST), offset]) if limit else []
-        return self._totals[counted], self._described(found, self.lists_pairs)
+        if source == "clusters":
+            return self._totals[counted], self._described(found, self.lists_pairs)
+        for row in found:
+            row["pairs"] = row["pairs"] or (0 if self.lists_pairs else None)
+        return self._totals[counted], found
 
     def cluster(self, cluster_id: str) -> Row | None:
         """One cluster."""
@@ -114,12 +115,8 @@ class Browsing(RunTables):
         among = f"IN ({', '.join('?' * len(ids))})"
         about = {
             row["cluster_id"]: row for row in self.rows(f"""
-                SELECT cluster_id, list_sort(list(DISTINCT kind) FILTER (WHERE kind IS NOT NULL)) AS kinds,
-                       list(DISTINCT date) FILTER (WHERE date IS NOT NULL) AS dates, max(tokens) AS longest,
-                       first(title) FILTER (WHERE doc_id = cluster_id) AS title,
-                       first(url) FILTER (WHERE doc_id = cluster_id) AS url,
-                       first(source) FILTER (WHERE doc_id = cluster_id) AS source
-                FROM rows WHERE cluster_id {among} GROUP BY cluster_id
+                SELECT cluster_id, {ABOUT}, list(DISTINCT date) FILTER (WHERE date IS NOT NULL) AS dates
+                FROM members WHERE cluster_id {among} GROUP BY cluster_id
             """, ids)
         }  # fmt: skip
         pairs = self._pairs_within(among, ids) if with_pairs else {}
@@ -131,7 +128,7 @@ class Browsing(RunTables):
         return found
 
     def _pairs_within(self, among: str, ids: Sequence[str]) -> dict[str, int]:
-        members = f"(SELECT doc_id, cluster_id FROM rows WHERE cluster_id {among})"
+        members = f"(SELECT doc_id, cluster_id FROM members WHERE cluster_id {among})"
         query = f"""
             SELECT l.cluster_id, count(*) FILTER (WHERE l.cluster_id = r.cluster_id) FROM edges e
             JOIN {members} l ON l.doc_id = e.left_id JOIN {members} r ON r.doc_id = e.right_id GROUP BY l.cluster_id
@@ -145,13 +142,14 @@ class Browsing(RunTables):
     def members(self, cluster_id: str, offset: int, limit: int) -> list[Row]:
         """Kept documents first, then the most alike."""
         order = "kept DESC, doc_id = cluster_id DESC, resemblance DESC NULLS LAST, doc_id"
-        query = f"SELECT * FROM rows WHERE cluster_id = ? ORDER BY {order} LIMIT ? OFFSET ?"
+        query = f"SELECT * FROM members WHERE cluster_id = ? ORDER BY {order} LIMIT ? OFFSET ?"
         return self.rows(query, [cluster_id, min(limit, MOST), offset])
 
     def edges(self, ids: Sequence[str], limit: int = MOST) -> list[Row]:
         """Verified pairs between these documents."""
-        query = f"SELECT * FROM edges WHERE left_id {_AMONG} AND right_id {_AMONG} ORDER BY left_id, right_id LIMIT ?"
-        return self.rows(query, [list(ids), list(ids), limit])
+        among = f"IN ({', '.join('?' * len(ids))})"
+        query = f"SELECT * FROM edges WHERE left_id {among} AND right_id {among} ORDER BY left_id, right_id LIMIT ?"
+        return self.rows(query, [*ids, *ids, limit]) if ids else []
 
     def neighbours(self, cluster_id: str, doc_id: str) -> list[tuple[Any, Any]]:
         """The removed members before and after this one in order, each with its witness."""
@@ -160,7 +158,7 @@ class Browsing(RunTables):
             SELECT a, b, c, d FROM (
                 SELECT doc_id, lag(doc_id) OVER w AS a, lag(kept_id) OVER w AS b, lead(doc_id) OVER w AS c,
                        lead(kept_id) OVER w AS d
-                FROM rows WHERE cluster_id = ? AND NOT kept WINDOW w AS (ORDER BY {order})
+                FROM members WHERE cluster_id = ? AND NOT kept WINDOW w AS (ORDER BY {order})
             ) WHERE doc_id = ?
         """
         found = self.tuples(query, [cluster_id, doc_id])
@@ -218,15 +216,16 @@ class Browsing(RunTables):
     def evidence(self, doc_id: str, limit: int = MOST) -> list[Row]:
         """Verified pairs of a document, the most alike first."""
         query = """
-            SELECT * FROM edges WHERE left_id = ? OR right_id = ?
-            ORDER BY resemblance DESC NULLS LAST, left_id, right_id LIMIT ?
+            SELECT * FROM (
+                SELECT * FROM edges WHERE left_id = ? UNION ALL SELECT * FROM edges WHERE right_id = ?
+            ) ORDER BY resemblance DESC NULLS LAST, left_id, right_id LIMIT ?
         """
         return self.rows(query, [doc_id, doc_id, limit])
 
     def pair(self, left: str, right: str) -> Row | None:
         """What was verified about two documents, in either order."""
-        query = "SELECT * FROM edges WHERE (left_id = ? AND right_id = ?) OR (left_id = ? AND right_id = ?) LIMIT 1"
-        found = self.rows(query, [left, right, right, left])
+        query = "SELECT * FROM edges WHERE left_id = ? AND right_id = ?"
+        found = self.rows(query, [left, right]) or self.rows(query, [right, left])
         return found[0] if found else None
 
     # ------------------------------------------------------------------ another threshold
@@ -292,4 +291,4 @@ def joined(where: Sequence[Condition]) -> tuple[str, list[Any]]:
 
 def _source(used: str) -> str:
     """The rows, with their days if these are used."""
-    return "rows r LEFT JOIN published p USING (date)" if "day" in used else "rows r"
+    return "dated r" if "day" in used else "rows r"

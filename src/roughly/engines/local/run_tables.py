@@ -1,8 +1,8 @@
 """The tables of a finished run in a database: views of its Parquet files, copied into tables in the background.
 
 At first queries read the files, so nothing has to be made before the first page. `prepare` then copies them into
-tables, in the background if a service calls it: from then on queries need not decode the files again. Dates are read
-when a query first needs days.
+tables, in the background if a service calls it: from then on queries need not decode the files again, and documents and
+pairs are found by indexes. Dates are read when a query first needs days (the view `dated`).
 
 Memory is bounded by DuckDB's limit, which spills to disk. Threads may share the tables: each query has a cursor of its
 own.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,17 +31,33 @@ from roughly.model import WRITTEN
 MEMORY, MOST_MEMORY = 1 << 30, 4 << 30
 """A quarter of the machine's memory is used, but at least the first and at most the second."""
 _FETCHED = 2_000  # rows fetched at once
+_INDEXED = 100_000  # rows that are fetched by an index; more are found by reading the table
+_VIEWS = {
+    "rows": "SELECT {columns} FROM documents d LEFT JOIN known k ON k.doc_id = d.doc_id",
+    "edges": "SELECT * FROM pairs",
+    "members": "SELECT * FROM rows WHERE cluster_id IN (SELECT cluster_id FROM clusters)",
+}
+_STORED_VIEWS = {
+    "dated": "SELECT * EXCLUDE (grouped) FROM stored_rows",
+    "rows": "SELECT * EXCLUDE (day, grouped) FROM stored_rows",
+    "members": "SELECT * EXCLUDE (day, grouped) FROM stored_rows WHERE grouped",
+}
+ABOUT = """
+    list_sort(list(DISTINCT kind) FILTER (WHERE kind IS NOT NULL)) AS kinds, max(tokens) AS longest,
+    first(title) FILTER (WHERE doc_id = cluster_id) AS title, first(url) FILTER (WHERE doc_id = cluster_id) AS url,
+    first(source) FILTER (WHERE doc_id = cluster_id) AS source
+"""
+"""What follows from the members of a cluster, beside its days and pairs; and what its first document is called."""
+_DAYS = f"""
+    SELECT cluster_id, {ABOUT}, min(day) AS first, max(day) AS last FROM dated
+    WHERE cluster_id IN (SELECT cluster_id FROM clusters) GROUP BY cluster_id
+"""
 # As a condition, the equality of clusters would tempt the planner to join all members of a cluster with each other.
-_GROUP_PAIRS = """
-    CREATE TABLE group_pairs AS SELECT l.cluster_id, count(*) FILTER (WHERE l.cluster_id = r.cluster_id) AS pairs
+_PAIRS = """
+    SELECT l.cluster_id, count(*) FILTER (WHERE l.cluster_id = r.cluster_id) AS pairs
     FROM edges e JOIN rows l ON l.doc_id = e.left_id JOIN rows r ON r.doc_id = e.right_id GROUP BY l.cluster_id
 """
-_GROUP_DAYS = """
-    CREATE TABLE group_days AS SELECT r.cluster_id, max(p.day) AS last
-    FROM rows r JOIN published p ON p.date = r.date JOIN clusters c ON c.cluster_id = r.cluster_id GROUP BY r.cluster_id
-"""
-_MADE = {"group_pairs": _GROUP_PAIRS, "group_days": _GROUP_DAYS}
-_MEMBERS = "SELECT * FROM rows WHERE cluster_id IN (SELECT cluster_id FROM clusters)"
+_NO_PAIRS = "SELECT NULL::VARCHAR AS cluster_id, NULL::BIGINT AS pairs WHERE false"
 
 Row = dict[str, Any]
 
@@ -63,7 +79,9 @@ class RunTables:
         self._memory = _memory() if memory is None else memory
         self._home = tempfile.TemporaryDirectory(prefix="roughly-browse-")
         self._ready: duckdb.DuckDBPyConnection | None = None
-        self._making = threading.RLock()
+        self._making = threading.RLock()  # the connection, or views in place of others
+        self._building = threading.RLock()  # a table that queries wait for
+        self.lists_pairs = True  # whether lists of clusters count the verified pairs of each
         self._closed = False
         self._made: set[str] = set()
         self.has_known = (folder / "known.parquet").exists()
@@ -73,7 +91,7 @@ class RunTables:
         self._closed = True
         if self._ready is not None:
             self._ready.interrupt()
-        with self._making:
+        with self._building, self._making:
             if self._ready is not None:
                 self._ready.close()
                 self._ready = None
@@ -85,7 +103,7 @@ class RunTables:
 
     def stream(self, sql: str, given: Sequence[Any] = ()) -> Iterator[Row]:
         """The same one by one, however many there are."""
-        if "published" in sql:
+        if "dated" in sql:
             self._read_dates()
         with self._plain_errors(), self._connection().cursor() as cursor:
             found = cursor.execute(sql, list(given))
@@ -101,17 +119,37 @@ class RunTables:
     def prepare(self) -> None:
         """Copy what queries read into tables, so that they need not decode the files again."""
         with self._plain_errors(), self._connection().cursor() as cursor:
-            sizes = f"SELECT * FROM {parquet(self._files('clusters'))} ORDER BY size DESC, cluster_id"
-            tables = (("clusters", sizes), ("edges", "SELECT * FROM pairs"), ("rows", self._rows_query(cursor)))
-            for name, query in tables:
-                if self._closed or f"stored_{name}" in self._made:
-                    continue
-                cursor.execute(f"CREATE TABLE stored_{name} AS {query}")
-                with self._making:
-                    cursor.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM stored_{name}")
-                    self._made.add(f"stored_{name}")
-        if not self._closed:
+            clusters = f"SELECT * FROM {parquet(self._files('clusters'))} ORDER BY size DESC, cluster_id"
+            self._store(cursor, "clusters", clusters, {"clusters": "SELECT * FROM stored_clusters"})
+            edges = {"edges": "SELECT * FROM stored_edges"}
+            self._store(cursor, "edges", _VIEWS["edges"], edges, ("left_id", "right_id"))
             self._read_dates()
+            rows = f"""
+                SELECT r.*, p.day, r.cluster_id IN (SELECT cluster_id FROM clusters) AS grouped
+                FROM ({self._rows_query(cursor)}) r LEFT JOIN published p USING (date)
+            """
+            self._store(cursor, "rows", rows, _STORED_VIEWS, ("doc_id", "cluster_id"))
+        if not self._closed:
+            self._describe_clusters()
+
+    def _store(
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        name: str,
+        query: str,
+        views: Mapping[str, str],
+        indexed: Sequence[str] = (),
+    ) -> None:
+        """Make a table that views then read, once."""
+        if self._closed or f"stored_{name}" in self._made:
+            return
+        cursor.execute(f"CREATE TABLE stored_{name} AS {query}")
+        for column in indexed:
+            cursor.execute(f"CREATE INDEX {name}_{column} ON stored_{name} ({column})")
+        with self._making:
+            for view, select in views.items():
+                cursor.execute(f"CREATE OR REPLACE VIEW {view} AS {select}")
+            self._made.add(f"stored_{name}")
 
     def _rows_query(self, cursor: duckdb.DuckDBPyConnection) -> str:
         """SQL for all rows: side by side if both files have the same ids in the same order, which is far cheaper."""
@@ -119,7 +157,7 @@ class RunTables:
         other = f"SELECT 1 {beside} WHERE d.doc_id IS DISTINCT FROM k.doc_id LIMIT 1"
         if self.has_known and not cursor.execute(other).fetchall():
             return f"SELECT {_columns()} {beside}"
-        return f"SELECT {_columns()} FROM documents d LEFT JOIN known k ON k.doc_id = d.doc_id"
+        return _VIEWS["rows"].format(columns=_columns())
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:
@@ -166,14 +204,14 @@ class RunTables:
                     f"temp_directory = '{home / 'spill'}'",
                     "enable_progress_bar = false",
                     "TimeZone = 'UTC'",
+                    f"index_scan_max_count = {_INDEXED}",
                 ):
                     made.execute(f"SET {setting}")
                 for name in ("documents", "pairs", "clusters"):
                     made.execute(f"CREATE VIEW {name} AS SELECT * FROM {parquet(self._files(name))}")
                 made.execute(f"CREATE VIEW known AS SELECT * FROM {parquet(self._known_files(home))}")
-                rows = f"SELECT {_columns()} FROM documents d LEFT JOIN known k ON k.doc_id = d.doc_id"
-                for name, query in (("rows", rows), ("edges", "SELECT * FROM pairs"), ("members", _MEMBERS)):
-                    made.execute(f"CREATE VIEW {name} AS {query}")
+                for name, query in _VIEWS.items():
+                    made.execute(f"CREATE VIEW {name} AS {query.format(columns=_columns())}")
         except duckdb.Error as problem:
             made.close()
             raise self._unreadable(problem) from problem
@@ -189,16 +227,21 @@ class RunTables:
         pq.write_table(WRITTEN["known"].schema.empty_table(), home / "known.parquet")
         return [home / "known.parquet"]
 
-    def _make_table(self, name: str) -> None:
-        """Make a table of `_MADE`, once."""
-        with self._making:
-            if name not in self._made:
-                self.rows(_MADE[name])
-                self._made.add(name)
+    def _describe_clusters(self) -> None:
+        """Make `described`, once: clusters with what follows from their members, and with pairs if lists count them."""
+        with self._building:
+            if "described" not in self._made:
+                self.rows(f"""
+                    CREATE TABLE described AS SELECT c.*, m.* EXCLUDE (cluster_id), p.pairs FROM clusters c
+                    LEFT JOIN ({_DAYS}) m USING (cluster_id)
+                    LEFT JOIN ({_PAIRS if self.lists_pairs else _NO_PAIRS}) p USING (cluster_id)
+                    ORDER BY size DESC, cluster_id
+                """)
+                self._made.add("described")
 
     def _read_dates(self) -> None:
-        """Make `published`, once: the day of every distinct date that can be read."""
-        with self._making:
+        """Make `published`, once: the day of every distinct date that can be read; and the view `dated`."""
+        with self._building:
             if "dates" in self._made:
                 return
             made = self._connection()
@@ -211,6 +254,7 @@ class RunTables:
                     made.register("read", read)
                     made.execute("INSERT INTO published SELECT date, day::DATE FROM read WHERE day IS NOT NULL")
                     made.unregister("read")
+                made.execute("CREATE VIEW dated AS SELECT r.*, p.day FROM rows r LEFT JOIN published p USING (date)")
             self._made.add("dates")
 
     def _files(self, name: str) -> list[Path]:

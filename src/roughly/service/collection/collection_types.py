@@ -219,6 +219,15 @@ class Collection(Protocol):
     document_columns: tuple[str, ...]  # of a table of documents, those shown by default first
     document_sorts: tuple[str, ...]
 
+    @property
+    def by_beginning(self) -> bool:
+        """Whether words are looked for at the beginning of ids and addresses only."""
+        ...
+
+    def counting(self) -> int | None:
+        """About how many documents there are, while they are being counted; then None."""
+        ...
+
     def facts(self) -> CollectionFacts:
         """Its name, input, method and date."""
         ...

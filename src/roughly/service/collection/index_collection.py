@@ -1,7 +1,8 @@
 """An index as a collection. It changes while it is read, and counting a large one takes seconds.
 
 So counts are cached while nothing changes; counts that took long are cached for ten times as long in any case. The
-counts of a small index are current, those of a million documents up to half a minute old.
+counts of a small index are current. Those of a large one are made in the background: until the first are there, pages
+that need them say so, and later ones use the last that were made.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any, Literal
 
-from roughly.errors import SettingsError
+from roughly.errors import RoughlyError, SettingsError
 from roughly.index import Index, cluster_pages, document_list, survey
 from roughly.index.answers import Entry
 from roughly.index.document_list import DocumentFilter
@@ -49,17 +51,17 @@ _NEIGHBOURS = 500  # documents of a cluster that one can step through
 class _Counts:
     """The counts of an index at one moment."""
 
-    def __init__(self, index: Index, warning_rules: Callable[[int], WarningRules]) -> None:
+    def __init__(self, index: Index, warning_rules: Callable[[int], WarningRules], stopped: Callable[[], bool]) -> None:
         start = time.monotonic()
         self._stamp = survey.stamp(index)  # before the rest, so that changes in the meantime are noticed
-        self.survey = Survey(index)
+        self.survey = Survey(index, stopped)
         sizes = self.survey.sizes()
         statistics = CollectionStatistics(
             _count(index, sizes),
             sizes,
-            by_source=[(source, documents, again, 0) for source, documents, again in cluster_pages.by_source(index)],
+            by_source=[(source, documents, again, 0) for source, documents, again in self.survey.by_source()],
         )
-        self.months = [(month, number, 0) for month, number in cluster_pages.by_month(index)]
+        self.months = [(month, number, 0) for month, number in self.survey.by_month()]
         large = warning_rules(statistics.counts["documents"]).large
         self.statistics = replace(statistics, suspicious=sum(n for size, n in sizes if size >= large))
         self._made = time.monotonic()
@@ -103,11 +105,16 @@ class IndexCollection:
         self.shingle_size = index.settings.shingle_size
         self.learned = None if index.settings.verdict is None else index.settings
         self._looked, self._day = -math.inf, ""
-        self._counting = threading.Lock()
+        self._counting, self._starting = threading.Lock(), threading.Lock()
         self._counts: _Counts | None = None
+        self._renewing: threading.Thread | None = None
+        self._closed = False
 
     def close(self) -> None:
-        """Nothing to close: the index belongs to the caller."""
+        """End what is done in the background; the index belongs to the caller."""
+        self._closed = True
+        if self._renewing is not None:
+            self._renewing.join()
 
     def facts(self) -> CollectionFacts:
         """The name of the index, what it stores, its method with the threshold."""
@@ -134,13 +141,21 @@ class IndexCollection:
 
     def documents(self, query: DocumentQuery) -> DocumentList:
         """A page of the documents that match a query; they are counted only if it has no filter."""
-        rows, more = document_list.page(self.index, self._filter(query))
-        total = None if query.filters else self.statistics().counts["documents"]
+        wanted = self._filter(query)
+        counted, large = self.counting() is None, self.by_beginning
+        by_facts = (query.source or query.since or query.until) and not query.q and not wanted.order.endswith("id")
+        if counted and large and by_facts:
+            numbers, more = self._current().survey.documents(wanted)
+            rows = document_list.numbered(self.index, numbers)
+        else:
+            rows, more = document_list.page(self.index, wanted, by_beginning=large)
+        total = self.statistics().counts["documents"] if counted and not query.filters else None
         return DocumentList(total, more, tuple(map(_listed, rows)))
 
     def all_documents(self, query: DocumentQuery, limit: int) -> Iterator[DocumentRow]:
         """All documents that match a query, up to a limit."""
-        return map(_listed, document_list.every(self.index, self._filter(query), limit))
+        found = document_list.every(self.index, self._filter(query), limit, by_beginning=self.by_beginning)
+        return map(_listed, found)
 
     def _filter(self, query: DocumentQuery) -> DocumentFilter:
         absent = [name for name in ("kept", "kind", "cluster", "decided") if getattr(query, name)]
@@ -164,11 +179,49 @@ class IndexCollection:
         """An index stores no other columns."""
         return {}
 
+    @property
+    def by_beginning(self) -> bool:
+        """Whether the index is so large that words are looked for at the beginning of ids and addresses only."""
+        return survey.last_number(self.index) >= survey.LARGE
+
+    def counting(self) -> int | None:
+        """About how many documents a large index has, while its first counts are made in the background."""
+        about = survey.last_number(self.index)
+        if self._counts is not None or about < survey.LARGE:
+            return None
+        self._renew()
+        return about
+
+    def prepare(self) -> None:
+        """Make later pages fast; a problem is reported by the page that meets it."""
+        with suppress(RoughlyError):
+            self.counting()
+
     def _current(self) -> _Counts:
+        counts = self._counts
+        if counts is not None and self.by_beginning:
+            if not counts.is_fresh(survey.stamp(self.index)):
+                self._renew()
+            return counts
         with self._counting:
             if self._counts is None or not self._counts.is_fresh(survey.stamp(self.index)):
-                self._counts = _Counts(self.index, self._warning_rules)
+                self._counts = self._count()
             return self._counts
+
+    def _count(self) -> _Counts:
+        return _Counts(self.index, self._warning_rules, lambda: self._closed)
+
+    def _renew(self) -> None:
+        """Make the counts in the background, unless that is being done."""
+        with self._starting:
+            if not self._closed and (self._renewing is None or not self._renewing.is_alive()):
+                self._renewing = threading.Thread(target=self._make, name="count index", daemon=True)
+                self._renewing.start()
+
+    def _make(self) -> None:
+        with suppress(RoughlyError), self._counting:
+            counts = self._count()
+            self._counts = self._counts if self._closed else counts
 
     def _warning_rules(self, documents: int) -> WarningRules:
         return WarningRules(documents, self.threshold if self.measure == "resemblance" else None)
@@ -199,7 +252,7 @@ class IndexCollection:
         scores = cluster_pages.measured(self.index, first["doc_id"], [one["doc_id"] for one in some])
         members = tuple(_member(one, first["doc_id"], scores.get(one["doc_id"])) for one in some)
         edges = cluster_pages.alike(self.index, [one["doc_id"] for one in some])
-        rules = self._warning_rules(self.statistics().counts["documents"])
+        rules = self._warning_rules(self.counting() or self.statistics().counts["documents"])
         return ClusterDetail(_row(row, rules), members, tuple(Edge(**one, kind=None, witness=False) for one in edges))
 
     def document(self, doc_id: str) -> DocumentRow | None:

@@ -63,6 +63,7 @@ class RunCollection:
         "containment", "contained_in", "url", "bytes", "equal_to", "decided",
     )  # fmt: skip
     document_sorts: tuple[str, ...] = DOCUMENT_SORTS
+    by_beginning: bool = False
 
     def __init__(self, folder: Path, inputs: Sequence[str] | None = None) -> None:
         self.run = JudgedRun.open(folder)
@@ -100,6 +101,10 @@ class RunCollection:
             self._input.close()
 
     # ------------------------------------------------------------------ the whole
+
+    def counting(self) -> int | None:
+        """The counts of a run are stored."""
+        return None
 
     def facts(self) -> CollectionFacts:
         """The name of the run, its input, its method with the threshold, and the day it was made."""
@@ -164,14 +169,14 @@ class RunCollection:
         if query.high is not None:
             where.append(("min_resemblance <= ?", [query.high]))
         if query.kind:
-            where.append(("cluster_id IN (SELECT cluster_id FROM rows WHERE kind = ?)", [query.kind]))
+            where.append(("cluster_id IN (SELECT cluster_id FROM members WHERE kind = ?)", [query.kind]))
         if query.source:
-            where.append(("cluster_id IN (SELECT cluster_id FROM rows WHERE source = ?)", [query.source]))
+            where.append(("cluster_id IN (SELECT cluster_id FROM members WHERE source = ?)", [query.source]))
         if query.suspicion:
             where.append(self.rules.conditions()[query.suspicion])
         if query.q:
             matches = "contains(lower(doc_id), ?) OR contains(lower(title), ?) OR contains(lower(url), ?)"
-            where.append((f"cluster_id IN (SELECT cluster_id FROM rows WHERE {matches})", [query.q.lower()] * 3))
+            where.append((f"cluster_id IN (SELECT cluster_id FROM members WHERE {matches})", [query.q.lower()] * 3))
         total, rows = self.tables.clusters(where, query.sort, query.offset, query.limit)
         return ClusterList(total, tuple(self._row(row) for row in rows))
 

@@ -72,13 +72,18 @@ class ServedCollections:
             return self._replay
 
     def prepare(self) -> None:
-        """Make later pages of a run fast; called in the background."""
+        """Make later pages fast; called in the background."""
+        if self.index is not None:
+            self.index.prepare()
         with suppress(RoughlyError):
             if (run := self.run) is not None:
                 run.prepare()
+                self.replay().curve()
 
     def close(self) -> None:
         """Close what was opened; the served data belongs to the caller."""
+        if self.index is not None:
+            self.index.close()
         with self._opening:
             if self._run is not None:
                 self._run.close()

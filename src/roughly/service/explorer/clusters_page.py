@@ -13,7 +13,7 @@ from roughly.service.collection.page_limits import DEEPEST
 from roughly.service.collection.served_collections import collection_of
 from roughly.service.explorer.cluster_page import cluster_page
 from roughly.service.explorer.paging import page_number, pages
-from roughly.service.explorer.rendering import show
+from roughly.service.explorer.rendering import counting_page, show
 from roughly.verify import KINDS
 
 router = APIRouter(include_in_schema=False)
@@ -38,6 +38,8 @@ def clusters(request: Request) -> Response:
         return cluster_page(request, request.query_params["id"], twin=request.scope["path"].endswith(".json"))
     collection = collection_of(request)
     page, query = _parse_query(request)
+    if (waiting := counting_page(request, collection)) is not None:
+        return waiting
     found = collection.clusters(query)
     texts = collection.texts([row.first_id for row in found.rows if not row.title]) if found.rows else {}
     values = {
@@ -57,6 +59,7 @@ def clusters(request: Request) -> Response:
         "sorts": [(name, WORDS[name]) for name in SORTS if name in collection.sorts],
         "suspicions": SUSPICIOUS if collection.has_scores else {"large": "very large"},
         "has_scores": collection.has_scores,
+        "by_beginning": collection.by_beginning,
         "measure": collection.measure,
     }
     return show(request, "clusters.html", values, page_only=page_only)

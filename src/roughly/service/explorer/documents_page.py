@@ -70,6 +70,7 @@ def documents(request: Request) -> Response:
         "input_choices": [(_INPUT + name, name, _INPUT + name in columns) for name in collection.input_columns()[:100]],
         "sorts": [(sort, f"by {sort}") for sort in collection.document_sorts],
         "is_run": collection.kind == "run",
+        "by_beginning": collection.by_beginning,
         "kinds": KINDS,
         "verdicts": VERDICTS,
         "most_input": MOST_COLUMNS,

@@ -16,7 +16,7 @@ from roughly.service.collection.run_collection import RunCollection
 from roughly.service.collection.served_collections import collection_of
 from roughly.service.explorer.drawings import MonthPlot, draw_months
 from roughly.service.explorer.links import to
-from roughly.service.explorer.rendering import fragment, show
+from roughly.service.explorer.rendering import counting_page, fragment, show
 
 router = APIRouter(include_in_schema=False)
 SOURCES = 20
@@ -32,6 +32,8 @@ def overview(request: Request) -> Response:
     if served.run is None and served.index is None:
         return RedirectResponse("/passages.json" if request.scope["path"].endswith(".json") else "/passages", 303)
     collection = collection_of(request)
+    if (waiting := counting_page(request, collection)) is not None:
+        return waiting
     statistics = collection.statistics()
     is_large = statistics.counts["documents"] > LATER and not request.query_params.get("time")
     later = is_large and not request.scope["path"].endswith(".json")
@@ -65,7 +67,7 @@ def over_time(request: Request) -> Response:
 
 
 def _time(request: Request, collection: Collection) -> MonthPlot | None:
-    months = collection.months()
+    months = [] if collection.counting() else collection.months()
 
     def link(when: str) -> str:
         return to(request, "/documents", since=when, until=when)

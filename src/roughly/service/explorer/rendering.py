@@ -30,6 +30,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from roughly.report import visible, wording
+from roughly.service.collection.collection_types import Collection
 from roughly.service.explorer.links import to
 from roughly.service.explorer.navigation import navigation
 from roughly.service.security import FIELD
@@ -126,6 +127,13 @@ def show(
     if wants_part(request) and "part" in found.blocks:
         return HTMLResponse("".join(found.blocks["part"](found.new_context(context))), status, headers)
     return HTMLResponse(found.render(context), status, headers)
+
+
+def counting_page(request: Request, collection: Collection) -> Response | None:
+    """What is shown instead of a page while the documents are being counted; JSON waits for the counts."""
+    if request.scope["path"].endswith(".json") or (about := collection.counting()) is None:
+        return None
+    return show(request, "counting.html", {"about": about})
 
 
 def fragment(request: Request, template: str, values: dict[str, Any]) -> Response:
