@@ -341,4 +341,5 @@ class RankedWalk:
 def _repeated(prints: npt.NDArray[np.uint64]) -> int:
     """How many sets that are not empty have the fingerprint of another before them; the fingerprints are sorted."""
     prints.sort()
-    return int(np.count_nonzero(prints[1:] == prints[:-1]) - max(0, np.count_nonzero(prints == 0) - 1))
+    empty = int(np.count_nonzero(prints == 0))
+    return int(np.count_nonzero(prints[1:] == prints[:-1])) - max(0, empty - 1)
