@@ -31,6 +31,11 @@ from benchmarks.tables import markdown, write_json
 OWN, SHARED = 200, 100
 SIZES = (2_000, 20_000)
 TOP, SHOWN = 10, 44
+NAMES = {
+    "debian_docs": "Debian's manuals",
+    "terms_versions": "terms of service",
+    "r_devel_2010_2011": "mailing list r-devel",
+}
 
 
 def main() -> None:
@@ -73,22 +78,19 @@ def main() -> None:
 
 def tables(found: dict[str, Any]) -> list[str]:
     """What the runs cost, and the passages of every corpus, as Markdown."""
-    columns = ("input", "documents", "megabytes", "copied_megabytes", "cpu_seconds", "peak_megabytes")
-    rows = [[f"{row[name]:,}" if name != "input" else row[name] for name in columns] for row in _rows(found)]
-    head = ("collection", "documents", "MB", "copies, MB", "CPU seconds", "peak MB")
-    made = [markdown(head, rows)]
+    columns = ("documents", "megabytes", "copied_megabytes", "cpu_seconds", "peak_megabytes")
+    rows = [[_name(row), *(f"{row[name]:,}" for name in columns)] for row in [*found["speed"], *found["growth"]]]
+    made = [markdown(("collection", "documents", "MB", "copies, MB", "CPU seconds", "peak MB"), rows)]
     listed = [
-        [row["input"] if not number else "", f"{one['places']:,}", f"{one['tokens']:,}", one["begins"]]
+        ["" if number else _name(row), f"{one['places']:,}", f"{one['tokens']:,}", " ".join(one["begins"].split()[:4])]
         for row in found["speed"]
         for number, one in enumerate(row["passages"])
     ]
-    if listed:
-        made.append(markdown(("collection", "places", "tokens", "begins"), listed))
-    return made
+    return [*made, markdown(("collection", "places", "tokens", "begins"), listed)] if listed else made
 
 
-def _rows(found: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*found["speed"], *found["growth"]]
+def _name(row: dict[str, Any]) -> str:
+    return NAMES.get(row["input"], row["input"].partition("-")[0])
 
 
 def measured(path: Path, folder: Path, options: list[str]) -> dict[str, Any]:

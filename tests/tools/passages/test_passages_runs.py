@@ -158,6 +158,13 @@ def test_options_that_make_no_sense(options: dict[str, object], message: str) ->
         roughly.passages(["some text"], **options)
 
 
+@pytest.mark.parametrize("options", [{"spark": object()}, {"engine": "spark"}, {}], ids=["spark", "engine", "frame"])
+def test_there_is_no_spark_engine_yet(options: dict[str, object]) -> None:
+    frame = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe"})()
+    with pytest.raises(SettingsError, match="no Spark engine for them yet"):
+        roughly.passages(["some text"] if options else frame, **options)
+
+
 def test_all_problems_at_once() -> None:
     with pytest.raises(SettingsError) as raised:
         roughly.passages(["some text"], least=0, unit="x", times=0)
