@@ -2,10 +2,12 @@
 
     python -m benchmarks.passages
     python -m benchmarks.passages --input corpus.parquet --documents 100000 1000000 --out results.json
+    python -m benchmarks.passages --show results.json
 
 Growth: documents of 200 random words of their own and a page of boilerplate of 100 words, in files of JSON lines. The
 exponent is that of CPU time between the smallest and the largest collection. Every run is a process of its own; CPU
-seconds hardly depend on who else uses the machine.
+seconds hardly depend on who else uses the machine. Of every corpus the ten passages are listed whose removal saves
+most. `--show` prints the tables of `docs/passages.md`.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,36 +23,74 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from benchmarks.measure import cpu_of_children, machine
 from benchmarks.tables import markdown, write_json
 
 OWN, SHARED = 200, 100
 SIZES = (2_000, 20_000)
+TOP, SHOWN = 10, 44
+NAMES = {
+    "debian_docs": "Debian's manuals",
+    "terms_versions": "terms of service",
+    "r_devel_2010_2011": "mailing list r-devel",
+}
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.passages", description=__doc__.split("\n\n")[0])
     parser.add_argument("--input", type=Path, action="append", default=[], help="a corpus to measure speed on")
-    parser.add_argument("--documents", type=int, nargs="+", default=list(SIZES), help="sizes of grown collections")
+    parser.add_argument("--documents", type=int, nargs="*", default=list(SIZES), help="sizes of grown collections")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--memory", default="4GB")
-    parser.add_argument("--out", type=Path, help="JSON to write")
+    parser.add_argument("--out", type=Path, help="JSON to write; what it has of other runs is kept")
+    parser.add_argument("--show", type=Path, metavar="JSON", help="print the tables of an earlier run")
     given = parser.parse_args()
+    if given.show:
+        print("\n\n".join(tables(json.loads(given.show.read_text()))))
+        return
     options = ["--threads", str(given.threads), "--memory", given.memory]
     with tempfile.TemporaryDirectory() as folder:
         speed = [measured(path, Path(folder), options) for path in given.input]
         growth = []
         for count in sorted(given.documents):
-            growth.append(measured(grown(Path(folder) / f"grown{count}.jsonl", count), Path(folder), options))
-    columns = ("input", "documents", "megabytes", "copied_megabytes", "seconds", "cpu_seconds", "peak_megabytes")
-    print(markdown(columns, [[str(row[name]) for name in columns] for row in [*speed, *growth]]))
-    found = {"machine": machine(), "speed": speed, "growth": growth, "exponent": exponent(growth)}
-    if found["exponent"] is not None:
-        print(f"exponent of CPU time by documents: {found['exponent']:.2f}")
+            path = grown(Path(folder) / f"boilerplate-{count}.jsonl", count)
+            growth.append(measured(path, Path(folder), options))
+            path.unlink()
+    found = {
+        "machine": machine(),
+        "memory": given.memory,
+        "speed": speed,
+        "growth": growth,
+        "exponent": exponent(growth),
+    }
+    if given.out and given.out.exists():
+        before = json.loads(given.out.read_text())
+        found = before | {name: value for name, value in found.items() if value}
+    print("\n\n".join(tables(found)))
+    if found["exponent"]:
+        print(f"\nexponent of CPU time by documents: {found['exponent']:.2f}")
     if given.out:
         write_json(given.out, found)
+
+
+def tables(found: dict[str, Any]) -> list[str]:
+    """What the runs cost, and the passages of every corpus, as Markdown."""
+    columns = ("documents", "megabytes", "copied_megabytes", "cpu_seconds", "peak_megabytes")
+    rows = [[_name(row), *(f"{row[name]:,}" for name in columns)] for row in [*found["speed"], *found["growth"]]]
+    made = [markdown(("collection", "documents", "MB", "copies, MB", "CPU seconds", "peak MB"), rows)]
+    listed = [
+        ["" if number else _name(row), f"{one['places']:,}", f"{one['tokens']:,}", " ".join(one["begins"].split()[:4])]
+        for row in found["speed"]
+        for number, one in enumerate(row["passages"])
+    ]
+    return [*made, markdown(("collection", "places", "tokens", "begins"), listed)] if listed else made
+
+
+def _name(row: dict[str, Any]) -> str:
+    return NAMES.get(row["input"], row["input"].partition("-")[0])
 
 
 def measured(path: Path, folder: Path, options: list[str]) -> dict[str, Any]:
@@ -60,8 +101,9 @@ def measured(path: Path, folder: Path, options: list[str]) -> dict[str, Any]:
     subprocess.run(command, check=True)
     run = json.loads((output / "run.json").read_text())
     counts = run["counts"]
+    listed = pq.read_table(output / "passages.parquet").slice(0, TOP).to_pylist()
     return {
-        "input": path.name,
+        "input": path.stem,
         "documents": counts["documents"],
         "megabytes": round(counts["bytes"] / 1e6, 1),
         "copied_megabytes": round(counts["copied_bytes"] / 1e6, 1),
@@ -69,7 +111,22 @@ def measured(path: Path, folder: Path, options: list[str]) -> dict[str, Any]:
         "cpu_seconds": round(cpu_of_children() - before, 1),
         "peak_megabytes": round(run["peak_memory"] / 1e6),
         "stages": {stage["name"]: round(stage["seconds"], 2) for stage in run["stages"]},
+        "stage_megabytes": {stage["name"]: round(stage["peak_memory"] / 1e6) for stage in run["stages"]},
+        "passages": [
+            {"places": row["places"], "tokens": row["tokens"], "begins": beginning(row["excerpt"])} for row in listed
+        ],
     }
+
+
+def beginning(text: str) -> str:
+    """The first words, without what Markdown or a page would take for something else."""
+    words = re.sub(r"[^\w.,:;'()/-]+", " ", text).split()
+    kept = ""
+    for word in words:
+        if len(kept) + len(word) > SHOWN:
+            break
+        kept += f" {word}"
+    return (kept or words[0][:SHOWN]).strip()
 
 
 def grown(path: Path, count: int) -> Path:

@@ -46,3 +46,21 @@ PEERS = (
     ),
     Peer("semhash", "semhash", ("semhash==0.5.0",), "static embeddings", sketches=False),
 )
+
+PASSAGE_PEERS = (
+    Peer(
+        "datatrove sentences",
+        "datatrove_sentences",
+        ("datatrove[io,processing]==0.10.1", "spacy==3.8.18"),
+        "3 sentences",
+        sketches=False,
+    ),
+    Peer(
+        "suffix array (pydivsufsort)",
+        "suffix_array",
+        ("pydivsufsort==0.0.20", "numpy==2.4.6"),
+        "300 bytes, finds only",
+        sketches=False,
+    ),
+)
+"""Peers of `roughly passages`: they write what is left of every document to OUT/kept/."""

@@ -26,6 +26,8 @@ from roughly.tools.passages.request import PassagesRun
 from roughly.version import __version__
 
 Paths = Sequence[str | os.PathLike[str]]
+_SPARK = {"spark", "engine", "master"}
+"""Options of `dedupe` for a cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,13 @@ def passages(
     >>> result.texts()["text"].to_pylist()
     ['one two three four five six seven eight', 'Zero, ']
     """
+    from roughly.sources.frames import is_from  # the command line does not need it
+
+    if is_from(data, "pyspark") or not _SPARK.isdisjoint(options):
+        raise SettingsError(
+            "passages run on one machine: there is no Spark engine for them yet. Write the table as Parquet files and "
+            "give their folder"
+        )
     data, paths = data_or_paths(data, paths)
     run = gather(PassagesRun, options)
     place = PassagesPlace(output=None if output is None else Path(output), overwrite=overwrite)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from roughly.engines.local.memory_budget import BASE_MEMORY
 from roughly.engines.workspace import Workspace
 from roughly.errors import InputError, InputMissing
 from roughly.job.rereading import reading_record
-from roughly.meter import Meter
+from roughly.meter import Meter, Stage
 from roughly.sources.edited_copy import copy_edited
 from roughly.sources.part import CopyBudget, Part
 from roughly.threads import map_in_order
@@ -35,9 +36,9 @@ from roughly.tools.passages.span_tables import (
     items_table,
     known_table,
     passages_table,
-    spans_table,
+    write_spans_table,
 )
-from roughly.tools.passages.text_spans import SpanFinder, Spans, find_spans
+from roughly.tools.passages.text_spans import SpanFinder, Spans, open_spans, write_spans
 from roughly.tools.passages.token_file import TokenFile, read_tokens
 from roughly.version import __version__
 
@@ -71,12 +72,12 @@ class PassageSearch:
         ids = file.facts["doc_id"].combine_chunks()
         self._check(file, ids, reference)
         runs, found, total = self._runs(file, reference)
-        with self.meter.stage("fetch", len(runs.start), "spans"):
-            finder = SpanFinder(all_parts, file, request.unit, threads)
-            spans = self._spans(finder, runs, ids, folder)
+        finder = SpanFinder(all_parts, file, request.unit, threads)
+        with self.meter.stage("fetch", len(runs.rows), "spans") as stage:
+            spans = self._spans(finder, runs, ids, stage)
         with self.meter.stage("write"):
+            write_spans_table(folder / "spans.parquet", file, runs, spans, ids)
             tables = {
-                "spans": spans_table(file, runs, spans, ids),
                 "documents": documents_table(file, runs, ids),
                 "known": known_table(file, runs, ids),
                 "passages": passages_table(finder, found, ids),
@@ -89,6 +90,8 @@ class PassageSearch:
         if request.do != "report":
             with self.meter.stage("copy", len(self.parts), "parts"):
                 self._copy(file, runs, spans, ids, folder / "kept")
+        if request.do == "remove":
+            shutil.move(self.work.path("removed.parquet"), folder)
         summary = self._summary(file, runs, spans, tables) | {"passages": total}
         self._account(folder, summary, file, runs, tables)
 
@@ -127,11 +130,19 @@ class PassageSearch:
                     "documents by id. Name another column with --id-column, or rename them"
                 )
 
-    def _spans(self, finder: SpanFinder, runs: TokenRuns, ids: pa.Array, folder: Path) -> Spans:
-        if self.request.do != "remove":
-            return find_spans(finder, runs)
-        with RemovedTexts(folder / "removed.parquet", ids) as removed:
-            return find_spans(finder, runs, removed.take)
+    def _spans(self, finder: SpanFinder, runs: TokenRuns, ids: pa.Array, stage: Stage) -> Spans:
+        """The spans of the runs, and with `remove` what is cut out."""
+        stage.reused = self.work.found("spans") is not None
+        if not stage.reused:
+            files = [self.maps.path("spans")]
+            if self.request.do == "remove":
+                files.append(self.work.path("removed.parquet"))
+                with RemovedTexts(files[1], ids) as removed:
+                    write_spans(finder, runs, self.maps, removed.take)
+            else:
+                write_spans(finder, runs, self.maps)
+            self.work.commit("spans", files, {})
+        return open_spans(self.maps)
 
     def _copy(self, file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array, folder: Path) -> None:
         """Write kept/: every part with its texts cut, or with its spans as a column."""
@@ -153,15 +164,12 @@ class PassageSearch:
             at = at[is_removed[at]]
             budget = CopyBudget(1, self.memory // (2 * self.threads))
             if self.request.do == "remove":
-                edits = SpanRemoval(row_of[docs[at]], spans.start[at], spans.end[at])
-                copy_edited(self.parts[number], edits, keep, folder, budget)
+                cuts = SpanRemoval(row_of[docs[at]], spans.start[at], spans.end[at])
+                copy_edited(self.parts[number], cuts, keep, folder, budget)
                 return
-            names = ids.take(pa.array(document_of(file, witness[at]))).to_pylist()
-            marks: dict[int, list[tuple[int, int, str, int]]] = {}
-            for place, name in zip(at.tolist(), names, strict=True):
-                mark = (int(spans.start[place]), int(spans.end[place]), name, int(spans.witness_start[place]))
-                marks.setdefault(int(row_of[docs[place]]), []).append(mark)
-            copy_edited(self.parts[number], SpanMarks(marks), keep, folder, budget)
+            marks = (spans.start[at], spans.end[at], document_of(file, witness[at]), spans.witness_start[at])
+            edits = SpanMarks(row_of[docs[at]], np.column_stack(marks), ids)
+            copy_edited(self.parts[number], edits, keep, folder, budget)
 
         for _ in map_in_order(copy, range(len(self.parts)), self.threads):
             pass

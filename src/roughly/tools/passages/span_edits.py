@@ -23,7 +23,6 @@ MARKS = pa.field(
     ),
 )
 """The column of `--do mark`."""
-Mark = tuple[int, int, str, int]  # start, end, witness_id, witness_start
 
 
 class SpanRemoval:
@@ -33,23 +32,20 @@ class SpanRemoval:
 
     def __init__(self, rows: Ints, starts: Ints, ends: Ints) -> None:
         """Spans (row, start, end), by row and start."""
-        self._first: dict[int, int] = {}
-        self._starts, self._ends, self._rows = starts, ends, rows
-        for row, first in zip(*np.unique(rows, return_index=True), strict=True):
-            self._first[int(row)] = int(first)
+        self._rows, self._starts, self._ends = rows, starts, ends
 
     def is_edited(self, row: int) -> bool:
         """Whether something is cut out of the text of a row."""
-        return row in self._first
+        at = np.searchsorted(self._rows, row)
+        return bool(at < len(self._rows) and self._rows[at] == row)
 
     def text(self, row: int, text: str) -> str:
         """What is left of the text of a row."""
         data, pieces, at = text.encode(), [], 0
-        for span in range(self._first[row], len(self._rows)):
-            if self._rows[span] != row:
-                break
-            pieces.append(data[at : self._starts[span]])
-            at = int(self._ends[span])
+        first, last = np.searchsorted(self._rows, [row, row + 1])
+        for start, end in zip(self._starts[first:last].tolist(), self._ends[first:last].tolist(), strict=True):
+            pieces.append(data[at:start])
+            at = end
         return b"".join([*pieces, data[at:]]).decode()
 
     def value(self, row: int) -> Any:
@@ -62,8 +58,9 @@ class SpanMarks:
 
     column: pa.Field | None = MARKS
 
-    def __init__(self, marks: dict[int, list[Mark]]) -> None:
-        self._marks = marks
+    def __init__(self, rows: Ints, marks: Ints, ids: pa.Array) -> None:
+        """Spans (row, start, end, witness, witness_start), by row and start; `marks` has all but the row."""
+        self._rows, self._marks, self._ids = rows, marks, ids
 
     def is_edited(self, row: int) -> bool:
         """No text changes."""
@@ -75,5 +72,8 @@ class SpanMarks:
 
     def value(self, row: int) -> Any:
         """The spans of a row."""
-        names = [field.name for field in MARKS.type.value_type]
-        return [dict(zip(names, mark, strict=True)) for mark in self._marks.get(row, [])]
+        first, last = np.searchsorted(self._rows, [row, row + 1])
+        return [
+            {"start": start, "end": end, "witness_id": self._ids[witness].as_py(), "witness_start": there}
+            for start, end, witness, there in self._marks[first:last].tolist()
+        ]

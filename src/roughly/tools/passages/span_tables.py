@@ -20,6 +20,8 @@ from roughly.tools.passages.token_file import TokenFile
 _TEXT, _WHOLE, _FLAG, _SHARE = pa.string(), pa.int64(), pa.bool_(), pa.float64()
 EXCERPT = 400
 """Characters of a passage that are shown."""
+_ROW_GROUP = 1 << 20
+"""Spans that are written together: a row group, as pyarrow makes them."""
 
 TABLES = {
     "spans": Table(
@@ -108,21 +110,24 @@ def document_of(file: TokenFile, tokens: Ints) -> Ints:
     return np.searchsorted(file.offsets, tokens, "right") - 1
 
 
-def spans_table(file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array) -> pa.Table:
-    """The table `spans`."""
-    witness = runs.witness[spans.run]
-    is_kept = witness < 0
-    witness_docs = np.where(is_kept, 0, document_of(file, np.maximum(witness, 0)))
-    mask = pa.array(is_kept)
-    columns = [
-        ids.take(pa.array(document_of(file, spans.token))),
-        *(pa.array(column) for column in (spans.start, spans.end, spans.char_start, spans.char_end, spans.tokens)),
-        mask,
-        ids.take(pa.array(witness_docs, mask=is_kept)),
-        pa.array(spans.witness_start, mask=is_kept),
-        pa.array(spans.witness_char_start, mask=is_kept),
-    ]
-    return pa.Table.from_arrays(columns, schema=TABLES["spans"].schema)
+def write_spans_table(path: Path, file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array) -> None:
+    """Write the table `spans`, a row group at a time."""
+    schema = TABLES["spans"].schema
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for at in range(0, max(1, len(spans.run)), _ROW_GROUP):
+            some = Spans(*(np.ascontiguousarray(column[at : at + _ROW_GROUP]) for column in spans))
+            witness = runs.witness[some.run]
+            is_kept = witness < 0
+            witness_docs = np.where(is_kept, 0, document_of(file, np.maximum(witness, 0)))
+            columns = [
+                ids.take(pa.array(document_of(file, some.token))),
+                *(pa.array(column) for column in (some.start, some.end, some.char_start, some.char_end, some.tokens)),
+                pa.array(is_kept),
+                ids.take(pa.array(witness_docs, mask=is_kept)),
+                pa.array(some.witness_start, mask=is_kept),
+                pa.array(some.witness_char_start, mask=is_kept),
+            ]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
 def known_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,19 +22,20 @@ from roughly.text import tables
 from roughly.text.canonical import buffers
 from roughly.threads import map_in_order
 from roughly.tools.passages.copy_decisions import TokenRuns
-from roughly.tools.passages.mapped_arrays import Ints
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
 from roughly.tools.passages.masked_markup import markup_bytes, mask_column
 from roughly.tools.passages.token_file import TokenFile
 
 R = TypeVar("R")
 _CHUNK = 1 << 20
 """Bytes of the input whose spans are found together, at least."""
+_SPANS = 1 << 18
+"""Spans whose witnesses are looked up together."""
 _NO_BYTES = np.empty(0, np.uint8)
 
 
-@dataclass(frozen=True)
-class Spans:
-    """One row per span, by document and start."""
+class Spans(NamedTuple):
+    """One row per span, by document and start; the columns are views of a mapped array."""
 
     run: Ints  # the run of tokens that it belongs to
     start: Ints
@@ -45,6 +46,9 @@ class Spans:
     tokens: Ints
     witness_start: Ints  # in bytes of the witness; −1 where the span is kept
     witness_char_start: Ints
+
+
+_COLUMNS = len(Spans._fields)
 
 
 @dataclass(frozen=True)
@@ -175,13 +179,12 @@ def _joined(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
 Removed = Callable[[Ints, Ints, list[bytes]], None]
 
 
-def find_spans(finder: SpanFinder, runs: TokenRuns, take: Removed | None = None) -> Spans:
-    """The spans of all runs. `take` gets the documents, starts and texts of those to be removed, in order."""
-    offsets = finder.file.offsets
+def write_spans(finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, take: Removed | None = None) -> None:
+    """Write the spans of all runs. `take` gets the documents, starts and texts of those to be removed, in order."""
+    offsets, rows = finder.file.offsets, runs.rows[:, :2]
     docs = np.searchsorted(offsets, runs.start, "right") - 1
     asked = np.unique(runs.witness[runs.witness >= 0])
-    rows = np.column_stack([runs.start, runs.length])
-    numbers = np.arange(len(runs.start))
+    numbers = np.arange(len(rows))
 
     def use(read: ReadTexts) -> tuple[Ints, Ints, tuple[Ints, Ints, list[bytes]] | None]:
         own = finder.within(numbers, runs.start, read.docs)
@@ -189,26 +192,46 @@ def find_spans(finder: SpanFinder, runs: TokenRuns, take: Removed | None = None)
         found[:, 0] = own[found[:, 0]]
         return found, places, None if take is None else _removed(read, runs, docs, found)
 
-    tables_of: list[Ints] = []
     places_of: list[Ints] = []
     wanted = np.union1d(docs, np.searchsorted(offsets, asked, "right") - 1)
-    for found, places, removed in finder.read_again(wanted, use):
-        tables_of.append(found)
-        places_of.append(places)
-        if take is not None and removed is not None and len(removed[0]):
-            take(*removed)
-    table = np.concatenate([np.empty((0, 7), np.int64), *tables_of])
+    with maps.path("spans").open("wb") as out:
+        for found, places, removed in finder.read_again(wanted, use):
+            maps.workspace.space.check(8 * _COLUMNS * len(found))
+            np.pad(found, ((0, 0), (0, 2)), constant_values=-1).tofile(out)
+            places_of.append(places)
+            if take is not None and removed is not None and len(removed[0]):
+                take(*removed)
+            maps.release()
     starts = np.concatenate([np.empty((0, 2), np.int64), *places_of])
-    own_witness = runs.witness[table[:, 0]]
-    witness = np.where(own_witness < 0, -1, own_witness + table[:, 5] - runs.start[table[:, 0]])
-    missing = np.setdiff1d(witness[witness >= 0], asked)  # of the second and later pieces of a divided span
-    if len(missing):
-        asked, starts = np.concatenate([asked, missing]), np.concatenate([starts, finder.starts(missing)])
+    spans = maps.open("spans", np.int64).reshape(-1, _COLUMNS)
+    missing = [np.empty(0, np.int64)]  # witnesses of the second and later pieces of divided spans
+    for some in _blocks(spans):
+        witness = _witness(runs, some)
+        missing.append(np.setdiff1d(witness[witness >= 0], asked))
+    more = np.unique(np.concatenate(missing))
+    if len(more):
+        asked, starts = np.concatenate([asked, more]), np.concatenate([starts, finder.starts(more)])
         order = np.argsort(asked)
         asked, starts = asked[order], starts[order]
-    places = np.full((len(table), 2), -1, np.int64)
-    places[witness >= 0] = starts[np.searchsorted(asked, witness[witness >= 0])]
-    return Spans(*(np.ascontiguousarray(column) for column in (*table.T, *places.T)))
+    for some in _blocks(spans):
+        witness = _witness(runs, some)
+        some[witness >= 0, -2:] = starts[np.searchsorted(asked, witness[witness >= 0])]
+        maps.release()
+
+
+def open_spans(maps: MappedArrays) -> Spans:
+    """The spans that were written."""
+    return Spans(*maps.open("spans", np.int64).reshape(-1, _COLUMNS).T)
+
+
+def _blocks(spans: Ints) -> Iterator[Ints]:
+    return (spans[at : at + _SPANS] for at in range(0, len(spans), _SPANS))
+
+
+def _witness(runs: TokenRuns, spans: Ints) -> Ints:
+    """The first token of the kept place of each span; −1 where the span is kept."""
+    own = runs.rows[spans[:, 0]]
+    return np.where(own[:, 2] < 0, -1, own[:, 2] + spans[:, 5] - own[:, 0])
 
 
 def _removed(read: ReadTexts, runs: TokenRuns, docs: Ints, found: Ints) -> tuple[Ints, Ints, list[bytes]]:
