@@ -10,15 +10,19 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 from mutation import Prepared
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
-sys.path[:0] = [str(TESTS), str(TESTS / "sources")]
+from roughly.model import DOCUMENTS
+from roughly.settings import ReadOptions
+from roughly.sources import Part, open_parts
 
-from reading import mask, read  # noqa: E402
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+sys.path[:0] = [str(TESTS)]
+
 from stream_texts import mail, mbox, prose  # noqa: E402
 
 FEW, MANY = 3, 150
@@ -40,18 +44,29 @@ def reader(
         path, copies = scratch / name, scratch / "copies"
 
         def use(path: Path) -> None:
-            found = read(path, **options)
-            for part in found.parts:
-                kept = {document["doc_id"] for document in found.documents[::2]}
-                chosen = mask(found.documents, kept)
-                written = part.copy(chosen, copies)
-                assert written == int(chosen.sum()), f"{written} documents copied, not {int(chosen.sum())}"
+            for part in open_parts([path], ReadOptions(**options), scratch):
+                read_twice(part, copies)
             shutil.rmtree(copies, ignore_errors=True)
 
         made = [(path, seed) for count in (FEW, MANY) for seed in seeds(count)]
         return Prepared(made, use, words=(*words.encode().split(b" "), b"\r\n", b"\n\n", b"\0"))
 
     return prepare
+
+
+def read_twice(part: Part, copies: Path) -> None:
+    """Read all of a part, every third document again, and copy every second."""
+    found = pa.Table.from_batches([part.parse(chunk).batch for chunk in part.chunks()], DOCUMENTS)
+    found.validate(full=True)
+    rows = found["row"].to_numpy()
+    assert (np.diff(rows) > 0).all(), "rows are not in order"
+    again = [part.parse(chunk).batch for chunk in part.chunks(rows[::3])]
+    third = found.take(pa.array(np.arange(0, len(rows), 3)))
+    assert pa.Table.from_batches(again, DOCUMENTS).combine_chunks() == third.combine_chunks(), "read otherwise"
+    keep = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.bool_)
+    keep[rows[::2]] = True
+    written = part.copy(keep, copies)
+    assert written == int(keep.sum()), f"{written} documents copied, not {int(keep.sum())}"
 
 
 def packed(data: bytes) -> bytes:

@@ -25,7 +25,7 @@ PAGES = """
 /documents/d1 /compare?left=d0&right=d1 /search?q=barta+corro /search.json?q=%22barta%22+OR+corro
 /threshold?threshold=0.5 /threshold/settings.toml?threshold=0.7 /threshold/examples?threshold=0.9 /judge /decisions
 /lost?url=http://a/ /copies?id=d1 /changes /ask /passages /passages/1 /passages/document?id=d1 /api /login /api/stats
-/api/documents?id=d1&text=true /api/clusters/1 /api/copies?id=d1 /api/lost?url=http://a/ /api/health /metrics
+/api/documents?id=d1&text=true /api/clusters/1 /api/copies?id=d1 /api/lost?url=http://a/ /health /metrics
 /openapi.json /static/style.css
 """
 WORDS = "../ %00 %2e%2e/ ' \" <script> {} [] null -1 1e999 \\ud800 &id= ?q= %ff OR * NEAR( 99999999999999999999"

@@ -11,6 +11,7 @@ that fits, so callers may catch either::
     │   ├── IndexRefused     (ValueError)        not an index, or of another format
     │   └── IndexDamaged     (ValueError)        an index that is cut short or was overwritten
     ├── IndexAway            (ConnectionError)   the database of an index cannot be reached, or is busy for too long
+    ├── QueryTooSlow         (TimeoutError)      a query of a service took longer than a request may
     ├── ServiceRefused       (RuntimeError)      a service answered a client with an error; `status` is its code
     ├── OutputError          (OSError)           the output cannot be written
     │   ├── OutputExists     (FileExistsError)   it already holds a run
@@ -81,6 +82,13 @@ class IndexDamaged(InputError):
 
 class IndexAway(RoughlyError, ConnectionError):
     """The database of an index cannot be reached, refuses us, or is busy for too long."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class QueryTooSlow(RoughlyError, TimeoutError):
+    """A query of a service took longer than a request may."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""

@@ -21,6 +21,7 @@ Values of different seeds have nothing in common.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -143,7 +144,7 @@ def as_groups(groups: Sequence[Sequence[float]]) -> Groups:
     for group in groups:
         if not isinstance(group, Sequence) or len(group) != 2 or not all(_is_number(part) for part in group):
             raise SettingsError(f"a group is [most tokens, ratio], for instance [400, 0.25], not {group!r}")
-        if int(group[0]) != group[0]:
+        if not math.isfinite(group[0]) or int(group[0]) != group[0]:
             raise SettingsError(f"a group ends at a whole number of tokens, not at {group[0]!r}")
         checked.append((int(group[0]), float(group[1])))
     return tuple(checked)

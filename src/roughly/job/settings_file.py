@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from roughly.errors import InputError, InputMissing, OutputError, OutputExists, SettingsError
+from roughly import checks
+from roughly.errors import InputError, InputMissing, OutputError, OutputExists, SettingsError, first_line
 from roughly.features.sampling import Sampling
 
 
@@ -34,8 +35,8 @@ def read_settings(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputMissing(f"no such file: {path}; make one with `roughly tune`") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise InputError(f"{path} cannot be read as TOML: {problem}") from problem
+    except (OSError, ValueError, RecursionError) as problem:
+        raise InputError(f"{path} cannot be read as TOML: {first_line(problem)}") from problem
 
 
 def read_sampling(path: Path) -> tuple[Sampling, int]:
@@ -45,9 +46,9 @@ def read_sampling(path: Path) -> tuple[Sampling, int]:
         raise SettingsError(
             f"{path} says neither sketch nor shingle_size, or one only; `roughly tune --sampling` writes both"
         )
-    return Sampling.parse(values["sketch"], values.get("groups", ()), values.get("seed", 0)), int(
-        values["shingle_size"]
-    )
+    size, seed = values["shingle_size"], values.get("seed", 0)
+    checks.refuse([*checks.whole("shingle_size", size, 1, 64), *checks.whole("seed", seed, 0, 2**63 - 1)])
+    return Sampling.parse(values["sketch"], values.get("groups", ()), seed), size
 
 
 def _written(value: Any) -> str:

@@ -8,7 +8,7 @@
 | 408 | the rest of the request did not arrive |
 | 409 | what is served cannot do that: a run takes no documents, two results have one id |
 | 413 | above a limit: bytes, documents, length of a text |
-| 422 | the request was read, and a value in it is not valid |
+| 422 | the request was read, and a value in it is not valid, or its query takes too long |
 | 429 | too many requests; `Retry-After` says when to try again |
 | 503 | the database is unreachable or busy, the disk is full, or it took too long |
 """
@@ -33,6 +33,7 @@ from roughly.errors import (
     InputMissing,
     MemoryTooSmall,
     OutputError,
+    QueryTooSlow,
     RoughlyError,
     SettingsError,
     TooManyPairs,
@@ -50,6 +51,7 @@ _CODES: tuple[tuple[type[RoughlyError], int], ...] = (
     (InputError, 422),
     (SettingsError, 422),
     (TooManyPairs, 422),
+    (QueryTooSlow, 422),
     (IndexAway, 503),
     (DiskFull, 503),
     (MemoryTooSmall, 503),

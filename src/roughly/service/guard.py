@@ -21,6 +21,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from roughly.query_time import limit_queries
 from roughly.report.visible import label
 from roughly.service.error_rendering import render_error
 from roughly.service.error_responses import PROBLEMS, ErrorResponse, internal_error, retry_later, to_error_response
@@ -223,6 +224,7 @@ class Guard:
             raise
 
     async def _call_app(self, scope: Scope, receive: Receive, stream: RequestStream) -> None:
+        limit_queries(stream.seconds_for_queries)
         try:
             await self._app(scope, receive, stream.send)
         except ClientGone:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 
 from starlette.datastructures import Headers
@@ -16,6 +17,7 @@ from roughly.service.service_config import ServiceConfig
 NDJSON = ("application/x-ndjson", "application/jsonl")
 _STREAMS = ("/api/documents/batch", "/api/check/batch")
 _BODY_TIMEOUTS = 10  # a whole request must arrive within so many timeouts
+_FOR_THE_ERROR = 0.1  # of the timeout
 _DISCARDED_BYTES, _DISCARD_SECONDS = 1 << 28, 10.0
 _HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
@@ -53,6 +55,10 @@ class RequestStream:
     def seconds_left(self) -> float:
         """Until a response must have begun. While the body still arrives, `receive` checks the time instead."""
         return self._last + self._timeout - time.monotonic() if self.body_ended else self._timeout
+
+    def seconds_for_queries(self) -> float:
+        """Until queries are ended: a little earlier, so that the response can say so. One that has begun may go on."""
+        return math.inf if self.started else self.seconds_left() - _FOR_THE_ERROR * self._timeout
 
     async def receive(self) -> Message:
         """The next piece of the request body."""

@@ -24,6 +24,7 @@ from roughly.settings import ReadOptions
 from roughly.sources.arrowcolumns import ColumnReader, filtered, pick
 from roughly.sources.collector import numbered
 from roughly.sources.files import File
+from roughly.sources.parquetfooter import GroupSize, group_sizes
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.sources.part import ALONE, Chunk, CopyBudget, IdOrigin, Mask, Parsed, Rows
 from roughly.sources.streams import replacing
@@ -84,7 +85,8 @@ class Parquet:
             schema = parquet.schema_arrow
             self.columns = list(schema.names)
             self._reader = ColumnReader(self.name, name or kept_name, schema, options, self._number)
-            self._groups = list(_groups(parquet.metadata, set(self._reader.wanted)))
+            self._sizes = group_sizes(parquet.metadata)
+            self._groups = list(_groups(self._sizes, set(self._reader.wanted)))
         self.notes = self._reader.notes
         self.ids_from = IdOrigin.of(self._reader.id_column)
         if not any(group.count for group in self._groups):
@@ -131,11 +133,9 @@ class Parquet:
 
     def copy(self, keep: Mask, folder: Path, budget: CopyBudget = ALONE) -> int:
         """Write the kept rows with all columns, compressed as the file is."""
-        with self._open() as parquet:
-            codec, schema = _codec(parquet.metadata), parquet.schema_arrow
-            groups = [self._unfolded(group) for group in _groups(parquet.metadata)]
+        groups = [self._unfolded(group) for group in _groups(self._sizes)]
         batches = self._kept_batches(groups, keep, budget)
-        return write_kept(batches, schema, folder / self.kept_name, codec, budget)
+        return write_kept(batches, self.schema, folder / self.kept_name, self.codec, budget)
 
     @property
     def text_column(self) -> str:
@@ -151,14 +151,11 @@ class Parquet:
     @property
     def codec(self) -> str:
         """How the file is compressed."""
-        with self._open() as parquet:
-            return _codec(parquet.metadata)
+        return _codec(self._sizes)
 
     def all_batches(self) -> Iterator[pa.RecordBatch]:
         """All rows with all columns, in order."""
-        with self._open() as parquet:
-            groups = [self._unfolded(group) for group in _groups(parquet.metadata)]
-        for group in groups:
+        for group in [self._unfolded(group) for group in _groups(self._sizes)]:
             yield from self._all_columns(group)
 
     @property
@@ -319,42 +316,33 @@ def write_kept(
     return written
 
 
-def _codec(metadata: pq.FileMetaData) -> str:
+def _codec(sizes: Sequence[GroupSize]) -> str:
     """How the largest column of the file is compressed."""
-    if not metadata.num_row_groups or not metadata.num_columns:
-        return "zstd"
-    group = metadata.row_group(0)
-    columns = (group.column(number) for number in range(group.num_columns))
-    name = str(max(columns, key=lambda column: column.total_uncompressed_size).compression).lower()
-    return {"uncompressed": "none", "lz4_raw": "lz4", "lzo": "zstd"}.get(name, name)
+    columns = sizes[0].columns if sizes else ()
+    return max(columns, key=lambda column: column.nbytes).codec if columns else "zstd"
 
 
-def _groups(metadata: pq.FileMetaData, wanted: set[str] | None = None) -> Iterator[RowGroup]:
+def _groups(sizes: Sequence[GroupSize], wanted: set[str] | None = None) -> Iterator[RowGroup]:
     """The row groups, with the bytes of the wanted columns, or of all."""
     first = 0
-    for index in range(metadata.num_row_groups):
-        group = metadata.row_group(index)
-        nbytes = group.total_byte_size
+    for index, group in enumerate(sizes):
+        nbytes = group.nbytes
         if wanted is not None:
-            columns = (group.column(number) for number in range(group.num_columns))
-            nbytes = sum(
-                column.total_uncompressed_size for column in columns if column.path_in_schema.split(".")[0] in wanted
-            )
-        yield RowGroup(index, first, group.num_rows, nbytes, _unfolding(group, wanted))
-        first += group.num_rows
+            nbytes = sum(column.nbytes for column in group.columns if column.path.split(".")[0] in wanted)
+        yield RowGroup(index, first, group.rows, nbytes, _unfolding(group, wanted))
+        first += group.rows
 
 
-def _unfolding(group: pq.RowGroupMetaData, wanted: set[str] | None) -> tuple[str, ...]:
+def _unfolding(group: GroupSize, wanted: set[str] | None) -> tuple[str, ...]:
     """Columns of strings whose dictionary may unfold to too much: as many times its size as there are values."""
-    columns = (group.column(number) for number in range(group.num_columns))
     return tuple(
-        column.path_in_schema
-        for column in columns
-        if (wanted is None or column.path_in_schema in wanted)
-        and column.physical_type == "BYTE_ARRAY"
-        and "." not in column.path_in_schema
-        and column.has_dictionary_page
-        and column.num_values * column.total_uncompressed_size > MOST_UNFOLDED
+        column.path
+        for column in group.columns
+        if (wanted is None or column.path in wanted)
+        and column.is_bytes
+        and "." not in column.path
+        and column.has_dictionary
+        and column.values * column.nbytes > MOST_UNFOLDED
     )
 
 

@@ -10,7 +10,11 @@ items, items). Numbers of fields are those of the format's `parquet.thrift`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 Struct = dict[int, tuple[int, Any]]
 
@@ -22,6 +26,60 @@ _COLUMNS, _GROUP_OFFSET, _ORDINAL = 1, 5, 7  # of RowGroup
 _CHUNK_OFFSET, _CHUNK_METADATA = 2, 3  # of ColumnChunk
 _PAGE_OFFSETS = (9, 10, 11)  # of ColumnMetaData: data, index and dictionary pages
 _MOST_ORDINALS = 1 << 15  # an ordinal has 16 bits; row groups beyond have none
+
+
+_GROUP_BYTES, _GROUP_ROWS = 2, 3  # of RowGroup
+_TYPE, _PATH, _CODEC, _VALUES, _UNCOMPRESSED, _DICTIONARY = 1, 3, 4, 5, 6, 11  # of ColumnMetaData
+_BYTE_ARRAY = 6
+_CODECS = ("none", "snappy", "gzip", "zstd", "brotli", "lz4", "zstd", "lz4")  # LZO, which has no writer, as zstd
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSize:
+    """A column of a row group."""
+
+    path: str
+    is_bytes: bool
+    codec: str
+    values: int
+    nbytes: int  # decompressed
+    has_dictionary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSize:
+    """A row group with its columns."""
+
+    rows: int
+    nbytes: int
+    columns: tuple[ColumnSize, ...]
+
+
+def group_sizes(metadata: pq.FileMetaData) -> list[GroupSize]:
+    """The row groups of a file. They are read here because `RowGroupMetaData.column` of pyarrow ends the process where
+    statistics of a column do not fit its type, or where it is encrypted."""
+    sink = pa.BufferOutputStream()
+    metadata.write_metadata_file(sink)  # as Arrow has understood it: well-formed, whatever the file holds
+    groups = _Reader(split(memoryview(sink.getvalue()))[1]).struct()[_GROUPS][1][1]
+    try:
+        return [
+            GroupSize(
+                group[_GROUP_ROWS][1], group[_GROUP_BYTES][1],
+                tuple(_column_size(chunk[_CHUNK_METADATA][1]) for chunk in group[_COLUMNS][1][1]),
+            )
+            for group in groups
+        ]  # fmt: skip
+    except LookupError as problem:
+        raise OSError("columns are encrypted, or their description is missing") from problem
+
+
+def _column_size(column: Struct) -> ColumnSize:
+    codec = column[_CODEC][1]
+    return ColumnSize(
+        b".".join(column[_PATH][1][1]).decode("utf-8", "replace"), column[_TYPE][1] == _BYTE_ARRAY,
+        _CODECS[codec] if 0 <= codec < len(_CODECS) else "zstd",
+        column[_VALUES][1], column[_UNCOMPRESSED][1], column.get(_DICTIONARY, (0, 0))[1] > 0,
+    )  # fmt: skip
 
 
 class JoinedFooter:

@@ -27,6 +27,7 @@ from roughly.engines.local.database import parquet, plain_errors
 from roughly.errors import InputError, InputMissing, first_line
 from roughly.machine import limits
 from roughly.model import WRITTEN
+from roughly.query_time import ended_in_time
 
 MEMORY, MOST_MEMORY = 1 << 30, 4 << 30
 """A quarter of the machine's memory is used, but at least the first and at most the second."""
@@ -105,7 +106,7 @@ class RunTables:
         """The same one by one, however many there are."""
         if "dated" in sql:
             self._read_dates()
-        with self._plain_errors(), self._connection().cursor() as cursor:
+        with self._connection().cursor() as cursor, ended_in_time(cursor.interrupt), self._plain_errors():
             found = cursor.execute(sql, list(given))
             names = [column[0] for column in found.description]
             while some := found.fetchmany(_FETCHED):
@@ -228,16 +229,20 @@ class RunTables:
         return [home / "known.parquet"]
 
     def _describe_clusters(self) -> None:
-        """Make `described`, once: clusters with what follows from their members, and with pairs if lists count them."""
+        """Make `described`, once, however late the request is: the next one has it. Clusters with what follows from
+        their members, and with pairs if lists count them."""
         with self._building:
-            if "described" not in self._made:
-                self.rows(f"""
+            if "described" in self._made:
+                return
+            self._read_dates()
+            with self._plain_errors(), self._connection().cursor() as cursor:
+                cursor.execute(f"""
                     CREATE TABLE described AS SELECT c.*, m.* EXCLUDE (cluster_id), p.pairs FROM clusters c
                     LEFT JOIN ({_DAYS}) m USING (cluster_id)
                     LEFT JOIN ({_PAIRS if self.lists_pairs else _NO_PAIRS}) p USING (cluster_id)
                     ORDER BY size DESC, cluster_id
                 """)
-                self._made.add("described")
+            self._made.add("described")
 
     def _read_dates(self) -> None:
         """Make `published`, once: the day of every distinct date that can be read; and the view `dated`."""

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from roughly.errors import DiskFull, IndexAway, IndexDamaged, IndexRefused, InputError, OutputError, RoughlyError
 from roughly.index.storage.store import BUSY_SECONDS
+from roughly.query_time import too_slow
 
 T = TypeVar("T")
 
@@ -89,6 +90,8 @@ def translated(name: str, problem: Any) -> RoughlyError:
     low = message.lower()
     if "disk is full" in low or "no space left" in low or str(getattr(problem.orig, "sqlstate", "")) == "53100":
         return DiskFull(f"no space left for {name}: what was acknowledged is safe; free some and repeat the command")
+    if low == "interrupted" or "statement timeout" in low:
+        return too_slow()
     if "cannot contain nul" in low:
         return InputError("no index has an id, a url or a word with the character NUL in it; leave it out")
     if "readonly" in low or "read-only" in low:

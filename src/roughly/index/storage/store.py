@@ -15,6 +15,7 @@ failure where the disk keeps its promises.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,6 +47,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import StaticPool
 
 from roughly.errors import IndexRefused, InputError, InputMissing, OutputError, OutputExists, SettingsError
+from roughly.query_time import seconds_left
 
 Ints = npt.NDArray[np.int64]
 
@@ -54,6 +56,8 @@ MEMORY = ":memory:"
 BUSY_SECONDS = 60
 """How long a writer waits for another writer."""
 _CACHE_KIB = 64 * 1024
+_STEPS = 20_000
+"""Steps of SQLite after which it is asked whether a query has time left; they take about a millisecond."""
 _SAFE = ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{_CACHE_KIB}", "wal_autocheckpoint=8000")
 _ALWAYS = ("temp_store=MEMORY", "trusted_schema=OFF")  # the schema of a file may have been changed by others
 _READ_ONLY = (f"cache_size=-{_CACHE_KIB}",)
@@ -119,8 +123,26 @@ class IndexStore:
     def read_transaction(self) -> Iterator[Connection]:
         """A transaction that reads: a snapshot of the index."""
         level = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True} if self.postgres else {}
-        with self._alone, self.engine.connect().execution_options(**level) as connection, connection.begin():
+        opened = self.engine.connect().execution_options(**level)
+        with self._alone, opened as connection, connection.begin(), self._in_time(connection):
             yield connection
+
+    @contextmanager
+    def _in_time(self, connection: Connection) -> Iterator[None]:
+        """Have the database end queries when the request that asks has no time left."""
+        left = seconds_left()
+        if left == math.inf:
+            yield
+        elif self.postgres:
+            connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, int(left * 1000))}")
+            yield
+        else:
+            driver: Any = connection.connection.driver_connection
+            driver.set_progress_handler(lambda: seconds_left() <= 0, _STEPS)
+            try:
+                yield
+            finally:
+                driver.set_progress_handler(None, 0)
 
     @contextmanager
     def write_transaction(self) -> Iterator[Connection]:
