@@ -11,6 +11,7 @@ items, items). Numbers of fields are those of the format's `parquet.thrift`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -28,8 +29,6 @@ _PAGE_OFFSETS = (9, 10, 11)  # of ColumnMetaData: data, index and dictionary pag
 _MOST_ORDINALS = 1 << 15  # an ordinal has 16 bits; row groups beyond have none
 
 
-_GROUP_BYTES, _GROUP_ROWS = 2, 3  # of RowGroup
-_TYPE, _PATH, _CODEC, _VALUES, _UNCOMPRESSED, _DICTIONARY = 1, 3, 4, 5, 6, 11  # of ColumnMetaData
 _BYTE_ARRAY = 6
 _CODECS = ("none", "snappy", "gzip", "zstd", "brotli", "lz4", "zstd", "lz4")  # LZO, which has no writer, as zstd
 
@@ -58,28 +57,32 @@ class GroupSize:
 def group_sizes(metadata: pq.FileMetaData) -> list[GroupSize]:
     """The row groups of a file. They are read here because `RowGroupMetaData.column` of pyarrow ends the process where
     statistics of a column do not fit its type, or where it is encrypted."""
+    from roughly.kernels.parquet_footer import sizes_in_footer
+
     sink = pa.BufferOutputStream()
     metadata.write_metadata_file(sink)  # as Arrow has understood it: well-formed, whatever the file holds
-    groups = _Reader(split(memoryview(sink.getvalue()))[1]).struct()[_GROUPS][1][1]
     try:
-        return [
-            GroupSize(
-                group[_GROUP_ROWS][1], group[_GROUP_BYTES][1],
-                tuple(_column_size(chunk[_CHUNK_METADATA][1]) for chunk in group[_COLUMNS][1][1]),
-            )
-            for group in groups
-        ]  # fmt: skip
-    except LookupError as problem:
-        raise OSError("columns are encrypted, or their description is missing") from problem
-
-
-def _column_size(column: Struct) -> ColumnSize:
-    codec = column[_CODEC][1]
-    return ColumnSize(
-        b".".join(column[_PATH][1][1]).decode("utf-8", "replace"), column[_TYPE][1] == _BYTE_ARRAY,
-        _CODECS[codec] if 0 <= codec < len(_CODECS) else "zstd",
-        column[_VALUES][1], column[_UNCOMPRESSED][1], column.get(_DICTIONARY, (0, 0))[1] > 0,
-    )  # fmt: skip
+        groups, columns, names = sizes_in_footer(split(memoryview(sink.getvalue()))[1])
+    except ValueError as problem:
+        raise OSError(str(problem)) from problem
+    if (groups < 0).any() or (columns < 0).any():
+        raise OSError("columns are encrypted, or their sizes are missing")
+    found = [
+        ColumnSize(
+            name,
+            kind == _BYTE_ARRAY,
+            _CODECS[codec] if codec < len(_CODECS) else "zstd",
+            values,
+            nbytes,
+            bool(dictionary),
+        )
+        for name, (_, kind, codec, values, nbytes, dictionary) in zip(names, columns.tolist(), strict=True)
+    ]
+    cuts = columns[:, 0].searchsorted(range(len(groups) + 1)).tolist()
+    return [
+        GroupSize(rows, nbytes, tuple(found[start:stop]))
+        for (rows, nbytes), (start, stop) in zip(groups.tolist(), pairwise(cuts), strict=True)
+    ]
 
 
 class JoinedFooter:
