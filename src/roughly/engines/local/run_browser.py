@@ -91,19 +91,26 @@ class Browsing(RunTables):
             self._describe_clusters()
         source = "described" if "described" in self._made else "clusters"
         counted = (condition, repr(given))
-        if counted not in self._totals:
-            total = int(self.tuples(f"SELECT count(*) FROM {source} c WHERE {condition}", given)[0][0])
-            self._totals = {**dict(list(self._totals.items())[-_TOTALS:]), counted: total}
         query = f"SELECT c.* FROM {source} c WHERE {condition} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
+        if "members" in condition and counted not in self._totals and limit:  # to read all names twice takes long
+            query = query.replace("c.*", "c.*, count(*) OVER () AS total")
         found = self.rows(query, [*given, min(limit, MOST), offset]) if limit else []
+        totals = [row.pop("total") for row in found if "total" in row]
+        if counted not in self._totals:
+            count = f"SELECT count(*) FROM {source} c WHERE {condition}"
+            total = int(totals[0] if totals else self.tuples(count, given)[0][0])
+            self._totals = {**dict(list(self._totals.items())[-_TOTALS:]), counted: total}
         if source == "clusters":
             return self._totals[counted], self._described(found, self.lists_pairs)
         for row in found:
-            row["pairs"] = row["pairs"] or (0 if self.lists_pairs else None)
+            row["pairs"] = (row["pairs"] or 0) if self.lists_pairs else None
         return self._totals[counted], found
 
     def cluster(self, cluster_id: str) -> Row | None:
         """One cluster."""
+        if "described" in self._made:
+            found = self.rows("SELECT * FROM described WHERE cluster_id = ?", [cluster_id])
+            return found[0] | {"pairs": found[0]["pairs"] or 0} if found else None
         found = self._described(self.rows("SELECT * FROM clusters WHERE cluster_id = ?", [cluster_id]), True)
         return found[0] if found else None
 
@@ -185,8 +192,13 @@ class Browsing(RunTables):
     def listed(self, where: Sequence[Condition], order: str, offset: int, limit: int) -> list[Row]:
         """One page of the documents that fulfil all conditions, in an order of `document_order`."""
         condition, given = joined(where)
-        query = f"SELECT doc_id FROM {_source(condition + order)} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?"
-        ids = [row[0] for row in self.tuples(query, [*given, limit, offset])]
+        if not where and order == "doc_id" and "stored_ids" in self._made:  # sorted: the place of a row is known
+            query, given = "SELECT doc_id FROM stored_ids WHERE rowid >= ? AND rowid < ?", [offset, offset + limit]
+        else:
+            source = _source(condition + order)
+            query = f"SELECT doc_id FROM {source} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?"
+            given += [limit, offset]
+        ids = [row[0] for row in self.tuples(query, given)]
         found = {row["doc_id"]: row for row in self.rows_of("doc_id", ids)}
         return [found[doc_id] for doc_id in ids]
 

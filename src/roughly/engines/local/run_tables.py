@@ -58,7 +58,6 @@ _PAIRS = """
     SELECT l.cluster_id, count(*) FILTER (WHERE l.cluster_id = r.cluster_id) AS pairs
     FROM edges e JOIN rows l ON l.doc_id = e.left_id JOIN rows r ON r.doc_id = e.right_id GROUP BY l.cluster_id
 """
-_NO_PAIRS = "SELECT NULL::VARCHAR AS cluster_id, NULL::BIGINT AS pairs WHERE false"
 
 Row = dict[str, Any]
 
@@ -130,6 +129,7 @@ class RunTables:
                 FROM ({self._rows_query(cursor)}) r LEFT JOIN published p USING (date)
             """
             self._store(cursor, "rows", rows, _STORED_VIEWS, ("doc_id", "cluster_id"))
+            self._store(cursor, "ids", "SELECT doc_id FROM documents ORDER BY doc_id", {})
         if not self._closed:
             self._describe_clusters()
 
@@ -230,7 +230,7 @@ class RunTables:
 
     def _describe_clusters(self) -> None:
         """Make `described`, once, however late the request is: the next one has it. Clusters with what follows from
-        their members, and with pairs if lists count them."""
+        their members, and with their verified pairs."""
         with self._building:
             if "described" in self._made:
                 return
@@ -239,7 +239,7 @@ class RunTables:
                 cursor.execute(f"""
                     CREATE TABLE described AS SELECT c.*, m.* EXCLUDE (cluster_id), p.pairs FROM clusters c
                     LEFT JOIN ({_DAYS}) m USING (cluster_id)
-                    LEFT JOIN ({_PAIRS if self.lists_pairs else _NO_PAIRS}) p USING (cluster_id)
+                    LEFT JOIN ({_PAIRS}) p USING (cluster_id)
                     ORDER BY size DESC, cluster_id
                 """)
             self._made.add("described")
