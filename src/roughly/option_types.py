@@ -272,6 +272,8 @@ class FeatureRequestOptions(TypedDict, total=False):
     pairs: str
     id_column: str
     features_column: str
+    memory: int | str
+    threads: int
 
 
 class PassagesRunOptions(TypedDict, total=False):

@@ -19,9 +19,14 @@ def hash_features(features: Any) -> Tokens:
     return Tokens(*feature_hashes(features))
 
 
+def is_parquet(path: Path) -> bool:
+    """Whether features are read from this file as Parquet, and not as JSON lines."""
+    return ".jsonl" not in path.suffixes
+
+
 def read_features(path: Path, id_column: str = "id", features_column: str = "features") -> tuple[pa.Array, pa.Array]:
     """Ids, as strings, and lists of features of a Parquet file or of JSON lines (`.jsonl`, `.jsonl.gz`)."""
-    lines = ".jsonl" in path.suffixes
+    lines = not is_parquet(path)
     try:
         table = pa_json.read_json(path) if lines else pq.read_table(path)
     except FileNotFoundError:

@@ -28,6 +28,16 @@ def read_metadata(path: Path, what: str, command: str) -> dict[bytes, bytes]:
         raise unreadable(path, problem, what) from problem
 
 
+def values_in(path: Path) -> int:
+    """The values in all columns of a Parquet file, by its footer; 0 if it has none, which reading it will say."""
+    try:
+        found = pq.read_metadata(path)
+    except (OSError, ValueError, pa.ArrowException):
+        return 0
+    groups = (found.row_group(number) for number in range(found.num_row_groups))
+    return sum(group.column(number).num_values for group in groups for number in range(found.num_columns))
+
+
 def unreadable(path: Path, problem: Exception, what: str) -> InputError:
     """The error for a file that pyarrow does not read, in one line."""
     return InputError(f"{path} cannot be read as Parquet: {' '.join(str(problem).split())}; make the {what} anew")

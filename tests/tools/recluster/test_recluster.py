@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 import roughly
+from commands import run_roughly
 from roughly.cli.app import app
-from roughly.errors import DuplicateIds, InputError, InputMissing, OutputExists, SettingsError
+from roughly.errors import DuplicateIds, InputError, InputMissing, MemoryTooSmall, OutputExists, SettingsError
 from roughly.features import sketch_store
 from roughly.features.sampling import Sampling
 from roughly.features.shingle_sets import shingle_sets
@@ -300,3 +301,16 @@ def test_equivalent_documents_count_where_both_are_removed_too(options: dict[str
     assert (counts["identical"], counts["lexical"], counts["shingle_equivalent"]) == (1, 1, expected)
     if expected:
         assert counts["removed"] == 4
+
+
+def test_what_does_not_fit_into_memory_is_refused_with_the_figure(tmp_path: Path) -> None:
+    lists = [[f"{number} {place}" for place in range(100)] for number in range(200)]
+    with pytest.raises(MemoryTooSmall, match="20,000 values are clustered in memory, which takes up to 162MB"):
+        roughly.cluster_features(range(200), lists, memory="161MB")
+    assert roughly.cluster_features(range(200), lists, memory="162MB").counts["kept"] == 200
+    texts = [{"id": str(number), "text": " ".join(own)} for number, own in enumerate(lists)]
+    roughly.sketch(texts[:10], output=tmp_path / "few", shingle_size=1)
+    with pytest.raises(MemoryTooSmall, match="raise it, sample fewer, or use `roughly dedupe`"):
+        roughly.recluster(tmp_path / "few", texts=texts, memory="161MB", shingle_size=10)
+    refused = run_roughly("cluster", tmp_path / "few", "--memory", "100MB")
+    assert refused.returncode == 1 and "--memory is 100MB" in refused.stderr

@@ -78,7 +78,7 @@ def _by_stored(options: ClusterOptions) -> tuple[Clustering, dict[str, str]]:
     """Clusters of sketches or signatures, and their fingerprint."""
     from roughly.tools.recluster.stored_clusters import cluster_stored, read_stored
 
-    stored = read_stored(options.stored)
+    stored = read_stored(options.stored, options.run.resources)
     found = cluster_stored(stored, options.run, texts=options.text)
     if stored.judge.on == "text" and options.text is None:
         print(
@@ -101,4 +101,4 @@ def _by_features(options: ClusterOptions) -> tuple[Clustering, dict[str, str]]:
     given = {name: getattr(wanted, name) for name in ("threshold", "measure", "cluster", "common", "shingle_size")}
     given |= {"id_column": columns.id_column, "features_column": options.features}
     chosen = {name: value for name, value in given.items() if value is not None}
-    return cluster_feature_files(options.stored, FeatureRequest(**chosen)), {}
+    return cluster_feature_files(options.stored, FeatureRequest(**chosen, resources=options.run.resources)), {}

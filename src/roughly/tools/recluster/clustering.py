@@ -20,7 +20,7 @@ from roughly import checks
 from roughly.cluster import in_memory as resolution
 from roughly.cluster.in_memory import ClusterRules, ClusterVerdict, DocumentFacts, resolve_in_memory
 from roughly.cluster.leader_pairs import expanded
-from roughly.errors import DuplicateIds
+from roughly.errors import DuplicateIds, MemoryTooSmall
 from roughly.features.sketch import Ints, Sketch, estimate
 from roughly.methods.method import Judge, Keys
 from roughly.model import ESTIMATED_DOCUMENTS, ESTIMATED_PAIRS
@@ -28,6 +28,19 @@ from roughly.result_table import ResultTable, table_html
 from roughly.settings import CLUSTERINGS, MEASURES, Resources
 from roughly.settings import PAIRS as PAIRS_KEPT
 from roughly.tools.recluster.request import FeatureRequest
+
+_BYTES, _BYTES_PER_VALUE = 160 << 20, 90
+"""Memory of a process that clusters nothing, and of each shingle, key or feature while they are grouped."""
+
+
+def check_room(values: int, resources: Resources) -> None:
+    """Refuse to cluster so many shingles, keys or features in memory if they do not fit."""
+    needed = _BYTES + _BYTES_PER_VALUE * values
+    if needed > resources.memory:
+        raise MemoryTooSmall(
+            f"{values:,} values are clustered in memory, which takes up to {-(-needed >> 20):,}MB, and --memory is "
+            f"{resources.memory >> 20:,}MB; raise it, sample fewer, or use `roughly dedupe`, which keeps to --memory"
+        )
 
 
 @dataclass(frozen=True)
@@ -86,8 +99,9 @@ def cluster_sketches(ids: pa.Array, tokens: Ints, sketch: Sketch, request: Featu
     collection = InMemoryCollection(ids, tokens, Keys(sketch.values, sketch.offsets), sketch)
     judge = Judge("sketch", request.measure, request.threshold)  # type: ignore[arg-type]
     return cluster_collection(
-        collection, judge, common=request.common, cluster=request.cluster, pairs=request.pairs, resources=Resources()
-    )
+        collection, judge, common=request.common, cluster=request.cluster, pairs=request.pairs,
+        resources=request.resources,
+    )  # fmt: skip
 
 
 def cluster_collection(

@@ -13,11 +13,12 @@ import pyarrow as pa
 from roughly import checks
 from roughly.declarations import gather
 from roughly.errors import SettingsError
-from roughly.features.custom import hash_features, joined_lists, read_features
+from roughly.features.custom import hash_features, is_parquet, joined_lists, read_features
+from roughly.features.metadata import values_in
 from roughly.features.sampling import Sampling
 from roughly.option_types import FeatureRequestOptions
 from roughly.python_words import for_python
-from roughly.tools.recluster.clustering import Clustering, cluster_sketches
+from roughly.tools.recluster.clustering import Clustering, check_room, cluster_sketches
 from roughly.tools.recluster.request import FeatureRequest
 
 
@@ -43,6 +44,7 @@ def cluster_features(ids: Any, features: Any = None, **options: Unpack[FeatureRe
 
 def cluster_feature_files(files: Sequence[Path], request: FeatureRequest) -> Clustering:
     """The objects of several files together."""
+    check_room(sum(values_in(file) for file in files if is_parquet(file)), request.resources)
     read = [read_features(file, request.id_column, request.features_column) for file in files]
     return cluster_objects(pa.concat_arrays([own for own, _ in read]), joined_lists([own for _, own in read]), request)
 
@@ -51,6 +53,7 @@ def cluster_objects(ids: Any, features: Any, request: FeatureRequest) -> Cluster
     """Objects by ids and features in memory."""
     checks.refuse(checks.shingle_size(request.shingle_size))
     tokens = hash_features(features)
+    check_room(len(tokens.hashes), request.resources)
     names = ids if isinstance(ids, pa.Array) else pa.array([str(name) for name in ids], pa.string())
     if len(names) != len(tokens):
         raise SettingsError(f"{len(names):,} ids and features of {len(tokens):,} objects do not match")

@@ -17,27 +17,35 @@ from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from roughly import checks
 from roughly.dates import days_of
 from roughly.declarations import gather
 from roughly.errors import InputError, InputMissing, SettingsError
 from roughly.features import sketch_store
-from roughly.features.metadata import read_metadata
+from roughly.features.metadata import read_metadata, values_in
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Sketch, joined
 from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.meter import Meter
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import COMMON
+from roughly.methods.stored_vector import TERMS as VECTOR_TERMS
 from roughly.option_types import ReclusterRunOptions
 from roughly.python_words import for_python
 from roughly.settings import MEASURES, ReadOptions, Resources, Settings
-from roughly.signing import signature_file
+from roughly.signing import packed_vectors, signature_file
 from roughly.signing.signature_file import read_signatures
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
-from roughly.tools.recluster.clustering import Clustering, InMemoryCollection, check_options, cluster_collection
+from roughly.tools.recluster.clustering import (
+    Clustering,
+    InMemoryCollection,
+    check_options,
+    check_room,
+    cluster_collection,
+)
 from roughly.tools.recluster.request import ReclusterRequest, ReclusterRun
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -65,7 +73,8 @@ def recluster(stored: Paths, *, texts: Any = None, **options: Unpack[ReclusterRu
     those of `ReclusterRequest` (`threshold`, `measure`, `common`, `cluster`, `pairs`, …), `threads`, `memory`, the
     columns and the format.
     """
-    return cluster_stored(read_stored(stored), gather(ReclusterRun, options), texts=texts)
+    run = gather(ReclusterRun, options)
+    return cluster_stored(read_stored(stored, run.resources), run, texts=texts)
 
 
 def cluster_stored(stored: StoredDocuments, run: ReclusterRun, *, texts: Any = None) -> Clustering:
@@ -118,15 +127,26 @@ def _judge(stored: StoredDocuments, wanted: ReclusterRequest, with_texts: bool) 
     return dataclasses.replace(own, on="keys", measure="common", threshold=1) if own.on == "text" else own
 
 
-def read_stored(paths: Paths) -> StoredDocuments:
-    """The sketches, or the signatures, of one or several files or folders, which must have the same settings."""
+def read_stored(paths: Paths, resources: Resources) -> StoredDocuments:
+    """The sketches, or the signatures, of one or several files or folders, which must have the same settings.
+
+    What does not fit into memory is refused before it is read.
+    """
     listed = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     kinds = {path: _kind(path) for path in listed}
     if not kinds:
         raise InputMissing("no file of sketches or signatures; name at least one")
     if len(set(kinds.values())) > 1:
         raise InputError(f"{listed[0]} and {listed[-1]} are not of one kind; cluster sketches and signatures apart")
+    files = [path / sketch_store.FILE if path.is_dir() else path for path in listed]
+    check_room(sum(map(_values, files)), resources)
     return _sketches(listed) if kinds[listed[0]] == "sketches" else _signatures(listed)
+
+
+def _values(file: Path) -> int:
+    """At most so many values are in memory when this file is read; a packed vector has sixty and their keys."""
+    packed = packed_vectors.COLUMN in pq.read_schema(file).names
+    return values_in(file) * (VECTOR_TERMS if packed else 1)
 
 
 def _kind(path: Path) -> str:
@@ -177,7 +197,11 @@ def full_sets(texts: Any, ids: pa.Array, facts: SketchFacts, resources: Resource
     data, paths = (None, [texts]) if isinstance(texts, str | os.PathLike) else (texts, None)
     with tempfile.TemporaryDirectory(prefix="roughly-", dir=resources.temp) as spool:
         parts = open_data(data, paths, reading, Path(spool))
-        batches = list(sketch_parts(parts, facts, resources.threads, Sketched(Path(), facts), Meter()))
+        batches, held = [], 0
+        for batch in sketch_parts(parts, facts, resources.threads, Sketched(Path(), facts), Meter()):
+            held += len(batch[2].values)
+            check_room(held, resources)
+            batches.append(batch)
     place = {doc_id: at for at, doc_id in enumerate(name for batch in batches for name in batch[0].to_pylist())}
     missing = [doc_id for doc_id in ids.to_pylist() if doc_id not in place]
     if missing:
