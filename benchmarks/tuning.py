@@ -10,20 +10,22 @@ Labels are split in halves by true set, by ten seeds. On one half a setting is c
 - `tune`: what `roughly tune` chooses on the half (`tune.selection`), among shingles of words and characters, both
   measures, both clusterings and all thresholds in steps of 0.02.
 
-- `learn`: the verdict that `roughly tune --learn` fits to the half, whatever `tune` alone reaches.
+- `learn`: the verdict that `roughly tune --learn` fits to the half, whatever `tune` alone reaches;
+- `pairs`: the same from 100 labelled pairs of the half only, drawn as `judge` draws (`learnt_from_pairs`).
 
 What is tried does not depend on labels, so all settings are scored once per true set, and a split is a sum over sets.
-*Learning*: the F1 that `tune` reaches with the labels of a few sets only, on the same other half.
+*Few*: the F1 that `tune` reaches with the labels of a few sets only, on the same other half.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +37,7 @@ from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
 from roughly.tools.tune.frontier import Goal, Tried
 from roughly.tools.tune.grid import named_trial
 from roughly.tools.tune.labelled_sample import SampleLabels
-from roughly.tools.tune.learn import LEARNED_PAIRS, Learning
+from roughly.tools.tune.learn import CUTS, LEARNED_PAIRS, Flags, Learning
 from roughly.tools.tune.reference import score, truth_of
 from roughly.tools.tune.scored_sample import ScoredSample
 from roughly.tools.tune.search import COARSE, trial_values
@@ -44,6 +46,7 @@ from roughly.tools.tune.trial import TrialOutcome
 
 STEPS = [round(0.04 + 0.02 * step, 2) for step in range(1, 49)]
 FEW = (5, 10, 25, 50, 100)
+PAIRS, RANGES = 100, 10
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,9 @@ def main() -> int:
     given = parser.parse_args()
     wanted = [name for name in given.only.split(",") if name]
     rows = []
-    ways = "default 0.8 | best threshold | `tune` | learned verdict | `tune` with 10 / 25 / 50 sets"
+    ways = "default 0.8 | best threshold | `tune` | learned | learned, 100 pairs | `tune` with 10 / 25 / 50 sets"
     print(f"| corpus | documents | true sets | {ways} |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for corpus in CORPORA:
         if not wanted or corpus.name in wanted:
             rows.append(measured(corpus, given.corpora, given.seeds, Resources(threads=given.threads)))
@@ -105,7 +108,9 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
     true = columns[0, :, 2] > 0
     plain = np.array([one.trial.choices == 0 for one in tried])
     default = next(n for n, one in enumerate(tried) if plain[n] and one.trial.threshold == 0.8)
-    found: dict[str, list[float]] = {name: [] for name in ("default", "threshold", "tune", "learn", *map(str, FEW))}
+    found: dict[str, list[float]] = {
+        name: [] for name in ("default", "threshold", "tune", "learn", "pairs", *map(str, FEW))
+    }
     learning = Learning(sample, truth_of(sample, labels), resources.threads, LEARNED_PAIRS)
     for seed in range(seeds):
         stream = np.random.default_rng(seed)
@@ -130,10 +135,40 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
         number = Selection(verdicts, Goal(), seed).best(half) if verdicts else None
         if number is not None:
             found["learn"].append(score(verdicts[number].columns, ~half).f1)
+        from_pairs = learnt_from_pairs(learning, half, seed)
+        if from_pairs is not None:
+            found["pairs"].append(score(from_pairs.columns, ~half).f1)
         for name, number in chosen.items():
             found[name].append(0.0 if number is None else score(columns[number], ~half).f1)
     facts = {"name": corpus.name, "documents": len(sample), "sets": int(true.sum()), "trials": len(tried)}
     return facts | {"cpu": time.process_time() - start} | found
+
+
+def learnt_from_pairs(learning: Learning, half: Flags, seed: int) -> Tried | None:
+    """The verdict fitted to, and chosen on, about `PAIRS` labelled candidates: the same number from each range of
+    resemblances, each with the number of pairs that it stands for as its weight. None if they are all alike."""
+    labels, stream = learning.labels, np.random.default_rng(seed)
+    is_known = (labels.weights * ((labels.sets >= 0) & half[np.maximum(labels.sets, 0)])).sum(axis=1) > 0
+    known = np.flatnonzero(is_known)
+    ranges = (learning.resemblance[known] * RANGES).astype(np.int64)
+    weights = np.zeros(labels.weights.shape)
+    for one in np.unique(ranges):
+        inside = stream.permutation(known[ranges == one])
+        some = inside[: -(-PAIRS // len(np.unique(ranges)))]
+        weights[some] = len(inside) / len(some) / 2
+    few = copy.copy(learning)
+    few.labels = replace(labels, weights=weights)
+    try:
+        verdict, probabilities, _ = few.fit(half)
+    except InputError:
+        return None
+    counts, f1 = weights.sum(axis=1), []
+    for cut in CUTS:
+        accepted = few.accepted(replace(verdict, probability=cut), probabilities, half)
+        found, true = counts[accepted].sum(), counts[labels.same].sum()
+        f1.append(2 * counts[accepted & labels.same].sum() / (found + true))
+    stars = few.trials(verdict, probabilities, half)[::2]
+    return stars[int(np.argmax(f1))]
 
 
 def drawn(corpus: Labelled, folder: Path, resources: Resources) -> tuple[DrawnSample, SampleLabels]:
@@ -171,10 +206,10 @@ def _row(row: dict[str, object]) -> str:
         if not len(values):
             return "–"
         about = 2.262 * values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0.0
-        return f"{values.mean():.3f} ± {about:.3f}"
+        return f"{values.mean():.3f}±{about:.3f}"
 
-    few = " / ".join(cell(name).partition(" ")[0] for name in ("10", "25", "50"))
-    cells = [cell(name) for name in ("default", "threshold", "tune", "learn")]
+    few = " / ".join(cell(name).partition("±")[0] for name in ("10", "25", "50"))
+    cells = [cell(name) for name in ("default", "threshold", "tune", "learn", "pairs")]
     return f"| {row['name']} | {row['documents']:,} | {row['sets']:,} | {' | '.join(cells)} | {few} |"
 
 

@@ -6,7 +6,19 @@ import numpy
 from numpy.typing import NDArray
 
 def align(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint64], /) -> NDArray[numpy.int64]: ...
+@overload
 def shared_runs(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint64], arg2: int, /) -> NDArray[numpy.int64]: ...
+@overload
+def shared_runs(
+    arg0: NDArray[numpy.uint64],
+    arg1: NDArray[numpy.int64],
+    arg2: int,
+    arg3: NDArray[numpy.uint64],
+    arg4: NDArray[numpy.int64],
+    arg5: NDArray[numpy.int64],
+    arg6: NDArray[numpy.int64],
+    /,
+) -> NDArray[numpy.int64]: ...
 def outlines(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], arg3: NDArray[numpy.int64], /
 ) -> NDArray[numpy.int64]: ...
@@ -36,6 +48,20 @@ def copy_lines(
 def parallel_shingle_sets(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: int, arg3: int, /
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
+def facts_of(
+    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint64], arg2: NDArray[numpy.uint64], arg3: int, /
+) -> NDArray[numpy.uint64]: ...
+def without_lone_values(
+    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], /
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
+def shared_facts(
+    arg0: NDArray[numpy.uint64],
+    arg1: NDArray[numpy.uint64],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.int64],
+    /,
+) -> NDArray[numpy.int64]: ...
 def candidate_components(
     arg0: NDArray[numpy.int64], arg1: NDArray[numpy.uint32], arg2: NDArray[numpy.int64], arg3: int, /
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...

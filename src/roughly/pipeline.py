@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.common_keys import CommonLimit, limit_of
+from roughly.cluster.comparisons import Words
 from roughly.cluster.components import components
 from roughly.cluster.learned import AcceptedPairs, accept
 from roughly.cluster.ranked_walk import Resolution
@@ -180,12 +181,11 @@ def _decide_learned(
         every_pair=True,
         constraints=constraints,
     )
-    load = getattr(sets, "shingles", None)
-    if load is None or settings.verdict is None:
+    if not isinstance(sets, Words) or settings.verdict is None:
         raise TypeError("a learned verdict needs the words of documents")
     linked, every_pair = settings.cluster != "star", settings.pairs == "all"
     resolution, roots, links, accepted = accept(
-        found, settings.verdict, load, judge.measure, linked=linked, every_pair=every_pair
+        found, settings.verdict, sets, judge.measure, linked=linked, every_pair=every_pair
     )
     return Decision(resolution, judge, roots, links, accepted)
 

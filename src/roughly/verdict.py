@@ -37,6 +37,9 @@ COMPARISONS = {
     "rare_words_held": "containment of the rare words of the document that has fewer",
     "numbers": "resemblance of the sets of numbers of up to five digits; 1 if neither has any",
     "length": "distinct words of the document that has fewer, by those of the other",
+    "weighted_words": "resemblance of the sets of words, each weighted by the logarithm of its rarity in English",
+    "weighted_words_held": "containment of the weighted words of the document that has less of them",
+    "longest_run": "longest run of words whose shingles of five the other document has, by the words of the shorter",
 }
 """Every comparison of a pair; all are computed exactly, from the words of both documents."""
 _EPSILON = 0.05

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +17,12 @@ import pytest
 from click.testing import CliRunner
 
 import roughly
+from invoices import invoices
 from roughly import lexicon
 from roughly.cli.app import app
-from roughly.cluster.comparisons import RARE, compare_pairs
-from roughly.cluster.scoring import slice_of
+from roughly.cluster.comparisons import RARE, WordsInMemory, compare_pairs
 from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.errors import SettingsError
-from roughly.features.shingle_sets import shingle_sets
 from roughly.job.settings_file import read_settings
 from roughly.settings import Settings
 from roughly.signing.sign_files import sign
@@ -28,26 +30,14 @@ from roughly.text.canonical import tokenise, words
 from roughly.tools.truth.api import truth
 from roughly.verdict import COMPARISONS, Verdict
 
+LEAST = 5
+"""Documents that have the rarest words of the default lexicon."""
 SMALL = "probability=0.5 prior=-6 words=5/0 numbers=4/0 rare_words_held=0/2"
 
 
-def invoices(count: int, seed: int = 3) -> list[dict[str, str | None]]:
-    """Pages of one template that differ in their numbers, and revisions of each that differ in words only, in
-    more or fewer of them than the pages."""
-    chance = random.Random(seed)
-    base = [f"item{chance.randrange(900)}" for _ in range(60)]
-    rows: list[dict[str, str | None]] = []
-    for number in range(count):
-        figures = [str(chance.randrange(10_000, 99_999)) for _ in range(8)]
-        for copy in range(2):
-            own = list(base)
-            for at in range(8):
-                own[7 * at] = figures[at]
-            for _ in range(0 if copy == 0 else chance.randrange(2, 22)):
-                place = chance.randrange(60)
-                own[place] = own[place] if place % 7 == 0 and place < 56 else f"changed{chance.randrange(900)}"
-            rows.append({"id": f"{number:03}-{copy}", "text": " ".join(own), "bill": f"bill {number}"})
-    return rows
+@cache
+def frequency(word: str) -> int:
+    return lexicon.default().frequency(word)
 
 
 def by_definition(left: str, right: str) -> list[float]:
@@ -60,7 +50,7 @@ def by_definition(left: str, right: str) -> list[float]:
         return {tuple(tokens[at : at + size]) for at in range(len(tokens) - size + 1)}
 
     def rare(text: str) -> set[str]:
-        return {w for w in words(text) if english.frequency(w) < english.documents / RARE}
+        return {w for w in words(text) if frequency(w) < english.documents / RARE}
 
     def numbers(text: str) -> set[str]:
         return {w for w in words(text) if w.isascii() and w.isdigit() and len(w) <= 5}
@@ -72,27 +62,51 @@ def by_definition(left: str, right: str) -> list[float]:
         few = min(len(a), len(b))
         return 1.0 if not a | b else len(a & b) / few if few else 0.0
 
+    weights = {
+        w: round(1000 * math.log(english.documents / max(frequency(w), LEAST))) for w in words(f"{left} {right}")
+    }
+
+    def weighted(a: set, b: set) -> tuple[float, float]:  # type: ignore[type-arg]
+        of_a, of_b, both = (sum(weights[w] for (w,) in some) for some in (a, b, a & b))
+        few = min(of_a, of_b)
+        return (both / (of_a + of_b - both), both / few if few else 0.0) if a | b else (1.0, 1.0)
+
+    def run(here: list[str], there: set[tuple[str, ...]]) -> int:
+        """The longest run of words whose shingles of five are all in the other document."""
+        size = min(5, len(here))
+        inside = [tuple(here[at : at + size]) in there for at in range(len(here) - size + 1)] if here else []
+        longest = max((len(list(own)) for is_in, own in itertools.groupby(inside) if is_in), default=0)
+        return longest + size - 1 if longest else 0
+
     one, two, five = ((sets(left, size), sets(right, size)) for size in (1, 2, 5))
     fewer, more = sorted((len(one[0]), len(one[1])))
+    shorter = min(len(words(left)), len(words(right)))
+    runs = run(words(left), five[1]), run(words(right), five[0])
+    longest_run = min(runs) / shorter if shorter else float(not words(left) and not words(right))
     found = {
         "words": resemblance(*one), "word_pairs": resemblance(*two), "shingles": resemblance(*five),
         "words_held": held(*one), "shingles_held": held(*five),
         "rare_words": resemblance(rare(left), rare(right)), "rare_words_held": held(rare(left), rare(right)),
         "numbers": resemblance(numbers(left), numbers(right)), "length": fewer / max(more, 1),
+        "weighted_words": weighted(*one)[0], "weighted_words_held": weighted(*one)[1], "longest_run": longest_run,
     }  # fmt: skip
     return [found[name] for name in COMPARISONS]
 
 
 def compared(texts: list[str], pairs: list[tuple[int, int]]) -> np.ndarray:
-    sets = {size: shingle_sets(tokenise(pa.array(texts, pa.large_string())), size) for size in (1, 2, 5)}
-    return compare_pairs(np.array(pairs, np.int64), lambda docs, size: slice_of(sets[size], docs))
+    return compare_pairs(np.array(pairs, np.int64), WordsInMemory(tokenise(pa.array(texts, pa.large_string()))))
 
 
-def test_comparisons_are_what_they_say() -> None:
+@pytest.mark.parametrize("often", [0, 8], ids=["without lone values", "with all values"])
+def test_comparisons_are_what_they_say(often: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roughly.cluster.comparisons._OFTEN", often)
+    monkeypatch.setattr("roughly.cluster.comparisons._PAIRS", 16)
+    monkeypatch.setattr("roughly.cluster.comparisons._WORDS", 300)
     texts = [
         "The house of the 12 bishops, 1999: a Gothic house with 003 towers",
         "the house of the 13 bishops in 1999 a gothic house with 3 towers and zymurgy",
-        "zymurgy 123456 transubstantiation", "", "one two", "7",
+        "zymurgy 123456 transubstantiation", "", "one two", "7", "a b a b a b a b a b a", "b a b a b a c", "",
+        "one two!",
     ]  # fmt: skip
     texts += [str(row["text"]) for row in invoices(4)]
     pairs = [(a, b) for a in range(len(texts)) for b in range(a)]

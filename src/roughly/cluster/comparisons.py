@@ -1,9 +1,15 @@
-"""The comparisons of a learned verdict (`verdict.COMPARISONS`), exactly, for many pairs at once."""
+"""The comparisons of a learned verdict (`verdict.COMPARISONS`), exactly, for many pairs at once.
+
+Weights and rarity of words are those of the default lexicon, not of the collection: so a pair is compared by its two
+texts alone, and batch runs, indexes and Spark agree. Words that the lexicon does not list weigh as its rarest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,46 +19,101 @@ from roughly import lexicon
 from roughly.cluster.candidates import Ints
 from roughly.cluster.scoring import tokens_of
 from roughly.features.shingle_sets import Sets, shingle_sets
+from roughly.kernels import comparisons as kernels
 from roughly.kernels.sets import intersections
 from roughly.text.canonical import Tokens, tokenise
 from roughly.verdict import COMPARISONS
 
 Floats = npt.NDArray[np.float64]
-Load = Callable[[Ints, int], Sets]
-"""The sets of shingles of some documents: (documents, words per shingle) → sets in that order."""
 RARE = 1000
 """A word is rare if fewer than one in so many documents of the default lexicon have it."""
-AT_ONCE = 1 << 16
-"""Pairs that are compared at a time: their documents are in memory."""
+RUN = 5
+"""Words per shingle of `shingles` and of the longest run."""
+_SCALE = 1000
+_PAIRS, _WORDS = 1 << 19, 1 << 22
+"""Pairs, and words of their documents, that are in memory at a time."""
+_OFTEN = 8
+"""Pairs per document from which it pays to leave out values that only one document has."""
 
 
-def compare_pairs(pairs: Ints, load: Load) -> Floats:
+@runtime_checkable
+class Words(Protocol):
+    """The words of documents 0, 1, …"""
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of words of each document."""
+        ...
+
+    def tokens(self, docs: Ints) -> Tokens:
+        """The words of some of them."""
+        ...
+
+
+@dataclass(frozen=True)
+class WordsInMemory:
+    """Words that are in memory."""
+
+    all_tokens: Tokens
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of words of each document."""
+        return np.diff(self.all_tokens.offsets)
+
+    def tokens(self, docs: Ints) -> Tokens:
+        """The words of some of them."""
+        return tokens_of(self.all_tokens, docs)
+
+
+def compare_pairs(pairs: Ints, words: Words) -> Floats:
     """Every comparison of each pair (n, 2) of documents: (n, COMPARISONS)."""
-    found = np.empty((len(pairs), len(COMPARISONS)))
-    for start in range(0, len(pairs), AT_ONCE):
-        some = np.asarray(pairs[start : start + AT_ONCE, :2], np.int64)
-        docs, place = np.unique(some, return_inverse=True)
-        place = place.reshape(some.shape)
-        found[start : start + AT_ONCE] = _compared(docs, place, load)
-    return found
+    return np.concatenate([np.empty((0, len(COMPARISONS))), *(found for _, found in compared_blocks(pairs, words))])
 
 
-def loader_of(tokens: Tokens) -> Load:
-    """Makes the sets of documents from their words."""
-    return lambda docs, size: shingle_sets(tokens_of(tokens, docs), size)
+def compared_blocks(pairs: Ints, words: Words) -> Iterator[tuple[int, Floats]]:
+    """The same for one block of pairs after the other: (its first pair, comparisons)."""
+    start, size, lengths = 0, _PAIRS, words.lengths
+    while start < len(pairs):
+        while True:
+            some = pairs[start : start + size, :2]
+            docs = np.unique(some)
+            if len(some) == 1 or int(lengths[docs].sum()) <= _WORDS:
+                break
+            size = -(-len(some) // 2)
+        left, right = (np.searchsorted(docs, side) for side in some.T)
+        yield start, _compared(words.tokens(docs), left, right)
+        start += len(some)
+        size = min(2 * size, _PAIRS)
 
 
-def _compared(docs: Ints, place: Ints, load: Load) -> Floats:
-    words = load(docs, 1)
-    common, numbers = _lists()
-    is_rare, is_number = ~_within(words.values, common), _within(words.values, numbers)
-    of_words, of_pairs, of_five = (_Counts(own, place) for own in (words, load(docs, 2), load(docs, 5)))
-    of_rare, of_numbers = (_Counts(_some(words, use), place) for use in (is_rare, is_number))
+def _compared(tokens: Tokens, left: Ints, right: Ints) -> Floats:
+    words, twos, fives = (shingle_sets(tokens, size) for size in (1, 2, RUN))
+    facts = kernels.facts_of(words.values, *_facts())
+    shared, shared_weight, shared_rare, shared_numbers = kernels.shared_facts(
+        words.values, facts, words.offsets, left, right
+    ).T
+    sums = kernels.sums_of_facts(facts, words.offsets)
+    met_twos, met_fives = (twos.values, twos.offsets), (fives.values, fives.offsets)
+    if len(left) > _OFTEN * len(words):
+        met_twos, met_fives = kernels.without_lone_values(*met_twos), kernels.without_lone_values(*met_fives)
+    shared_fives, run = kernels.shared_runs((tokens.hashes, tokens.offsets), RUN, met_fives, left, right).T
+
+    def counts(own: Ints, of_both: Ints) -> _Counts:
+        return _Counts(own[left], own[right], of_both)
+
+    of_words, of_weights = counts(np.diff(words.offsets), shared), counts(sums[:, 0], shared_weight)
+    of_rare, of_numbers = counts(sums[:, 1], shared_rare), counts(sums[:, 2], shared_numbers)
+    of_twos = counts(_sizes(twos), intersections(*met_twos, left, right))
+    of_fives = counts(_sizes(fives), shared_fives)
+    lengths = np.diff(tokens.offsets)
+    of_run = counts(lengths, np.where(run > 0, run + np.minimum(RUN, np.minimum(lengths[left], lengths[right])) - 1, 0))
     columns = {
-        "words": of_words.resemblance, "word_pairs": of_pairs.resemblance, "shingles": of_five.resemblance,
-        "words_held": of_words.held, "shingles_held": of_five.held, "rare_words": of_rare.resemblance,
+        "words": of_words.resemblance, "word_pairs": of_twos.resemblance, "shingles": of_fives.resemblance,
+        "words_held": of_words.held, "shingles_held": of_fives.held, "rare_words": of_rare.resemblance,
         "rare_words_held": of_rare.held, "numbers": of_numbers.resemblance,
-        "length": of_words.fewer / np.maximum(of_words.more, 1),
+        "length": of_words.fewer / np.maximum(of_words.more, 1), "weighted_words": of_weights.resemblance,
+        "weighted_words_held": of_weights.held, "longest_run": of_run.held,
     }  # fmt: skip
     return np.column_stack([columns[name] for name in COMPARISONS])
 
@@ -60,36 +121,56 @@ def _compared(docs: Ints, place: Ints, load: Load) -> Floats:
 class _Counts:
     """Shared and own values of pairs of sets. Two empty sets are alike, an empty one and another are not."""
 
-    def __init__(self, sets: Sets, place: Ints) -> None:
-        left, right = np.ascontiguousarray(place[:, 0]), np.ascontiguousarray(place[:, 1])
-        sizes = np.diff(sets.offsets)
-        shared = intersections(sets.values, sets.offsets, left, right)
-        self.fewer, self.more = np.minimum(sizes[left], sizes[right]), np.maximum(sizes[left], sizes[right])
-        union = self.fewer + self.more - shared
-        self.resemblance = np.where(union == 0, 1.0, shared / np.maximum(union, 1))
-        self.held = np.where(self.more == 0, 1.0, shared / np.maximum(self.fewer, 1))
+    def __init__(self, left: Ints, right: Ints, shared: Ints) -> None:
+        self.fewer, self.more = np.minimum(left, right), np.maximum(left, right)
+        self.shared = shared
+
+    @property
+    def resemblance(self) -> Floats:
+        return self._share(self.fewer + self.more - self.shared)
+
+    @property
+    def held(self) -> Floats:
+        return self._share(self.fewer)
+
+    def _share(self, whole: Ints) -> Floats:
+        found: Floats = self.shared / np.maximum(whole, 1)
+        found[self.more == 0] = 1.0
+        return found
 
 
-def _some(sets: Sets, use: npt.NDArray[np.bool_]) -> Sets:
-    ends = np.r_[0, np.cumsum(use)]
-    return Sets(sets.values[use], ends[sets.offsets].astype(np.int64))
-
-
-def _within(values: npt.NDArray[np.uint64], listed: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    at = np.minimum(np.searchsorted(listed, values), len(listed) - 1)
-    found: npt.NDArray[np.bool_] = listed[at] == values
-    return found
+def _sizes(sets: Sets) -> Ints:
+    return np.diff(sets.offsets)
 
 
 @cache
-def _lists() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-    """(Words that are not rare, numbers of up to five digits), as shingles of one word, sorted."""
+def _facts() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], int]:
+    """(Words as shingles, sorted; their facts; the facts of all others): weight, is rare, is a number of up to five
+    digits."""
     english = lexicon.default()
-    common = english.table.hashes[english.table.counts >= english.documents / RARE]
-    numbers = tokenise(pa.array([f"{n:0{digits}}" for digits in range(1, 6) for n in range(10**digits)])).hashes
-    return _as_shingles(common), _as_shingles(numbers)
+    numbers = _as_shingles(
+        tokenise(pa.array([f"{n:0{digits}}" for digits in range(1, 6) for n in range(10**digits)])).hashes
+    )
+    hashes, counts = english.table.hashes, english.table.counts.astype(np.int64)
+    words, order = np.unique(_each_as_shingle(hashes), return_index=True)
+    counts = counts[order]
+    keys = np.union1d(words, numbers)
+    listed = np.full(len(keys), int(counts.min()), np.int64)
+    listed[np.searchsorted(keys, words)] = counts
+    is_rare = np.ones(len(keys), np.bool_)
+    is_rare[np.searchsorted(keys, words)] = counts < english.documents / RARE
+    is_number = np.zeros(len(keys), np.bool_)
+    is_number[np.searchsorted(keys, numbers)] = True
+    weights = np.rint(_SCALE * np.log(english.documents / listed))
+    other = kernels.pack_facts(np.rint(_SCALE * np.log(english.documents / int(counts.min()))), 1, 0)
+    return keys, kernels.pack_facts(weights, is_rare, is_number), int(other)
+
+
+def _each_as_shingle(tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Each word as the shingle of it alone, in the same order."""
+    offsets = np.arange(len(tokens) + 1, dtype=np.int64)
+    return shingle_sets(Tokens(np.ascontiguousarray(tokens, np.uint64), offsets), 1).values
 
 
 def _as_shingles(tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    offsets = np.array([0, len(tokens)], np.int64)
-    return shingle_sets(Tokens(np.ascontiguousarray(tokens, np.uint64), offsets), 1).values
+    return np.unique(_each_as_shingle(tokens))

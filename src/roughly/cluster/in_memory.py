@@ -18,7 +18,7 @@ import numpy.typing as npt
 from roughly.cluster import grouping
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.common_keys import NO_LIMIT, CommonLimit, IgnoredKeys
-from roughly.cluster.comparisons import loader_of
+from roughly.cluster.comparisons import WordsInMemory
 from roughly.cluster.components import components
 from roughly.cluster.evidence import together, witnesses
 from roughly.cluster.grouping import Hashes, Members
@@ -161,9 +161,9 @@ def resolve_in_memory(
     if rules.verdict is not None:
         if facts.words is None:
             raise TypeError("a learned verdict needs the words of documents")
-        load = loader_of(tokens_of(facts.words, docs))
+        words = WordsInMemory(tokens_of(facts.words, docs))
         resolution, roots, links, _ = accept(
-            resolution, rules.verdict, load, judge.measure, linked=rules.linked, every_pair=rules.every_pair
+            resolution, rules.verdict, words, judge.measure, linked=rules.linked, every_pair=rules.every_pair
         )
     elif rules.linked:
         roots, links, more = components(

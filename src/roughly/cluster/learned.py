@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
-from roughly.cluster.comparisons import AT_ONCE, Load, compare_pairs
+from roughly.cluster.comparisons import Words, compared_blocks
 from roughly.cluster.ranked_walk import EVIDENCE, Resolution
 from roughly.cluster.scoring import NO_PAIRS, ScoredPairs, scores_of
 from roughly.kernels.judging import MEASURES
@@ -40,22 +40,22 @@ class AcceptedPairs:
 
 
 def accept(
-    found: Resolution, verdict: str, load: Load, measure: str, *, linked: bool, every_pair: bool
+    found: Resolution, verdict: str, words: Words, measure: str, *, linked: bool, every_pair: bool
 ) -> tuple[Resolution, Roots, ScoredPairs, AcceptedPairs]:
     """(The resolution of candidates of which every pair was found, if the verdict decides; the best document of each
     one's cluster; the pairs that link clusters; all accepted pairs)."""
-    accepted = accepted_pairs(found.pairs, Verdict.parse(verdict), load)
+    accepted = accepted_pairs(found.pairs, Verdict.parse(verdict), words)
     kept, pairs, roots = resolve_accepted(accepted.pairs, found.candidates.documents, measure, linked=linked)
     resolution = replace(found, kept=kept, pairs=accepted.pairs if every_pair else pairs)
     return resolution, roots, accepted.pairs if linked else NO_PAIRS, accepted
 
 
-def accepted_pairs(pairs: ScoredPairs, verdict: Verdict, load: Load) -> AcceptedPairs:
+def accepted_pairs(pairs: ScoredPairs, verdict: Verdict, words: Words) -> AcceptedPairs:
     """The pairs that a verdict accepts."""
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     use, probability, adds = [np.empty(0, np.int64)], [np.empty(0)], [np.empty((0, len(verdict.weights)), np.float32)]
-    for start in range(0, len(pairs), AT_ONCE):
-        parts = verdict.parts(compare_pairs(pairs[start : start + AT_ONCE].astype(np.int64), load))
+    for start, comparisons in compared_blocks(pairs[:, :2].astype(np.int64), words):
+        parts = verdict.parts(comparisons)
         found = verdict.probability_of(parts)
         accepted = np.flatnonzero(found >= verdict.probability)
         use.append(start + accepted)

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from roughly.cluster.comparisons import compare_pairs
-from roughly.cluster.scoring import slice_of
+from roughly.cluster.comparisons import WordsInMemory, compare_pairs
 from roughly.errors import SettingsError
-from roughly.features.shingle_sets import shingle_sets
 from roughly.settings import Settings
 from roughly.text.canonical import tokenise
 from roughly.verdict import COMPARISONS, Verdict
@@ -75,7 +73,7 @@ def explain_verdict(left: str, right: str, settings: Settings) -> VerdictReasons
     if settings.verdict is None:
         raise SettingsError("these settings have no learned verdict; `roughly tune --learn` writes one")
     tokens = tokenise(pa.array([left, right], pa.large_string()))
-    compared = compare_pairs(np.array([[0, 1]]), lambda docs, size: slice_of(shingle_sets(tokens, size), docs))
+    compared = compare_pairs(np.array([[0, 1]]), WordsInMemory(tokens))
     verdict = Verdict.parse(settings.verdict)
     adds, values = verdict.parts(compared)[0].tolist(), dict(zip(COMPARISONS, compared[0].tolist(), strict=True))
     reasons = [Reason(name, values[name], add) for (name, _, _), add in zip(verdict.weights, adds, strict=True)]

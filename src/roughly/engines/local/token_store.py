@@ -97,13 +97,20 @@ class TokenStore:
 
     def load(self, docs: Ints) -> Sets:
         """The shingle sets of these documents, in this order."""
-        return self.shingles(docs, self.shingle_size)
-
-    def shingles(self, docs: Ints, size: int) -> Sets:
-        """Their sets of shingles of another size."""
         from roughly.kernels.batches import gather_shingle_sets
 
-        return Sets(*gather_shingle_sets(*self._ranges(docs), np.arange(len(docs)), size, self.threads))
+        return Sets(*gather_shingle_sets(*self._ranges(docs), np.arange(len(docs)), self.shingle_size, self.threads))
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of tokens of each document."""
+        return (self._weight - 16) >> 3
+
+    def tokens(self, docs: Ints) -> Tokens:
+        """The tokens of these documents, in this order."""
+        from roughly.kernels.batches import gather_tokens
+
+        return Tokens(*gather_tokens(*self._ranges(docs), np.arange(len(docs)), self.threads))
 
     def kinds(self, pairs: ScoredPairs) -> npt.NDArray[np.int8]:
         """The kind of each pair (removed document, better-ranked document), as positions in `verify.kinds.KINDS`."""

@@ -64,7 +64,7 @@ class PairScorer:
 
     def _accepted(self, found: MatchVerdicts, verdict: str) -> MatchVerdicts:
         """The pairs that a learned verdict accepts."""
-        from roughly.cluster.comparisons import compare_pairs, loader_of
+        from roughly.cluster.comparisons import WordsInMemory, compare_pairs
 
         use, accepts = np.zeros(len(found), np.bool_), Verdict.parse(verdict).accepts
         for at in range(0, len(found), _LOADED):
@@ -74,8 +74,8 @@ class PairScorer:
             tokens = joined(
                 [Sets(t.hashes, t.offsets) for t in (self._tokens(owners), self.sets.load_tokens(contents))]
             )
-            load = loader_of(Tokens(tokens.values, tokens.offsets))
-            use[at : at + _LOADED] = accepts(compare_pairs(np.column_stack((left, right + len(owners))), load))
+            words = WordsInMemory(Tokens(tokens.values, tokens.offsets))
+            use[at : at + _LOADED] = accepts(compare_pairs(np.column_stack((left, right + len(owners))), words))
         return found.of(use)
 
     def possible(self, candidates: CandidatePairs, pairs: OwnerPairs, lower: Flags) -> tuple[OwnerPairs, Flags]:

@@ -31,7 +31,7 @@ def lowest_estimated(threshold: float) -> float:
 def near_ranges(run: RunCollection) -> list[Range] | None:
     """Documents that lower thresholds would remove besides, by ranges of scores; None if that is not known."""
     try:
-        if run.run.verdicts.exists():
+        if run.run.learned is None and run.run.verdicts.exists():
             strata = open_verdicts(run.run, run.run.verdicts).drawn.strata
             return [(one.low, one.high, one.pairs) for one in strata if not one.found and one.name != "unmeasured"]
         counts = run.run_json["counts"]

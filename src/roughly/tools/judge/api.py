@@ -22,11 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.errors import InputError, InputMissing
 from roughly.job.document_texts import Place, texts_of
 from roughly.job.rereading import Input, open_again
 from roughly.meter import Listener, Meter
-from roughly.settings import MEASURES, ReadOptions, Resources
+from roughly.settings import MEASURES, ReadOptions, Resources, Settings
 from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
@@ -36,6 +37,7 @@ from roughly.tools.judge.request import DrawRequest
 from roughly.tools.judge.strata import Candidate, Drawing
 from roughly.tools.judge.verdict_file import Drawn, DrawnPair, VerdictFile
 from roughly.tools.tune.draw import place_of
+from roughly.verdict import Verdict
 from roughly.verify.scores import score_texts
 
 
@@ -64,6 +66,29 @@ class JudgedRun:
     def measure(self) -> str:
         """The measure of the threshold."""
         return self.settings["measure"] if self.settings["measure"] in MEASURES else MEASURES[0]
+
+    @property
+    def learned(self) -> str | None:
+        """The learned verdict, if the run has one: then pairs are drawn by their probability."""
+        found: str | None = self.settings.get("verdict")
+        return found
+
+    @property
+    def score(self) -> str:
+        """What pairs are drawn by: a column of pairs.parquet."""
+        return self.measure if self.learned is None else "probability"
+
+    @property
+    def limit(self) -> float:
+        """The score from which pairs are the same."""
+        return float(self.settings["threshold"]) if self.learned is None else Verdict.parse(self.learned).probability
+
+    def score_of(self, left: str, right: str) -> float:
+        """The score of two texts."""
+        if self.learned is not None:
+            return explain_verdict(left, right, Settings.from_dict(self.settings)).probability
+        scores = score_texts(left, right, int(self.settings["shingle_size"]), self.unit)
+        return float(getattr(scores, self.measure))
 
     @property
     def unit(self) -> str:
@@ -100,22 +125,22 @@ def draw_pairs(
 ) -> VerdictFile:
     """Draw pairs around the run's threshold and begin a file of verdicts."""
     resources, meter = resources or Resources(), Meter(listener)
-    threshold, main_text = float(run.settings["threshold"]), bool(run.settings["main_text"])
-    source = Input(run.folder, run.run_json, inputs, reading)
-    drawing = Drawing(threshold, request.pairs, request.seed)
+    main_text = bool(run.settings["main_text"])
+    drawing = Drawing(run.limit, request.pairs, request.seed, uncertain_first=run.learned is not None)
     for candidate in _found(run):
         drawing.add(candidate)
     wanted = {name for one in drawing.possible() for name in (one.left_id, one.right_id)}
     kept_ids, share = _kept_sample(run, request.seed) if not request.found_only else ([], 1.0)
-    with closing(source):
+    with closing(Input(run.folder, run.run_json, inputs, reading)) as source:
         parts, names = source.parts, source.names
         places, tokens = _read(parts, run, wanted, set(kept_ids), main_text, resources, meter)
         kept_ids = [name for name in kept_ids if name in places]
         if kept_ids:
             with meter.stage("near"):
                 for candidate in near_misses(
-                    kept_ids, _gathered([tokens[name] for name in kept_ids]), measure=run.measure, threshold=threshold,
-                    shingle_size=int(run.settings["shingle_size"]), resources=resources,
+                    kept_ids, _gathered([tokens[name] for name in kept_ids]), measure=run.measure,
+                    threshold=float(run.settings["threshold"]), shingle_size=int(run.settings["shingle_size"]),
+                    resources=resources, learned=run.learned,
                 ):  # fmt: skip
                     drawing.add(candidate)
         strata, drawn = drawing.finish(1 / share**2)
@@ -129,14 +154,13 @@ def draw_pairs(
             )
         wanted_places = [places[name] for _, one in drawn for name in (one.left_id, one.right_id)]
         texts = texts_of(parts, wanted_places, main_text, resources.threads)
-    size, unit = int(run.settings["shingle_size"]), run.unit
     listed = []
     for number, one in drawn:
         left, right = places[one.left_id], places[one.right_id]
-        score = getattr(score_texts(texts[left], texts[right], size, unit), run.measure)
+        score = run.score_of(texts[left], texts[right])
         listed.append(
             DrawnPair(
-                one.left_id, one.right_id, float(score), number, left, right, _digest(texts[left]),
+                one.left_id, one.right_id, score, number, left, right, _digest(texts[left]),
                 _digest(texts[right]),
             )
         )  # fmt: skip
@@ -144,8 +168,9 @@ def draw_pairs(
     return VerdictFile.create(
         path,
         Drawn(
-            run=run.fingerprint, measure=run.measure, threshold=threshold, shingle_size=size, main_text=main_text,
-            seed=request.seed, inputs=names, reading=options, strata=strata, pairs=listed,
+            run=run.fingerprint, measure=run.score, threshold=run.limit,
+            shingle_size=int(run.settings["shingle_size"]), main_text=main_text, seed=request.seed, inputs=names,
+            reading=options, strata=strata, pairs=listed,
         ),
     )  # fmt: skip
 
@@ -190,17 +215,19 @@ def _changed(names: Sequence[str]) -> str:
 def _found(run: JudgedRun) -> Iterator[Candidate]:
     """Every removed document that has words, with its witness."""
     empty = _without_words(run)
-    columns = ["left_id", "right_id", run.measure, "witness"]
+    columns = ["left_id", "right_id", run.score, "witness", "kind"]
     try:
         file = pq.ParquetFile(run.folder / "pairs.parquet")
     except FileNotFoundError:
         raise InputMissing(f"{run.folder} has no pairs.parquet; run dedupe again") from None
     with file:
+        if run.score not in file.schema_arrow.names:
+            raise InputError(f"{run.folder} is of a version whose pairs had no {run.score}; run dedupe again")
         for batch in file.iter_batches(columns=columns):
             rows = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
             yield from (
-                Candidate(left, right, score, True)
-                for left, right, score, witness in rows
+                Candidate(left, right, 1.0 if kind == "exact" else score, True)
+                for left, right, score, witness, kind in rows
                 if witness and left not in empty
             )
 

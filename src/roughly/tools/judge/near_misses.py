@@ -13,12 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from roughly.cluster.comparisons import WordsInMemory, compare_pairs
 from roughly.cluster.in_memory import ClusterRules, DocumentFacts, equivalent, longest_first, resolve_in_memory, work_of
 from roughly.features.shingle_sets import shingle_sets
 from roughly.methods import make
 from roughly.settings import Resources, Settings
 from roughly.text.canonical import Tokens
 from roughly.tools.judge.strata import SPAN, Candidate
+from roughly.verdict import Verdict
 
 MOST = 50_000
 LOWEST = 0.05
@@ -32,13 +34,13 @@ def near_misses(
     threshold: float,
     shingle_size: int,
     resources: Resources,
+    learned: str | None = None,
 ) -> list[Candidate]:
-    """Pairs of these documents whose score is below the threshold by at most `SPAN`. `left` is the one that would be
-    removed: the shorter."""
-    settings = Settings(
-        method="minhash", measure=measure, threshold=max(LOWEST, round(threshold - SPAN, 6)), recall=0.99,
-        shingle_size=shingle_size,
-    )  # fmt: skip
+    """Pairs of these documents whose score is below the threshold by at most `SPAN`; with a learned verdict, pairs that
+    reach the threshold and are rejected, with their probability. `left` is the one that would be removed: the
+    shorter."""
+    lowest = threshold if learned is not None else max(LOWEST, round(threshold - SPAN, 6))
+    settings = Settings(method="minhash", measure=measure, threshold=lowest, recall=0.99, shingle_size=shingle_size)
     method = make(settings)
     keys, sets = method.sign(tokens).keys, shingle_sets(tokens, shingle_size)
     assert keys is not None  # minhash has keys
@@ -53,8 +55,12 @@ def near_misses(
         first=equivalent(sets, rank),
         rules=ClusterRules(every_pair=True),
     )
-    scores = _scores(verdict.pairs, measure)
-    use = np.flatnonzero(scores < threshold)
+    if learned is None:
+        scores, limit = _scores(verdict.pairs, measure), threshold
+    else:
+        own = Verdict.parse(learned)
+        scores, limit = own.probabilities(compare_pairs(verdict.pairs, WordsInMemory(tokens))), own.probability
+    use = np.flatnonzero(scores < limit)
     found = [
         Candidate(ids[int(left)], ids[int(right)], float(score), False)
         for left, right, score in zip(verdict.pairs[use, 0], verdict.pairs[use, 1], scores[use], strict=True)

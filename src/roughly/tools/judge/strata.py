@@ -6,6 +6,9 @@ of the draw is divided equally among strata, so the few pairs near the threshold
 it: they show where the threshold should be. The other half is divided among strata of found pairs, by the root of their
 sizes: they show the precision. The number of pairs that each stratum represents is stored, and weighs every estimate.
 
+If the run has a learned verdict, scores are probabilities, and the other half is divided among strata within `SPAN` of
+the verdict's own: the pairs that teach most. They are also shown first.
+
 Within a stratum pairs are drawn by the hash of their ids with the seed. They are shown in random order: a judge who saw
 scores fall from pair to pair would follow the trend.
 """
@@ -54,8 +57,9 @@ class Stratum:
 class Drawing:
     """Pairs are added one by one, and only those that could be drawn are stored."""
 
-    def __init__(self, threshold: float, pairs: int, seed: int) -> None:
+    def __init__(self, threshold: float, pairs: int, seed: int, *, uncertain_first: bool = False) -> None:
         self._threshold, self._pairs, self._seed = threshold, pairs, seed
+        self._uncertain_first = uncertain_first
         self._by_range: dict[_Key, list[tuple[int, str, str, Candidate]]] = {}
         self._count: Counter[_Key] = Counter()
 
@@ -80,7 +84,8 @@ class Drawing:
         `near_weight` is the number of pairs that each pair below the threshold represents, if these come from a sample.
         """
         keys = sorted(self._by_range)
-        shares = _divided([self._count[key] for key in keys], [key[0] for key in keys], self._pairs)
+        near = [self._is_uncertain(key) if self._uncertain_first else key[0] for key in keys]
+        shares = _divided([self._count[key] for key in keys], near, self._pairs)
         strata: list[Stratum] = []
         drawn: list[tuple[int, Candidate]] = []
         for number, (key, share) in enumerate(zip(keys, shares, strict=True)):
@@ -90,7 +95,14 @@ class Drawing:
             strata.append(Stratum(name, low, high, found, self._count[key] * weight, share))
             drawn += [(number, one[3]) for one in self._by_range[key][:share]]
         drawn.sort(key=lambda one: (_place(one[1], self._seed, "show"), one[1].left_id, one[1].right_id))
+        if self._uncertain_first:
+            drawn.sort(key=lambda one: not self._is_uncertain(keys[one[0]]))
         return strata, drawn
+
+    def _is_uncertain(self, key: _Key) -> bool:
+        """Whether the scores of a stratum are within `SPAN` of the threshold."""
+        _, low, high, _ = key
+        return low >= self._threshold - SPAN - 1e-6 and high <= self._threshold + SPAN + 1e-6
 
     def _prune(self, waiting: list[tuple[int, str, str, Candidate]]) -> None:
         waiting.sort(key=lambda one: one[:3])
@@ -118,11 +130,11 @@ def _range(candidate: Candidate, threshold: float) -> _Key:
     return candidate.found, low, high, f"{low:.2f} to {high:.2f}"
 
 
-def _divided(sizes: Sequence[int], found: Sequence[bool], pairs: int) -> list[int]:
-    """Half in equal shares, the rest among strata of found pairs by the root of their sizes; limited by the sizes."""
+def _divided(sizes: Sequence[int], chosen: Sequence[bool], pairs: int) -> list[int]:
+    """Half in equal shares, the rest among chosen strata by the root of their sizes; limited by the sizes."""
     shares = [0] * len(sizes)
     _pour(shares, sizes, [1.0] * len(sizes), (pairs + 1) // 2)
-    _pour(shares, sizes, [float(size) ** 0.5 * own for size, own in zip(sizes, found, strict=True)], pairs)
+    _pour(shares, sizes, [float(size) ** 0.5 * own for size, own in zip(sizes, chosen, strict=True)], pairs)
     _pour(shares, sizes, [1.0] * len(sizes), pairs)
     return shares
 

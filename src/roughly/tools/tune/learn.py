@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.comparisons import compare_pairs
+from roughly.cluster.comparisons import WordsInMemory, compare_pairs
 from roughly.cluster.learned import groups_of
-from roughly.cluster.scoring import slice_of
 from roughly.errors import InputError
 from roughly.tools.metrics.intervals import Interval
 from roughly.tools.tune.draw import DrawnSample
@@ -101,10 +100,9 @@ class Learning:
         use = self._pairs.scores["resemblance"] >= self._pairs.floors["resemblance"]
         self._listed, self.resemblance = self._listed[use], self._pairs.scores["resemblance"][use]
         self._documents = len(leaders)
-        sets = {size: self._scored.words(size) for size in (1, 2, 5)}
-        compared = compare_pairs(self._listed.astype(np.int64), lambda docs, size: slice_of(sets[size], docs))
+        compared = compare_pairs(self._listed.astype(np.int64), WordsInMemory(self._scored.words))
         self._features = np.column_stack((compared, spread_of(compared)))
-        self._labels = truth.pair_labels(leaders[self._listed])
+        self.labels = truth.pair_labels(leaders[self._listed])
 
     def _best_size(self) -> tuple[int, PairScores]:
         found: list[tuple[int, int, PairScores]] = []
@@ -126,8 +124,8 @@ class Learning:
     def _ends(self, sets: Flags | None) -> Floats:
         """What both documents of each pair count, if these sets are used."""
         if sets is None:
-            return self._labels.weights
-        return self._labels.weights * ((self._labels.sets >= 0) & sets[np.maximum(self._labels.sets, 0)])
+            return self.labels.weights
+        return self.labels.weights * ((self.labels.sets >= 0) & sets[np.maximum(self.labels.sets, 0)])
 
     def fit(self, sets: Flags | None = None) -> tuple[Verdict, Floats, int]:
         """(A verdict fitted to the pairs of all sets, or of some; the probability of every pair; pairs used)."""
@@ -135,7 +133,7 @@ class Learning:
         use = np.flatnonzero(weights > 0)
         if len(use) > MOST_FITTED:
             use = np.sort(np.random.default_rng(0).choice(use, MOST_FITTED, replace=False))
-        same = self._labels.same[use]
+        same = self.labels.same[use]
         if not same.any() or same.all():
             raise InputError(
                 "candidates are all the same, or all different, by the labels: there is no verdict to learn; add labels"
@@ -151,13 +149,17 @@ class Learning:
         """The verdict at every probability, with both clusterings; thresholds follow from the labels of these sets."""
         found = []
         for cut in CUTS:
-            accepted = probabilities >= cut
-            accepted &= self.resemblance >= self.threshold(replace(verdict, probability=cut), accepted, sets)
+            accepted = self.accepted(replace(verdict, probability=cut), probabilities, sets)
             for cluster in ("star", "components"):
                 columns = self._columns(accepted, cluster)
                 values = {"method": "minhash", "threshold": cut, "cluster": cluster, "shingle_size": self.size}
                 found.append(Tried(named_trial(values), score(columns), float("nan"), 0.0, columns))
         return found
+
+    def accepted(self, verdict: Verdict, probabilities: Floats, sets: Flags | None = None) -> Flags:
+        """Which pairs are the same: the threshold follows from the labels of these sets."""
+        likely: Flags = probabilities >= verdict.probability
+        return likely & (self.resemblance >= self.threshold(verdict, likely, sets))
 
     def _columns(self, accepted: Flags, cluster: str) -> Floats:
         linked = cluster == "components"
@@ -166,7 +168,7 @@ class Learning:
 
     def threshold(self, verdict: Verdict, accepted: Flags, sets: Flags | None = None) -> float:
         """The resemblance that the weights imply, or MARGIN of what all but LOST of the accepted true pairs reach."""
-        true = self.resemblance[accepted & self._labels.same & (self._ends(sets).sum(axis=1) > 0)]
+        true = self.resemblance[accepted & self.labels.same & (self._ends(sets).sum(axis=1) > 0)]
         low = float(np.quantile(true, LOST, method="lower")) if len(true) else self.floor
         low = max(MARGIN * low, verdict.implied(self.size))
         return max(round(math.floor(low * 100) / 100, 2), round(math.ceil(self.floor * 100) / 100, 2), 0.05)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.in_memory import first_of
-from roughly.features.shingle_sets import Sets, shingle_sets
+from roughly.features.shingle_sets import shingle_sets
 from roughly.kernels.scored_pairs import SCORE_BINS, posting_lists, scored_block, threshold_clusters
 from roughly.methods import bands
 from roughly.signing.text_batch import TextBatch
@@ -92,9 +92,10 @@ class ScoredSample:
         own = np.repeat(np.arange(len(self._leaders), dtype=np.int32), np.diff(pairs.offsets))
         return np.column_stack((own, pairs.others)), self._leaders
 
-    def words(self, size: int) -> Sets:
-        """The shingles of words of all leaders."""
-        return shingle_sets(self._tokens["word"], size)
+    @property
+    def words(self) -> Tokens:
+        """The words of all leaders."""
+        return self._tokens["word"]
 
     def expanded(self, groups: npt.NDArray[np.int32]) -> Ints:
         """The best document of each document's cluster, from that of each leader (…, leaders)."""
