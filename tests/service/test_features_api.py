@@ -28,3 +28,7 @@ def test_features_over_http(tmp_path: Path) -> None:
             assert found[0]["known"] is False and "compares features" in found[1]["error"] and found[2]["known"]
             both = client.post("/api/check", json={"features": BOB, "text": "words"})
             assert both.status_code == 422
+            kind = {"content-type": "application/json"}
+            for bad, status in ((ANN, 200), ([None], 422), ([[1]], 422), ("tea", 422), ([{}], 422), (["\ud800"], 200)):
+                body = json.dumps({"features": bad})
+                assert client.post("/api/check", content=body, headers=kind).status_code == status

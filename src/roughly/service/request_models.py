@@ -38,17 +38,14 @@ class QueryDocument(_DocumentFields):
     @model_validator(mode="before")
     @classmethod
     def _text_of_features(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or not isinstance(given.get("features"), list):
-            return given
-        from roughly.errors import InputError
+        listed = given.get("features") if isinstance(given, dict) else None
+        if not isinstance(listed, list) or not all(isinstance(item, str | int) for item in listed):
+            return given  # what is not a list of features is refused by its type
         from roughly.sources.feature_lists import feature_texts
 
         if given.get("text") is not None:
             raise ValueError("give a text or features, one of them")
-        try:
-            return {**given, "text": feature_texts([given["features"]])[0].as_py()}
-        except InputError as problem:
-            raise ValueError(str(problem)) from None
+        return {**given, "text": feature_texts([listed])[0].as_py()}
 
 
 class NewDocument(QueryDocument):

@@ -123,7 +123,7 @@ def _text(feature: Any) -> bytes:
     if isinstance(feature, int | np.integer):
         return b"i%d" % int(feature)
     if isinstance(feature, str):
-        return b"s" + feature.encode()
+        return b"s" + feature.encode("utf-8", "surrogatepass")
     if isinstance(feature, bytes):
         return b"b" + feature
     if isinstance(feature, float | np.floating):
