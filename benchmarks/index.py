@@ -94,7 +94,7 @@ def grown(documents: int, corpora: Path = CORPORA) -> list[str]:
     folder = DATA / f"index-{documents}"
     if not (folder / "grown.json").exists():
         source = corpora / "large" / "debian_docs.parquet"
-        grow(source, folder, Growth(documents=documents))
+        grow([source], folder, Growth(documents=documents))
     return sorted(map(str, (folder / "documents").glob("*.parquet")))
 
 

@@ -3,10 +3,12 @@
     python -m benchmarks.service --documents 20000
     python -m benchmarks.service --index archive.db --seconds 60 --clients 8
 
-`roughly serve` runs in a process of its own, over an index of grown documents or over `--index`; this process is the
-load, a thread a client, each with one connection that stays open. Asked about are documents of the index with a few
-words changed, and texts that are not in it; added are such changed documents, one by one and many a request, and they
-are taken out again at the end. Time is measured by the client, from the first byte sent to the last byte read.
+`roughly serve` runs in a process of its own, over an index of grown documents or over `--index`, and over a run of
+`dedupe` and one of `passages` on a sample of it; this process is the load, a thread a client, each with one connection
+that stays open. Asked about are documents of the index with a few words changed, and texts that are not in it; added
+are such changed documents, one by one and many a request, and they are taken out again at the end. Pages are tables of
+documents with filters and orders, clusters, comparisons, search and passages; decisions are looked at, and now and then
+made. `--mixed` does all of this at once. Time is measured by the client, from the first byte sent to the last one read.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,11 +29,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import numpy as np
 import psutil
 from sqlalchemy import text as sql
 
+import roughly
 from benchmarks.measure import machine
 from roughly import Index
 
@@ -52,6 +57,7 @@ class Row:
     p99_ms: float
     most_ms: float
     memory_mb: float  # of the server, at the end of it
+    memory_over_time: list[float]  # ten times, in megabytes
 
     @property
     def rate(self) -> float:
@@ -62,8 +68,8 @@ class Row:
 class Server:
     """`roughly serve` in a process of its own."""
 
-    def __init__(self, where: str) -> None:
-        command = [sys.executable, "-m", "roughly", "serve", where, "--port", "0", "--quiet", "--rate", "0"]
+    def __init__(self, *places: str) -> None:
+        command = [sys.executable, "-m", "roughly", "serve", *places, "--port", "0", "--quiet", "--rate", "0"]
         self.process = subprocess.Popen([*command, "--timeout", "120"], stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
         for line in self.process.stderr:
@@ -90,7 +96,7 @@ class Server:
         connection.request(method, path, body, kind)
         answer = connection.getresponse()
         content = answer.read()
-        if answer.status != 200:
+        if answer.status not in (200, 303):
             raise ValueError(f"{answer.status}: {content[:200]!r}")
         return content
 
@@ -107,6 +113,7 @@ def main() -> int:
     parser.add_argument("--index", help="an index that is there, instead: a file, or postgresql://…")
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=20.0, help="of each kind of load")
+    parser.add_argument("--mixed", action="store_true", help="all kinds of load at once")
     parser.add_argument("--out", type=Path, help="also write the result here, as JSON")
     asked = parser.parse_args()
     if asked.index:
@@ -150,15 +157,20 @@ def measure(where: str, asked: argparse.Namespace) -> dict[str, Any]:
     if not texts:
         raise SystemExit(f"{where} stores no texts to ask about")
     made = Made(texts)
-    server = Server(where)
+    folder = Path(tempfile.mkdtemp(prefix="roughly-bench-runs-"))
+    server = Server(where, *made.runs(folder))
     try:
         warm(server, made)
         memory, start = server.memory, server.cpu
-        rows = [load(server, name, one, asked.clients, asked.seconds) for name, one in kinds(made)]
+        loads = kinds(made)
+        if asked.mixed:
+            loads = [("all at once", lambda number: kinds(made)[number % len(loads)][1](number // len(loads)))]
+        rows = [load(server, name, one, asked.clients, asked.seconds) for name, one in loads]
         used, last = server.cpu - start, server.memory
         removed = clean(server, made)
     finally:
         code = server.end()
+        shutil.rmtree(folder)
     return {
         "machine": machine(), "where": "postgresql" if "://" in where else "sqlite", "documents": documents,
         "clients": asked.clients, "cores": os.cpu_count(), "memory_mb_at_start": memory, "memory_mb_at_end": last,
@@ -167,13 +179,18 @@ def measure(where: str, asked: argparse.Namespace) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def kinds(made: Made) -> list[tuple[str, Callable[[int], tuple[str, Any, bytes, int]]]]:
-    """Each kind of load: its name, and what is sent for a number (path, headers, body, documents)."""
+Request = tuple[str, Any, bytes | None, int]
 
-    def known(number: int) -> tuple[str, Any, bytes, int]:
+
+def kinds(made: Made) -> list[tuple[str, Callable[[int], Request]]]:
+    """Each kind of load: its name, and what is sent for a number (path, headers, body or none, documents)."""
+
+    def known(number: int) -> Request:
         return "/api/check", JSON, _json({"text": made.known(number)}), 1
 
     return [
+        ("pages", lambda number: (made.page(number), {}, None, 1)),
+        ("decide", made.decision),
         ("check, known", known),
         ("check, unknown", lambda number: ("/api/check", JSON, _json({"text": made.unknown(number)}), 1)),
         ("check, 100 a request", lambda number: ("/api/check/batch", LINES, made.lines(number, 100, False), 100)),
@@ -183,6 +200,14 @@ def kinds(made: Made) -> list[tuple[str, Callable[[int], tuple[str, Any, bytes, 
     ]
 
 
+PAGES = (
+    "/", "/documents?sort=-words&page={n}", "/documents?q=s{n}&kept=no", "/documents.json?least={n}&sort=title",
+    "/documents/s{n}", "/clusters?page={n}", "/search?q={word}", "/compare?left=s{n}&right=s{m}", "/threshold",
+    "/passages?page={n}", "/passages/document?id=s{n}", "/decisions", "/api/stats", "/health",
+)  # fmt: skip
+_IN_RUN = 500
+
+
 class Made:
     """Documents to ask about and to add; each is another."""
 
@@ -190,6 +215,35 @@ class Made:
         self._texts = texts
         self.added: set[str] = set()
         self._run = f"load-{os.getpid()}-{int(time.time())}"
+
+    def runs(self, folder: Path) -> tuple[str, str]:
+        """A run of `dedupe` and one of `passages`, over some documents and a changed copy of each."""
+        texts = (
+            text for number in range(_IN_RUN) for text in (self._texts[number % len(self._texts)], self.known(number))
+        )
+        rows = [{"id": f"s{number}", "text": text} for number, text in enumerate(texts)]
+        given = folder / "sample.jsonl"
+        given.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        self._removed = (
+            roughly.dedupe(given, output=folder / "run", threshold=0.7).removed.to_arrow()["doc_id"].to_pylist()
+        )
+        roughly.passages(given, output=folder / "passages")
+        return str(folder / "run"), str(folder / "passages")
+
+    def page(self, number: int) -> str:
+        """The address of a page."""
+        n = 1 + number // len(PAGES) % 20
+        return PAGES[number % len(PAGES)].format(
+            n=n, m=n + 1, word=quote(self._texts[number % len(self._texts)].split()[0])
+        )
+
+    def decision(self, number: int) -> Request:
+        """A page about decisions, or one time in a hundred a decision."""
+        name = self._removed[number % len(self._removed)]
+        if number % 100:
+            return ("/decisions", f"/documents/{name}")[number % 2], {}, None, 1
+        form = urlencode({"decision": "keep", "id": name, "by": "load"}).encode()
+        return "/decisions", {"content-type": "application/x-www-form-urlencoded"}, form, 1
 
     def known(self, number: int) -> str:
         """A document of the index with a word in fifty changed."""
@@ -218,9 +272,7 @@ class Made:
         return b"\n".join(map(_json, made))
 
 
-def load(
-    server: Server, name: str, one: Callable[[int], tuple[str, Any, bytes, int]], clients: int, seconds: float
-) -> Row:
+def load(server: Server, name: str, one: Callable[[int], Request], clients: int, seconds: float) -> Row:
     """So many clients ask for so long."""
     times: list[float] = []
     counted = [0, 0]  # documents, errors
@@ -234,7 +286,7 @@ def load(
             path, kind, body, count = one(number)
             start = time.perf_counter()
             try:
-                content = server.ask(connection, "POST", path, body, kind)
+                content = server.ask(connection, "GET" if body is None else "POST", path, body or b"", kind)
                 bad = content.count(b'"error"') if count > 1 else 0
                 short = count - content.count(b"\n") if count > 1 else 0
             except (OSError, http.client.HTTPException, ValueError) as problem:
@@ -252,11 +304,15 @@ def load(
     threads = [threading.Thread(target=client, args=(which,)) for which in range(clients)]
     for thread in threads:
         thread.start()
+    memory = []
+    for step in range(1, 11):
+        time.sleep(max(0.0, start + seconds * step / 10 - time.perf_counter()))
+        memory.append(round(server.memory))
     for thread in threads:
         thread.join()
     took = time.perf_counter() - start
     p50, p99, most = (1000 * np.percentile(times, (50, 99, 100))).tolist()
-    row = Row(name, took, len(times), counted[0], counted[1], p50, p99, most, server.memory)
+    row = Row(name, took, len(times), counted[0], counted[1], p50, p99, most, server.memory, memory)
     print(json.dumps(asdict(row)), file=sys.stderr, flush=True)
     return row
 

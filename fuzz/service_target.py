@@ -57,7 +57,7 @@ def requests() -> list[bytes]:
         _json("DELETE", "/api/documents?id=d4", b""),
         _json("POST", "/ask", b"text=barta+corro&markup=html", form),
         _json("POST", "/ask", upload, "multipart/form-data;boundary=b"),
-        _json("POST", "/decisions", b"kind=keep&ids=d1&by=a&note=b", form),
+        _json("POST", "/decisions", b"decision=keep&id=d1&by=a&note=b", form),
         _json("POST", "/decisions/undo", b"number=1&by=a", form),
         _json("POST", "/judge", b"pair=1&verdict=same&judge=a", form),
         _json("POST", "/judge/begin", b"judge=a&pairs=5", form),

@@ -16,6 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from roughly import dedupe
+from roughly.errors import RoughlyWarning
+
 TEXT = "a document with a few words in it, so that it is not empty"
 
 
@@ -255,3 +258,13 @@ def test_resuming_with_other_settings_is_refused(tmp_path: Path, policies: list[
     process.communicate()
     done = roughly("dedupe", source, "-o", tmp_path / "out", "--threshold", 0.7, "--resume")
     fails(done, "threshold was 0.8 and is 0.7", "--overwrite")
+
+
+def test_many_documents_before_a_wrong_checksum_are_all_read(tmp_path: Path) -> None:
+    """The size of the collection is estimated after 10,000 documents, by the bytes read so far, if these are known."""
+    count = 10_001
+    packed = gzip.compress(b"".join(b'{"id": %d, "text": "%d"}\n' % (number, number) for number in range(count)))
+    (tmp_path / "in.jsonl.gz").write_bytes(packed[:-8] + bytes(4) + packed[-4:])
+    with pytest.warns(RoughlyWarning, match="Incorrect checksum"):
+        counts = dedupe(paths=[tmp_path / "in.jsonl.gz"]).summary["counts"]
+    assert counts["documents"] == count and counts["rejected"] == 1

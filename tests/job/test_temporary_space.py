@@ -97,6 +97,8 @@ def test_an_import_counts_its_keys(tmp_path: Path, roughly: Callable, jsonl: Cal
     refused = roughly("index", "import", where, tmp_path / "run", "--temp-limit", "1KB")
     assert refused.returncode == 1 and "temporary files take" in refused.stderr
     assert not list(tmp_path.glob("a.db*"))
+    with pytest.raises(DiskFull, match="temporary files take"):
+        package.Index.import_run(tmp_path / "run", where, temp=tmp_path, temp_limit="1KB")
     assert roughly("index", "import", where, tmp_path / "run", "--temp-limit", "1GB").returncode == 0
 
 

@@ -35,7 +35,7 @@ from roughly.index.upkeep import check, refresh, upgrade
 from roughly.index.upkeep.check import IndexCheck
 from roughly.index.upkeep.refresh import Refreshed
 from roughly.lexicon.lexicon import Lexicon
-from roughly.settings import Settings
+from roughly.settings import Resources, Settings
 from roughly.threads import map_in_order
 
 if TYPE_CHECKING:
@@ -113,16 +113,20 @@ class Index(IndexReader):
         inputs: Sequence[str | os.PathLike[str]] | None = None,
         store: str = "text",
         key_file: str | os.PathLike[str] | None = None,
+        temp: str | os.PathLike[str] | None = None,
+        temp_limit: int | str | None = None,
     ) -> Self:
         """Make an index of the output folder of a run, with its settings, documents and clusters.
 
-        The run's input is read again, from where it was or from `inputs`.
+        The run's input is read again, from where it was or from `inputs`. Temporary files are written to `temp`, at
+        most `temp_limit` of them (`"10GB"`).
         """
         from roughly.index.upkeep.import_run import import_run
 
         key = None if key_file is None else os.fspath(key_file)
         given = None if inputs is None else [os.fspath(path) for path in inputs]
-        import_run(Path(folder), where, inputs=given, store=store, key_file=key)
+        resources = Resources(temp=None if temp is None else Path(temp), temp_limit=temp_limit)  # type: ignore[arg-type]
+        import_run(Path(folder), where, inputs=given, store=store, key_file=key, resources=resources)
         return cls.open(where, key_file=key_file)
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ def _line(value: dict[str, Any]) -> bytes:
 def _parsed(line: bytes, path: Path, number: int) -> Any:
     try:
         return json.loads(line)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise InputError(f"{path}, line {number}: not JSON; repair or remove the line") from problem
 
 

@@ -176,8 +176,8 @@ class LocalEngine(RelationalEngine):
             before, documents = documents, documents + signed.facts.num_rows
             stage.documents = documents
             self.meter.advance(stage, stage.bytes)
-            if before < _SAMPLED <= documents:
-                self.budget.check_capacity(round(documents * stage.total / max(1, stage.bytes)))
+            if before < _SAMPLED <= documents and stage.bytes:  # a damaged gzip is counted at its end
+                self.budget.check_capacity(round(documents * stage.total / stage.bytes))
         self.segments.finish()
         self._committing.finish()
         if stage.reused:

@@ -84,8 +84,12 @@ class TokenStore:
     def close(self) -> None:
         """Close the files, all at once: the system then frees the memory of those that are deleted."""
         files = self.__dict__.pop("_files", [])
-        for _ in map_in_order(os.close, files, len(files)):
-            pass
+        try:
+            for _ in map_in_order(os.close, files, len(files)):
+                pass
+        except RuntimeError:  # Python is ending and starts no more threads
+            for number in files:
+                os.close(number)
 
     def weight(self) -> Ints:
         """Bytes of each document's set, at most."""

@@ -142,7 +142,7 @@ class DecisionFile:
             if _problems(kind, ids):
                 raise ValueError(kind)
             made = Decision(len(self._all) + 1, kind, ids, str(entry["note"]), str(entry["by"]), str(entry["at"]))
-        except (KeyError, TypeError, ValueError) as problem:
+        except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise InputError(f"{self.path}, line {line}: no decision; repair or remove the line") from problem
         self._all.append(made)
 

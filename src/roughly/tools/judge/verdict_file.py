@@ -90,7 +90,10 @@ class VerdictFile:
             raise InputError(f"{path} is not a file of verdicts; name another with --verdicts")
         if head.get("version") != VERSION:
             raise InputError(f"{path} has version {head.get('version')!r} of its format; this Roughly reads {VERSION}")
-        found = cls(path, _drawn(head))
+        try:
+            found = cls(path, _drawn(head))
+        except (KeyError, TypeError, ValueError) as problem:
+            raise InputError(f"{path}, line 1: what was drawn cannot be read; draw again to another file") from problem
         for number, entry in enumerate(entries, 2):
             found._take(entry, number)
         return found
