@@ -12,6 +12,7 @@ import argparse
 import json
 import sys
 import tempfile
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from benchmarks.tables import markdown, write_json
 from roughly.text.canonical import tokenise
 
 Hashes = npt.NDArray[np.uint64]
-GRAM, SYNC = 10, 5
+GRAM = 10
 OURS = {"roughly, window 50": ["--least", "50"], "roughly, sentences": ["--unit", "sentence", "--least", "10"]}
 
 
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("input", type=Path, help="Parquet with id and text")
     parser.add_argument("--text-column", default="text")
     parser.add_argument("--timeout", type=float, default=3600)
+    parser.add_argument("--exact", action="store_true", help="only windows and what finds all; losses are not counted")
     parser.add_argument("--out", type=Path, help="JSON to write")
     given = parser.parse_args()
     rows = []
@@ -46,12 +48,12 @@ def main() -> None:
         source = folder / "input.jsonl"
         with source.open("w", encoding="utf-8") as out:
             out.writelines(json.dumps({"id": str(at), "text": text}) + "\n" for at, text in enumerate(texts))
-        before = tokens_of(dict(enumerate(texts)))
-        for tool, options in OURS.items():
+        before = {} if given.exact else tokens_of(dict(enumerate(texts)))
+        for tool, options in list(OURS.items())[: 1 if given.exact else None]:
             result = folder / tool
             command = [sys.executable, "-m", "roughly", "passages", str(source), "-o", str(result), "--do", "remove"]
             rows.append(measured(tool, [*command, "--threads", "2", *options], result, before, given.timeout))
-        for peer in PASSAGE_PEERS:
+        for peer in PASSAGE_PEERS[-1:] if given.exact else PASSAGE_PEERS:
             result = folder / peer.module
             try:
                 command = [str(python_of(peer)), "-m", f"benchmarks.peers.{peer.module}", str(source), str(result)]
@@ -86,7 +88,7 @@ def measured(tool: str, command: list[str], result: Path, before: dict[int, Hash
     if done.failure is not None:
         return row | {"failure": done.failure}
     kept: dict[int, str] = {}
-    for path in sorted((result / "kept").glob("*.jsonl")) if (result / "kept").exists() else ():
+    for path in sorted((result / "kept").glob("*.jsonl")) if before and (result / "kept").exists() else ():
         with path.open("rb") as lines:
             kept |= {int(record["id"]): record["text"] for record in map(json.loads, lines)}
     return row | (losses(before, tokens_of(kept)) if kept else {})
@@ -110,37 +112,38 @@ def grams(tokens: Hashes) -> Hashes:
 
 def losses(before: dict[int, Hashes], after: dict[int, Hashes]) -> dict[str, int]:
     """How many tokens were removed in runs of at least ten, and how many of these stand nowhere any more."""
-    kept = np.unique(np.concatenate([np.empty(0, np.uint64), *map(grams, after.values())]))
+    kept = np.unique(np.concatenate([np.full(1, 0, np.uint64), *map(grams, after.values())]))
     removed = lost = 0
     for key, tokens in before.items():
-        for run_of in removed_runs(tokens, after.get(key, tokens[:0])):
-            if len(run_of) < GRAM:
-                continue
-            removed += len(run_of)
-            own = grams(run_of)
-            is_there = kept[np.minimum(np.searchsorted(kept, own), len(kept) - 1)] == own
-            covered = np.zeros(len(run_of), np.bool_)
-            for at in np.flatnonzero(is_there).tolist():
-                covered[at : at + GRAM] = True
-            lost += int(np.count_nonzero(~covered))
+        for begin, end in removed_runs(tokens, after.get(key, tokens[:0])):
+            if end - begin >= GRAM:
+                removed += end - begin
+                lost += least_lost(tokens, begin, end, kept)
     return {"removed_tokens": removed, "lost_tokens": lost}
 
 
-def removed_runs(tokens: Hashes, kept: Hashes) -> list[Hashes]:
-    """The runs of a document that are missing in what is left of it, which has its tokens in their order."""
-    if len(tokens) == len(kept):
+def removed_runs(tokens: Hashes, left: Hashes) -> list[tuple[int, int]]:
+    """The runs of a document that are missing in what is left of it."""
+    if len(tokens) == len(left):
         return []
-    whole, left, runs, at, begin = tokens.tolist(), kept.tolist(), [], 0, 0
-    for start in range(len(left)):
-        if at < len(whole) and whole[at] == left[start]:
-            at += 1
-            continue
-        begin, wanted = at, left[start : start + SYNC]
-        while at < len(whole) and whole[at : at + len(wanted)] != wanted:
-            at += 1
-        runs.append(tokens[begin:at])
-        at += 1
-    return [*runs, tokens[at:]]
+    steps = SequenceMatcher(None, tokens.tolist(), left.tolist(), autojunk=False).get_opcodes()
+    return [(begin, end) for kind, begin, end, *_ in steps if kind in ("delete", "replace")]
+
+
+def least_lost(tokens: Hashes, begin: int, end: int, kept: Hashes) -> int:
+    """Tokens of a removed run that no kept run of ten holds; it may lie further left or right."""
+    while begin > 0 and tokens[begin - 1] == tokens[end - 1]:
+        begin, end = begin - 1, end - 1
+    least = end - begin
+    while True:
+        own = grams(tokens[begin:end])
+        covered = np.zeros(end - begin, np.bool_)
+        for at in np.flatnonzero(kept[np.minimum(np.searchsorted(kept, own), len(kept) - 1)] == own).tolist():
+            covered[at : at + GRAM] = True
+        least = min(least, int(np.count_nonzero(~covered)))
+        if not least or end == len(tokens) or tokens[begin] != tokens[end]:
+            return least
+        begin, end = begin + 1, end + 1
 
 
 if __name__ == "__main__":

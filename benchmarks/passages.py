@@ -45,6 +45,8 @@ def main() -> None:
     parser.add_argument("--documents", type=int, nargs="*", default=list(SIZES), help="sizes of grown collections")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--memory", default="4GB")
+    parser.add_argument("--folder", type=Path, help="where grown collections are made and kept, for another run")
+    parser.add_argument("--only-make", action="store_true", help="make them and measure nothing")
     parser.add_argument("--out", type=Path, help="JSON to write; what it has of other runs is kept")
     parser.add_argument("--show", type=Path, metavar="JSON", help="print the tables of an earlier run")
     given = parser.parse_args()
@@ -56,9 +58,15 @@ def main() -> None:
         speed = [measured(path, Path(folder), options) for path in given.input]
         growth = []
         for count in sorted(given.documents):
-            path = grown(Path(folder) / f"boilerplate-{count}.jsonl", count)
-            growth.append(measured(path, Path(folder), options))
-            path.unlink()
+            path = (given.folder or Path(folder)) / f"boilerplate-{count}.jsonl"
+            if not path.exists():
+                grown(path, count)
+            if not given.only_make:
+                growth.append(measured(path, Path(folder), options))
+            if not given.folder:
+                path.unlink()
+    if given.only_make:
+        return
     found = {
         "machine": machine(),
         "memory": given.memory,
@@ -129,17 +137,19 @@ def beginning(text: str) -> str:
     return (kept or words[0][:SHOWN]).strip()
 
 
-def grown(path: Path, count: int) -> Path:
+def grown(path: Path, count: int) -> None:
     """Documents of random words with one page of boilerplate in each."""
     draw = np.random.default_rng(1)
     page = " ".join(f"clause{at}" for at in range(SHARED))
-    with path.open("w", encoding="utf-8") as out:
+    words = [f"w{word}" for word in range(100_000)]
+    unfinished = path.with_suffix(".partial")
+    with unfinished.open("w", encoding="utf-8") as out:
         for number in range(count):
-            words = [f"w{word}" for word in draw.integers(0, 100_000, OWN).tolist()]
+            own = [words[word] for word in draw.integers(0, len(words), OWN).tolist()]
             at = int(draw.integers(0, OWN))
-            text = " ".join([*words[:at], page, *words[at:]])
-            out.write(json.dumps({"id": str(number), "text": text}) + "\n")
-    return path
+            text = " ".join([*own[:at], page, *own[at:]])
+            out.write(f'{{"id": "{number}", "text": "{text}"}}\n')
+    unfinished.rename(path)
 
 
 def exponent(rows: list[dict[str, Any]]) -> float | None:

@@ -38,7 +38,7 @@ def main() -> None:
     )
     for number, (pipeline, tasks) in enumerate(stages):
         LocalPipelineExecutor(
-            pipeline=pipeline, tasks=tasks, workers=WORKERS, logging_dir=str(out / f"log-{number}")
+            pipeline=pipeline, tasks=tasks, workers=WORKERS, logging_dir=str(out / f"log-{number}"), start_method="fork"
         ).run()
 
 

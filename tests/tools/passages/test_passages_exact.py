@@ -108,6 +108,17 @@ def test_any_memory_gives_the_same_answer(options: dict[str, Any], monkeypatch: 
     assert first.texts().equals(other.texts())
 
 
+def test_a_page_in_every_document_with_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few keys have nearly all places: their rows are sorted in pieces."""
+    page = " ".join(f"term{at}" for at in range(40))
+    texts = [f"own{at} {page} end{at}" for at in range(300)]
+    first = roughly.passages(texts, least=20)
+    with_memory(monkeypatch, 1 << 14)
+    other = roughly.passages(texts, least=20)
+    assert first.summary["counts"]["spans"] == 299
+    assert other.spans.equals(first.spans) and other.passages.equals(first.passages)
+
+
 def test_planted_passages() -> None:
     """Recall 1 at and above `least`, none below; a tenth across line breaks and changes of case."""
     draw = random.Random(3)

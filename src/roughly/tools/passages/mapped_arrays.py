@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ class MappedArrays:
                 mapped.madvise(mmap.MADV_DONTNEED)
 
 
-_ROW_BYTES = 64
+_ROW_BYTES = 128
 """Memory per row of a share while it is sorted."""
 _MOST_SHARES = 1 << 12
 
@@ -73,7 +74,8 @@ class SpilledRows:
     def __init__(self, arrays: MappedArrays, name: str, most: int) -> None:
         """For at most this number of rows. The number of shares is a power of two: 1 << bits."""
         self._arrays, self._name = arrays, name
-        shares = min(_MOST_SHARES, max(1, -(-most * _ROW_BYTES // max(1, arrays.memory // 2))))
+        self._at_once = max(1, arrays.memory // 2 // _ROW_BYTES)
+        shares = min(_MOST_SHARES, max(1, -(-most // self._at_once)))
         self.bits = (shares - 1).bit_length()
         self.shares = 1 << self.bits
         self._rows: npt.NDArray[np.int64] = arrays.new(name, np.int64, 2 * most).reshape(-1, 2)
@@ -91,18 +93,27 @@ class SpilledRows:
 
     def of_share(self, number: int) -> Ints:
         """The rows of a share, in the order in which they were appended."""
-        return np.concatenate(
-            [self._rows[:0], *(self._rows[edges[number] : edges[number + 1]] for edges in self._edges)]
-        )
+        return np.concatenate([self._rows[:0], *(self._rows[begin:end] for begin, end in self._slices(number))])
 
-    def replace(self, number: int, rows: Ints) -> None:
-        """Replace the rows of a share."""
-        at = 0
-        for edges in self._edges:
-            count = int(edges[number + 1] - edges[number])
-            self._rows[edges[number] : edges[number + 1]] = rows[at : at + count]
-            at += count
+    def replace(self, number: int, change: Callable[[Ints], Ints]) -> None:
+        """Replace the rows of a share, as many at once as the memory allows: a share may be larger than others."""
+        waiting: list[tuple[int, int]] = []
+        for begin, end in self._slices(number):
+            if waiting and sum(last - first for first, last in waiting) + end - begin > self._at_once:
+                self._replace(waiting, change)
+                waiting = []
+            waiting.append((begin, end))
+        self._replace(waiting, change)
+
+    def _replace(self, slices: list[tuple[int, int]], change: Callable[[Ints], Ints]) -> None:
+        rows, at = change(np.concatenate([self._rows[:0], *(self._rows[begin:end] for begin, end in slices)])), 0
+        for begin, end in slices:
+            self._rows[begin:end] = rows[at : at + end - begin]
+            at += end - begin
         self._arrays.release()
+
+    def _slices(self, number: int) -> Iterator[tuple[int, int]]:
+        return ((int(edges[number]), int(edges[number + 1])) for edges in self._edges)
 
     def block(self, number: int) -> Ints:
         """The rows of a block, by share."""

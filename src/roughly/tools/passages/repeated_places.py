@@ -168,13 +168,7 @@ class PlaceSearch:
             share = (keys >> np.uint64(32)) >> np.uint64(32 - rows.bits)
             rows.append(share.astype(np.uint32), keys.view(np.int64), numbers)
         for number in range(rows.shares):
-            some = rows.of_share(number)
-            keys = np.ascontiguousarray(some[:, 0]).view(np.uint64)
-            some[:, 0] = some[:, 1]
-            members, sizes = key_classes(keys, rows.bits, self.threads)
-            heads = members[np.cumsum(sizes) - sizes]
-            some[members, 0] = np.repeat(some[heads, 1], sizes)
-            rows.replace(number, some)
+            rows.replace(number, FirstPlaces(rows.bits, self.threads).of)
         firsts = self.maps.new("firsts", np.int64, count)
         for number, (begin, end) in enumerate(ranges):
             block, found = np.arange(begin, end), rows.block(number)
@@ -199,6 +193,25 @@ class PlaceSearch:
                 length = self.least if lengths is None else int(lengths[place])
                 own = self.file.tokens[starts[place] : starts[place] + length].tobytes()
                 firsts[place] = by_tokens.setdefault(own, place)
+
+
+class FirstPlaces:
+    """The first place of every key of a share, of which rows (key, place) come in order, some at a time."""
+
+    def __init__(self, bits: int, threads: int) -> None:
+        self._bits, self._threads, self._known = bits, threads, np.empty((0, 2), np.int64)
+
+    def of(self, rows: Ints) -> Ints:
+        """Rows (first place, place)."""
+        before = len(self._known)
+        rows = np.concatenate([self._known, rows])
+        keys = np.ascontiguousarray(rows[:, 0])
+        members, sizes = key_classes(keys.view(np.uint64), self._bits, self._threads)
+        rows[:, 0] = rows[:, 1]
+        rows[members, 0] = np.repeat(rows[members[np.cumsum(sizes) - sizes], 1], sizes)
+        is_first = rows[:, 0] == rows[:, 1]
+        self._known = np.column_stack([keys[is_first], rows[is_first, 1]])
+        return rows[before:]
 
 
 def _filters(count: int, memory: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
