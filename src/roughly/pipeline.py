@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,7 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.common_keys import CommonLimit, limit_of
-from roughly.cluster.comparisons import Words
 from roughly.cluster.components import components
-from roughly.cluster.learned import AcceptedPairs, accept
 from roughly.cluster.ranked_walk import Resolution
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs
 from roughly.cluster.star import resolve
@@ -38,6 +36,9 @@ from roughly.settings import Settings
 from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part, coarse_chunks, largest_coarse_chunk, located, pieces_of
 from roughly.threads import map_in_order
+
+if TYPE_CHECKING:
+    from roughly.cluster.learned import AcceptedPairs
 
 DOCUMENT_MEMORY = 12
 """Memory per document while it is processed, as a multiple of its text."""
@@ -172,6 +173,9 @@ def _decide_learned(
     work: ResolveBudget,
 ) -> Decision:
     """The same where a learned verdict decides about every pair that reaches the threshold."""
+    from roughly.cluster.comparisons import Words
+    from roughly.cluster.learned import accept
+
     found = resolve(
         candidates,
         sets,

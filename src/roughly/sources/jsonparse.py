@@ -28,7 +28,6 @@ import pyarrow.json
 from roughly.model import Reject
 from roughly.sources.collector import Collector, excerpt, from_columns, is_utf8, numbered, one_array, to_strings
 from roughly.sources.columns import Columns
-from roughly.sources.feature_lists import feature_texts
 from roughly.sources.jsonvalues import ValueFinder
 from roughly.sources.part import Mask, Parsed, Rows
 from roughly.sources.records import Offsets
@@ -124,6 +123,8 @@ class LineParser:
         lines = [data[start:end] for start, end in zip(starts, ends.tolist(), strict=False)]
         found = [self._judge(line) for line in lines]
         if self._columns.features:
+            from roughly.sources.feature_lists import feature_texts
+
             good = [one for one in found if isinstance(one, dict)]
             for one, text in zip(good, feature_texts([one[self._columns.text] for one in good]), strict=True):
                 one[self._columns.text] = text.as_py()
