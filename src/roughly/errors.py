@@ -25,7 +25,7 @@ that fits, so callers may catch either::
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class RoughlyError(Exception):
@@ -36,6 +36,13 @@ def first_line(problem: BaseException) -> str:
     """What a library says about a problem, on one line; the name of the error if it says nothing."""
     lines = str(problem).strip().splitlines()
     return lines[0].strip() if lines else type(problem).__name__
+
+
+def list_names(names: Sequence[str], most: int = 40) -> str:
+    """The first `most` names of a list, for a message: on one line, without control characters, long ones cut."""
+    shown = [" ".join("".join(c if c.isprintable() else " " for c in name[:80]).split()) for name in names[:most]]
+    shown = [one + "…" if len(name) > 80 else one for one, name in zip(shown, names, strict=False)]
+    return (", ".join(shown) or "none") + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
-from roughly.errors import InputError, InputMissing
+from roughly.errors import InputError, InputMissing, list_names
 from roughly.sources.feature_lists import feature_hashes
 from roughly.text.canonical import Tokens
 
@@ -35,7 +35,7 @@ def read_features(path: Path, id_column: str = "id", features_column: str = "fea
         raise InputError(f"{path} cannot be read as {'JSON lines' if lines else 'Parquet'}: {problem}") from problem
     missing = [name for name in (id_column, features_column) if name not in table.column_names]
     if missing:
-        raise InputError(f"{path} has no column {missing[0]!r}; it has {', '.join(table.column_names)}")
+        raise InputError(f"{path} has no column {missing[0]!r}; it has {list_names(table.column_names)}")
     ids, lists = (_one(table[name]) for name in (id_column, features_column))
     return ids.cast(pa.string()), lists
 

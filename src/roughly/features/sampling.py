@@ -41,7 +41,7 @@ SHORTEST = 100
 MOST = 2**31 - 1
 
 Groups = tuple[tuple[int, float], ...]
-_WRITTEN = re.compile(r"(all|adaptive)|(mod|min):([0-9]+)")
+_WRITTEN = re.compile(r"(all|adaptive)|(mod|min):([0-9]{1,19})")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Sampling:
             yield f"sketch {self.kind}:{self.number} makes no sense; the number is from 1 to {MOST}"
         if self.groups and self.kind != "adaptive":
             yield f"groups belong to the sketch adaptive, not to {self.kind}: leave them out, or use sketch adaptive"
-        if not 0 <= self.seed < 2**63:
+        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:
             yield f"seed must be a whole number from 0, not {self.seed!r}"
         before = 0
         for tokens, ratio in self.groups:
@@ -151,4 +151,4 @@ def as_groups(groups: Sequence[Sequence[float]]) -> Groups:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63

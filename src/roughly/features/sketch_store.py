@@ -153,6 +153,9 @@ def _batches(path: Path, facts: SketchFacts) -> Iterator[tuple[pa.Array, Ints, S
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches():
             refuse_nulls(batch)
+            for name in ("tokens", "limit", "values"):
+                if batch.schema.field(name).type != SCHEMA.field(name).type:
+                    raise ValueError(f"{name} holds {batch.schema.field(name).type}")
             lists = batch.column("values")
             offsets = lists.offsets.to_numpy().astype(np.int64)
             limits = None if facts.sampling.kind == "all" else batch.column("limit").to_numpy()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from roughly.errors import InputMissing
+from roughly.features.metadata import refuse_damage
 from roughly.job.document_texts import Place, SourceRecord, records_of
 from roughly.settings import ReadOptions
 from roughly.sources import open_parts
@@ -52,8 +53,9 @@ class Input:
         self, folder: Path, run: Mapping[str, Any], inputs: Sequence[str] | None = None,
         options: ReadOptions | None = None,
     ) -> None:  # fmt: skip
-        self.names, self.options = input_names(run, inputs), options or options_of(run)
-        self.main_text = bool(run.get("settings", {}).get("main_text"))
+        with refuse_damage(folder / "run.json", "make the run again"):
+            self.names, self.options = input_names(run, inputs), options or options_of(run)
+            self.main_text = bool(run.get("settings", {}).get("main_text"))
         self._spool = tempfile.TemporaryDirectory(prefix="roughly-input-")
         try:
             self.parts = open_again(self.names, self.options, Path(self._spool.name))

@@ -115,6 +115,10 @@ class Guard:
     # ------------------------------------------------------------------ before the response
 
     def _check_site(self, scope: Scope, headers: Headers) -> None:
+        try:
+            scope.get("query_string", b"").decode()
+        except UnicodeDecodeError:
+            raise ErrorResponse(400, "the address is not UTF-8", "encode its characters, as in %C3%A9") from None
         host = headers.get("host", "")
         if not self._authenticator.is_known_host(host):
             raise ErrorResponse(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from roughly.errors import InputError
+from roughly.errors import InputError, list_names
 from roughly.settings import ReadOptions
 
 GUESSES: dict[str, tuple[str, ...]] = {
@@ -53,7 +53,6 @@ GUESSES: dict[str, tuple[str, ...]] = {
 }
 _OPTIONS = {field: f"{'id' if field == 'doc_id' else field}_column" for field in GUESSES}
 NUMBERED = "no id column: documents are numbered"
-_MOST_COLUMNS_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def choose_columns(
         if field == "text" and options.features is not None:
             named = options.features
             if named not in columns:
-                listed = ", ".join(columns[:_MOST_COLUMNS_SHOWN]) or "none"
+                listed = list_names(columns)
                 raise InputError(f"{name}: no column {named!r}, which has the features; its columns are {listed}")
         if named is not None:
             if named not in columns and (complete or field in ("text", "doc_id")):
@@ -131,7 +130,5 @@ def _guess(
 
 
 def _no_column(name: str, what: str, field: str, columns: Sequence[str]) -> InputError:
-    shown = ", ".join(columns[:_MOST_COLUMNS_SHOWN]) or "none"
-    more = f" and {len(columns) - _MOST_COLUMNS_SHOWN} more" if len(columns) > _MOST_COLUMNS_SHOWN else ""
     option = _OPTIONS[field].replace("_", "-")
-    return InputError(f"{name}: {what}; its columns are {shown}{more}. Name it with --{option} NAME")
+    return InputError(f"{name}: {what}; its columns are {list_names(columns)}. Name it with --{option} NAME")

@@ -198,7 +198,7 @@ class Parquet:
                     yield parquet
         except InputError:
             raise
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{self.name}: is not a whole Parquet file ({_first_line(error)}); fetch or write it again"
             ) from error

@@ -23,7 +23,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from roughly.amounts import counted
-from roughly.errors import InputError, InputMissing, first_line
+from roughly.errors import InputError, InputMissing, first_line, list_names
 
 PAIR_COLUMNS = (("left_id", "right_id"), ("id_a", "id_b"), ("left", "right"), ("a", "b"), ("id1", "id2"))
 ID_COLUMNS = ("doc_id", "id", "document", "document_id")
@@ -109,7 +109,7 @@ def read_labels(
     if ids and sets:
         return _clusters(path, table, ids[0], sets[0])
     raise InputError(
-        f"{path} has the columns {', '.join(table.column_names)}, which are no labels: pairs need two columns of ids "
+        f"{path} has the columns {list_names(table.column_names)}, which are no labels: pairs need two columns of ids "
         f"({PAIR_COLUMNS[0][0]}, {PAIR_COLUMNS[0][1]}), clusters an id and a cluster; name them with --label-columns"
     )
 
@@ -233,7 +233,7 @@ def _text(path: Path, table: pa.Table, name: str) -> pa.Array:
 def _there(path: Path, table: pa.Table, names: Sequence[str]) -> None:
     missing = [name for name in names if name not in table.column_names]
     if missing:
-        raise InputError(f"{path} has no column {missing[0]!r}; its columns are {', '.join(table.column_names)}")
+        raise InputError(f"{path} has no column {missing[0]!r}; its columns are {list_names(table.column_names)}")
 
 
 def unknown_ids(request: pa.Array, known: pa.Array) -> pa.Array:

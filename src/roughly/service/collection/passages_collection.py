@@ -48,6 +48,7 @@ class PassagesCollection:
         self.folder, self.inputs = folder, None if inputs is None else list(inputs)
         with refuse_damage(folder / "run.json", _AGAIN):
             self.run_json: Row = dict(json.loads((folder / "run.json").read_text(encoding="utf-8")))
+            self._input_count = len(self.run_json["inputs"])
         self._input: Input | None = None
         self._opening = threading.Lock()
 
@@ -106,7 +107,7 @@ class PassagesCollection:
         """The text, as it was read, of the document that these spans belong to."""
         try:
             place = self._rows("known", "doc_id", spans["doc_id"][0].as_py()).to_pylist()[0]
-            if place["part"] >= len(self.run_json["inputs"]):
+            if place["part"] >= self._input_count:
                 return DocumentText(None, _IN_TEST_SET)
             part = self._open().parts[place["part"]]
             for chunk in part.chunks(np.array([place["row"]], np.int64)):

@@ -17,6 +17,7 @@ from roughly.engines.local import run_browser
 from roughly.engines.local.run_browser import Browsing, Condition
 from roughly.engines.relational.summary import histogram
 from roughly.errors import InputError, RoughlyError, SettingsError
+from roughly.features.metadata import refuse_damage
 from roughly.job.rereading import Input, input_names
 from roughly.model import WRITTEN
 from roughly.report.run_request import judging_of, requested_quality
@@ -362,7 +363,9 @@ def refuse_foreign_paths(folder: Path, run_json: Mapping[str, Any]) -> None:
     ours = not hasattr(os, "geteuid") or about.st_uid in (os.geteuid(), 0)
     if ours and not about.st_mode & stat.S_IWOTH:
         return
-    for name in input_names(run_json):
+    with refuse_damage(folder / "run.json", "name the input with --input"):
+        names = input_names(run_json)
+    for name in names:
         if "://" in name or not Path(name).resolve().is_relative_to(own):
             who = "another user wrote" if not ours else "every user can change"
             raise InputError(f"{who} {own.name}/run.json, so the input that it names is not read; name it with --input")
