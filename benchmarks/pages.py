@@ -33,7 +33,7 @@ _IDLE_SECONDS = 3.0
 LISTS = {
     "run": (
         "/", "/overview/time", "/clusters", "/clusters?sort=lowest", "/clusters?sort=bytes", "/clusters?sort=newest",
-        "/clusters?suspicion=any", "/clusters?kind=identical", "/clusters?source=source7", "/clusters?q=page%2012",
+        "/clusters?suspicion=any", "/clusters?kind=exact", "/clusters?source=source7", "/clusters?q=page%2012",
         "/clusters?q=abc&sort=newest", "/documents", "/documents?page=10000", "/documents?sort=-date",
         "/documents?sort=-words", "/documents?sort=resemblance&kept=no", "/documents?q=page%2012",
         "/documents?source=source7&since=2015&until=2015", "/documents?sort=title", "/threshold", "/threshold?t=0.93",
