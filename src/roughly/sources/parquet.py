@@ -269,7 +269,15 @@ class Parquet:
     def _all_columns(self, group: RowGroup) -> Iterator[pa.RecordBatch]:
         size = max(1, min(1 << 16, SLICE * group.count // max(1, group.nbytes)))
         with self._open() as parquet:
-            yield from parquet.iter_batches(size, row_groups=[group.index], use_threads=False)
+            read = 0
+            for batch in parquet.iter_batches(size, row_groups=[group.index], use_threads=False):
+                read += batch.num_rows
+                yield batch
+        if read != group.count:  # pyarrow ends without an error at the end of the shortest column
+            raise InputError(
+                f"{self.name}: is not a whole Parquet file (row group {group.index + 1} has {read:,} whole rows, not "
+                f"{group.count:,}); fetch or write it again"
+            )
 
 
 def _fits_one_thread(group: RowGroup) -> bool:
