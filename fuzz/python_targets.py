@@ -7,6 +7,7 @@ changed file may be used or refused with an error of ours; anything else is a fi
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import functools
 import shutil
 import tempfile
@@ -38,8 +39,15 @@ def prepared(name: str) -> Prepared:
 
 
 def take_turn(name: str, wanted: int, seconds: float, findings: Path, seed: int) -> dict[str, Any]:
-    """One turn of one target in this process."""
-    return run_target(name, prepared(name), (wanted, seconds), findings, seed)
+    """One turn of one target in this process; if it dies, died-NAME-SEED says where."""
+    findings.mkdir(parents=True, exist_ok=True)
+    path = findings / f"died-{name}-{seed}"
+    with path.open("w") as trace:
+        faulthandler.enable(trace)
+        done = run_target(name, prepared(name), (wanted, seconds), findings, seed)
+        faulthandler.disable()
+    path.unlink()
+    return done
 
 
 @dataclass
@@ -76,7 +84,7 @@ def run_all(
     """Try so many bytes of each target, or for so long; the target with the least CPU time so far has the next turn."""
     until = time.monotonic() + seconds
     counts = {name: Count() for name in names}
-    waiting: dict[Future[dict[str, Any]], str] = {}
+    waiting: dict[Future[dict[str, Any]], tuple[str, int]] = {}
     pool = ProcessPoolExecutor(workers, get_context("spawn"))
     while True:
         open_ = [name for name, count in counts.items() if count.bytes < wanted and len(count.findings) < 20]
@@ -86,20 +94,33 @@ def run_all(
             count.turns += 1
             turn = min(_TURN, max(1.0, until - time.monotonic()))
             number = seed * 1_000_000 + count.turns
-            waiting[pool.submit(take_turn, name, wanted - count.bytes, turn, findings, number)] = name
+            waiting[pool.submit(take_turn, name, wanted - count.bytes, turn, findings, number)] = name, number
         if not waiting:
             break
         for done in wait(waiting, return_when=FIRST_COMPLETED).done:
-            name = waiting.pop(done)
+            name, number = waiting[done]
             try:
                 counts[name].add(done.result())
-            except BrokenProcessPool:  # what the process died of is in findings/current-…
-                counts[name].findings.append("a process died; see current-* in the folder of findings")
-                for other, whose in waiting.items():
-                    other.cancel()
-                    counts[whose].findings.append("ended with another target's process")
+                del waiting[done]
+            except BrokenProcessPool:  # one process died, and all others with it
+                for name, found in deaths(list(waiting.values()), findings):
+                    counts[name].findings.append(found)
                 waiting.clear()
                 pool = ProcessPoolExecutor(workers, get_context("spawn"))
                 break
     pool.shutdown()
     return {name: count.to_dict() for name, count in counts.items()}
+
+
+def deaths(under_way: Sequence[tuple[str, int]], findings: Path) -> list[tuple[str, str]]:
+    """(target, finding) for the processes that died of what they read; all may have, if none has left a trace."""
+    traces = {turn: findings / f"died-{turn[0]}-{turn[1]}" for turn in under_way}
+    died = [turn for turn, trace in traces.items() if trace.exists() and trace.stat().st_size]
+    for turn, trace in traces.items():
+        if turn not in died:
+            trace.unlink(missing_ok=True)
+            if died:
+                (findings / f"current-{turn[0]}-{turn[1]}").unlink(missing_ok=True)
+    if died:
+        return [(name, f"the process died: died-{name}-{number}, current-{name}-{number}") for name, number in died]
+    return [(name, f"killed, or another was beside it: current-{name}-{number}") for name, number in under_way]

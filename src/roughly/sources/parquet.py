@@ -127,6 +127,7 @@ class Parquet:
             table = parquet.read_row_group(group.index, columns=self._reader.wanted, use_threads=False)
         rows = np.arange(group.first_row, group.first_row + group.count, dtype=np.int64)
         batch = _one_batch(table)
+        self._check_rows(group, batch.num_rows)
         if wanted is not None:
             batch, rows = pick(batch, wanted - group.first_row), wanted
         return self._reader.parse(batch, rows)
@@ -231,23 +232,20 @@ class Parquet:
         if self._options.batch_size is not None:
             size = min(size, self._options.batch_size) if is_unfolded else self._options.batch_size
         first = group.first_row
-        with self._open() as parquet:
-            for batch in parquet.iter_batches(
-                size, row_groups=[group.index], columns=self._reader.wanted, use_threads=False
-            ):
-                rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
-                first += batch.num_rows
-                if wanted is not None and rows[0] > wanted[-1]:
-                    break
-                if wanted is not None:
-                    rows = _between(wanted, int(rows[0]), batch.num_rows)
-                    batch = pick(batch, rows - (first - batch.num_rows))
-                if not len(rows):
-                    continue
-                nbytes = int(batch.nbytes * self._file_share)
-                for start, count in self._reader.pieces(batch, most):
-                    piece = Slice(batch.slice(start, count), rows[start : start + count])
-                    yield Chunk(int(piece.rows[0]), piece, nbytes * count // len(rows))
+        for batch in self._batches(group, size, self._reader.wanted):
+            rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
+            first += batch.num_rows
+            if wanted is not None and rows[0] > wanted[-1]:
+                break
+            if wanted is not None:
+                rows = _between(wanted, int(rows[0]), batch.num_rows)
+                batch = pick(batch, rows - (first - batch.num_rows))
+            if not len(rows):
+                continue
+            nbytes = int(batch.nbytes * self._file_share)
+            for start, count in self._reader.pieces(batch, most):
+                piece = Slice(batch.slice(start, count), rows[start : start + count])
+                yield Chunk(int(piece.rows[0]), piece, nbytes * count // len(rows))
 
     def _kept_batches(self, groups: list[RowGroup], keep: Mask, budget: CopyBudget) -> Iterator[pa.RecordBatch]:
         """The kept rows with all columns, in order; row groups are decoded on several threads."""
@@ -268,12 +266,19 @@ class Parquet:
 
     def _all_columns(self, group: RowGroup) -> Iterator[pa.RecordBatch]:
         size = max(1, min(1 << 16, SLICE * group.count // max(1, group.nbytes)))
+        yield from self._batches(group, size)
+
+    def _batches(self, group: RowGroup, size: int, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All rows of a row group with these columns, or all of them, in batches of this number of rows."""
+        read = 0
         with self._open() as parquet:
-            read = 0
-            for batch in parquet.iter_batches(size, row_groups=[group.index], use_threads=False):
+            for batch in parquet.iter_batches(size, row_groups=[group.index], columns=columns, use_threads=False):
                 read += batch.num_rows
                 yield batch
-        if read != group.count:  # pyarrow ends without an error at the end of the shortest column
+        self._check_rows(group, read)  # pyarrow ends without an error at the end of the shortest column
+
+    def _check_rows(self, group: RowGroup, read: int) -> None:
+        if read != group.count:
             raise InputError(
                 f"{self.name}: is not a whole Parquet file (row group {group.index + 1} has {read:,} whole rows, not "
                 f"{group.count:,}); fetch or write it again"
