@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import roughly
 from roughly.engines.local import database, kept_parts
 from roughly.engines.local.database import Database, TableToWrite
 from roughly.engines.local.kept_parts import copy_parts
@@ -180,3 +182,14 @@ def test_every_way_to_copy_looks_whether_it_is_to_stop(tmp_path: Path) -> None:
         with pytest.raises(Interrupted):
             part.copy(np.ones(400, np.bool_), tmp_path / f"kept-{number}", CopyBudget(2, 1 << 30, stop))
         assert not files_of(tmp_path / f"kept-{number}"), "a part of a file is left"
+
+
+def test_a_result_that_nobody_holds_any_more_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finaliser may run while a thread pool is locked: one more thread would wait for ever."""
+    result = roughly.dedupe(["a b c d e f g h", "a b c d e f g h i"], threads=4)
+    folder, started = result.folder, []
+    monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor.submit", lambda *given: started.append(given))
+    monkeypatch.setattr("threading.Thread.start", started.append)
+    del result
+    gc.collect()
+    assert not started and not folder.exists()

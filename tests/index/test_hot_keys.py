@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import roughly
 from roughly import Index, Settings
 from roughly.index.storage import hot_keys
+from roughly.settings import ReadOptions
 
 Row = dict[str, Any]
 BOILER = [f"boiler{n}" for n in range(120)]
@@ -182,4 +183,4 @@ def keys_of(index: Index, text: str) -> set[int]:
     from roughly.index.incoming import one
     from roughly.index.matching.signed_batch import sign
 
-    return set(sign(one(text), index.config.method, index.settings).keys.keys.tolist())
+    return set(sign(one(text, ReadOptions()), index.config.method, index.settings).keys.keys.tolist())

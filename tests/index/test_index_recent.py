@@ -16,6 +16,7 @@ from test_index_upkeep import run_sql
 from roughly import Index, Settings, lexicon
 from roughly.index.incoming import batches
 from roughly.index.storage import stored_keys
+from roughly.settings import ReadOptions
 
 Row = dict[str, Any]
 
@@ -117,5 +118,5 @@ def test_the_stretches_go_round(tmp_path: Path) -> None:
 
 def test_a_table_in_many_pieces_goes_in_as_few_transactions_as_asked() -> None:
     table = pa.concat_tables([pa.Table.from_pylist(news(7, first=10 * n)) for n in range(10)])
-    assert [batch.num_rows for batch in batches(table, at_once=30)] == [30, 30, 10]
-    assert [batch.num_rows for batch in batches(iter(table.to_batches()), at_once=30)] == [30, 30, 10]
+    assert [batch.num_rows for batch in batches(table, ReadOptions(), at_once=30)] == [30, 30, 10]
+    assert [batch.num_rows for batch in batches(iter(table.to_batches()), ReadOptions(), at_once=30)] == [30, 30, 10]

@@ -119,6 +119,6 @@ class LocalLauncher:
     def result(self, folder: Path, session: Session, scratch: Path | None) -> Result:
         """A `Result`; if the working files are in a temporary folder, it can be computed at another threshold."""
         if scratch is None:
-            session.close()
+            session.close(at_once=True)
             return Result(folder)
         return Result(folder, session, scratch=scratch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable
@@ -186,10 +187,13 @@ class Session:
         self._account(folder, settings, self._summary(False), [])
         return folder
 
-    def close(self) -> None:
-        """Free memory and disk."""
-        self.engine.close()
-        delete_folder(self.workspace.folder)
+    def close(self, *, at_once: bool = False) -> None:
+        """Free memory and disk; with `at_once`, on all threads, which a finaliser must not start."""
+        self.engine.close(at_once=at_once)
+        if at_once:
+            delete_folder(self.workspace.folder)
+        else:
+            shutil.rmtree(self.workspace.folder, ignore_errors=True)
 
     def _account(self, folder: Path, settings: Settings, summary: Summary, stages: list[Stage]) -> dict[str, Any]:
         """Write run.json and return its content."""

@@ -429,12 +429,12 @@ class LocalEngine(RelationalEngine):
         """Row and doc_id of the kept documents of a part, in the order of the rows."""
         return self.database.table(statements.KEPT_OF_PART.format(part=part))
 
-    def close(self) -> None:
+    def close(self, *, at_once: bool = False) -> None:
         """Free the memory."""
         self.segments.stop()
         self._committing.abandon()
         if isinstance(self._sets, TokenStore):
-            self._sets.close()
+            self._sets.close(self.threads if at_once else 1)
         if self._is_small():
             self.database.lend()
         else:

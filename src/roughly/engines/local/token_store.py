@@ -81,15 +81,13 @@ class TokenStore:
     def _files(self) -> list[int]:
         return [os.open(path, os.O_RDONLY) for path in self.paths]
 
-    def close(self) -> None:
-        """Close the files, all at once: the system then frees the memory of those that are deleted."""
-        files = self.__dict__.pop("_files", [])
-        try:
-            for _ in map_in_order(os.close, files, len(files)):
-                pass
-        except RuntimeError:  # Python is ending and starts no more threads
-            for number in files:
-                os.close(number)
+    def close(self, threads: int = 1) -> None:
+        """Close the files; the system then frees the memory of those that are deleted.
+
+        With one thread no other is started: a finaliser may run where a lock of thread pools is held, and at the end.
+        """
+        for _ in map_in_order(os.close, self.__dict__.pop("_files", []), threads):
+            pass
 
     def weight(self) -> Ints:
         """Bytes of each document's set, at most."""

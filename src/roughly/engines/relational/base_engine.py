@@ -106,8 +106,8 @@ class RelationalEngine(ABC):
         """Make the tables of `model.DECISION` visible, empty where nothing was resolved."""
 
     @abstractmethod
-    def close(self) -> None:
-        """Free memory and files."""
+    def close(self, *, at_once: bool = False) -> None:
+        """Free memory and files; with `at_once`, on all threads, which a finaliser must not start."""
 
     def describe(self) -> dict[str, Any]:
         """What run.json says about the engine, beside the counts."""

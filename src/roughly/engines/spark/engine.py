@@ -296,8 +296,9 @@ class SparkEngine(RelationalEngine):
         copying.copy_kept(self.frame(statements.KEPT_ROWS), self.parts, self._parts, folder)
         advance(sum(part.size or 0 for part in self.parts))
 
-    def close(self) -> None:
+    def close(self, *, at_once: bool = False) -> None:
         """Remove the run's views from the session."""
+        del at_once  # there are no files
         for name in self._views:
             self.spark.catalog.dropTempView(self._prefix + name)
         self._parts.destroy()
