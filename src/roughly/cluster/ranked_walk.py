@@ -339,7 +339,7 @@ class RankedWalk:
 
 
 def _repeated(prints: npt.NDArray[np.uint64]) -> int:
-    """How many sets that are not empty have the fingerprint of another before them; the fingerprints are sorted."""
+    """How many sets have the same fingerprint as an earlier one; empty sets (0) do not count. Sorts in place."""
     prints.sort()
     empty = int(np.count_nonzero(prints == 0))
     return int(np.count_nonzero(prints[1:] == prints[:-1])) - max(0, empty - 1)
