@@ -101,7 +101,8 @@ def add(options: AddOptions) -> None:
         print_json(summary)
     elif not options.printing.quiet and not options.each:
         print(f"added       {counts['added']:,}, {counts['updated']:,} updated, {counts['unchanged']:,} unchanged")
-        print(f"matched     {counts['matched']:,} of them are duplicates of what was there before")
+        are = "is a duplicate" if counts["matched"] == 1 else "are duplicates"
+        print(f"matched     {counts['matched']:,} of them {are} of what was there before")
         if unread:
             print(f"dates       {len(unread):,} unread, such as {'; '.join(unread[:3])}")
     end(rejects)
