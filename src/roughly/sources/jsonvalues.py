@@ -48,7 +48,7 @@ class ValueFinder:
             spans = lines.spans[number]
             taken = taken & (lines.kinds[number] != NULL) & (spans[:, 0] != spans[:, 1])
         text = _large_strings(lines.text, lines.ends[sure])
-        columns = {self._text: text if taken is sure else text.filter(pa.array(taken[sure]))}
+        columns = {self._text: text if np.array_equal(taken, sure) else text.filter(pa.array(taken[sure]))}
         everything = bool(taken.all())
         for column, spans, kinds in zip(self._others, lines.spans, lines.kinds, strict=True):
             if not everything:
