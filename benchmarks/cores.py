@@ -113,7 +113,7 @@ def _format(documents: Path) -> str:
 
 def table(rows: list[dict[str, Any]], size: int) -> str:
     """Stages in rows, threads in columns; below, the whole with speed and efficiency."""
-    head = ["stage, s", *(f"{row['threads']} threads" for row in rows)]
+    head = ["stage, s, by threads", *(str(row["threads"]) for row in rows)]
     lines = [[name, *(f"{row['stages'].get(name, 0):.2f}" for row in rows)] for name in rows[0]["stages"]]
     first = rows[0]
     lines.append(["whole process", *(f"{row['seconds']:.2f}" for row in rows)])

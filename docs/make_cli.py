@@ -16,13 +16,16 @@ from typing import Any
 
 from roughly.cli.app import app
 from roughly.console.help_sections import SECTION, method_options, sections
+from roughly.options import METHODS
 
 PAGES = Path(__file__).parent / "cli"
 NAMES = {"index": "the-index"}
 """Pages that cannot have the command's name: index.md is the page of all commands."""
 BEGIN = "<!-- from the command line: python docs/make_cli.py -->"
 END = "<!-- end of what is generated -->"
-_TABLE = ("| option | |", "|---|---|")
+_TABLE = ("| option | | default |", "|---|---|---|")
+_EVERYWHERE = ("as_json", "quiet", "verbose", "overwrite")
+"""Options that mean the same in every command that has them: docs/cli/index.md explains them."""
 _SEVERAL = 3
 """An option of this many commands of a group is explained once, above them."""
 
@@ -39,34 +42,50 @@ def generated(command: Any) -> str:
     """
     known = {} if command.name == "dedupe" else {_row(p): "dedupe" for p in commands()["dedupe"].params}
     if not hasattr(command, "commands"):
-        return "\n".join(_section(command, ["roughly"], known))
+        return "\n".join(_section(command, known))
     rows = Counter(_row(p) for c in command.commands.values() for p in c.params if not getattr(p, "hidden", False))
     common = [row for row, times in rows.items() if times >= _SEVERAL and row not in known]
     parts = ["\n".join(["## Options of several commands", "", *_TABLE, *common])] if common else []
     known.update(dict.fromkeys(common, ""))
     for name, one in command.commands.items():
-        parts.append("\n".join([f"## {command.name} {name}", "", *_section(one, ["roughly", command.name], known)]))
+        needs = [p.metavar for p in one.params if p.param_type_name == "argument"]
+        parts.append("\n".join([" ".join([f"## {command.name} {name}", *needs]), *_tables(one, known)]))
     return "\n\n".join(parts)
 
 
-def _section(command: Any, words: list[str], known: dict[str, str]) -> list[str]:
+def _section(command: Any, known: dict[str, str]) -> list[str]:
+    arguments = [p.metavar for p in command.params if p.param_type_name == "argument"]
+    return ["```text", " ".join(["roughly", command.name, *arguments, "[OPTIONS]"]), "```", *_tables(command, known)]
+
+
+def _tables(command: Any, known: dict[str, str]) -> list[str]:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
-    lines = ["```text", " ".join([*words, command.name, *(p.metavar for p in arguments), "[OPTIONS]"]), "```"]
+    lines = []
     new = [p for p in arguments if _row(p) not in known]
     lines += ["", "| argument | |", "|---|---|", *map(_row, new)] if new else []
     own = method_options(options)
-    for heading, some in [*sections(options), (SECTION, own)]:
+    for heading, some in sections(options):
         new = [p for p in some if _row(p) not in known]
         title = [] if heading == "Options" else [f"### {heading}", ""]
         lines += ["", *title, *_TABLE, *map(_row, new)] if new else []
+    if own and _row(own[0]) not in known:
+        lines += ["", f"### {SECTION}", "", *_methods()]
     same = [p for p in [*arguments, *options] if known.get(_row(p)) == "dedupe"]
-    named = [_names(p) for p in same if p not in own]
+    named = [_names(p) for p in same if p not in own and p.name not in _EVERYWHERE]
     if own and any(p in same for p in own):
         named.append("the options of methods")
     if named:
         lines += ["", f"As for [`dedupe`](dedupe.md): {', '.join(named)}."]
     return lines
+
+
+def _methods() -> Iterator[str]:
+    """The options of each method, whose page explains them."""
+    for name, spec in METHODS.items():
+        if spec.names:
+            flags = ", ".join(f"`--{option.replace('_', '-')}`" for option in spec.names)
+            yield f"- [`{name}`](../methods/{name}.md): {flags}"
 
 
 def updated(page: str, command: Any) -> str:
@@ -79,14 +98,13 @@ def updated(page: str, command: Any) -> str:
 
 
 def _row(parameter: Any) -> str:
-    text = _cell(parameter.help)
-    value = getattr(parameter, "default", None)
-    if parameter.param_type_name == "option" and not parameter.required and isinstance(value, str | int | float):
-        if parameter.is_flag:
-            text += " On by default." if value else ""
-        elif value != "":
-            text += f" Default: `{value}`."
-    return f"| {_names(parameter)} | {text} |"
+    names, text = _names(parameter), _cell(parameter.help)
+    if parameter.param_type_name == "argument":
+        return f"| {names} | {text} |"
+    value = "" if parameter.required else getattr(parameter, "default", None)
+    if parameter.is_flag:
+        value = "on" if value else ""
+    return f"| {names} | {text} | {f'`{value}`' if value != '' and isinstance(value, str | int | float) else ''} |"
 
 
 def _names(parameter: Any) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from roughly.cli.app import app
 from roughly.declarations import REQUIRED, Declaration, declarations
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.audit.request import LEAK_THRESHOLD, AuditRequest
@@ -38,27 +39,31 @@ REQUESTS: dict[tuple[str, ...], type] = {
 }
 """The functions that take `**options`, and the class that declares these."""
 COMMANDS = {"recluster": "cluster", "cluster_features": None, "audit_qrels": "audit"}
-"""The command whose page explains the options, where it has another name; None: there is no command."""
+"""The command with the same options, where it has another name; None: there is no command."""
 SHARED = [*declarations(ReadOptions), *(one for one in declarations(Resources) if one.name != "temp_limit")]
 """Options of most functions: how to read, and what they may use."""
 
 
 def generated() -> str:
-    """The options of each function, or of functions with the same options, with their defaults."""
+    """The options that are not those of a command, of each function, or of functions with the same options."""
     parts = []
     for names, kind in REQUESTS.items():
-        all_of_them, command = list(declarations(kind)), COMMANDS.get(names[0], names[0])
-        own = [one for one in all_of_them if not any(_same(one, other) for other in SHARED)]
-        explained = f" ([`roughly {command}`](cli/{command}.md))" if command else ""
-        listed = [_signature(one, command is None) for one in own]
-        shared = [_signature(one) for one in all_of_them if one not in own]
-        listed += ["and those of reading"] if len(shared) == len(SHARED) else shared
-        text = f"{_listed(names)}{explained}: {', '.join(listed)}.\n"
+        command = COMMANDS.get(names[0], names[0])
+        known = {one.name for one in SHARED} | (_flags(command) if command else set())
+        own = [one for one in declarations(kind) if one.name not in known]
+        if own:
+            parts.append(f"- {_listed(names)}: {', '.join(_signature(one, command is None) for one in own)}.")
         if kind is AuditRequest:
-            text += f"With `audit_leaks`, the default of `threshold` is {LEAK_THRESHOLD}.\n"
-        parts.append(text)
-    shared = ", ".join(_signature(one) for one in SHARED)
-    return "\n".join([*parts, f"Reading, in most functions ([`roughly dedupe`](cli/dedupe.md#reading)): {shared}."])
+            parts.append(f"- With `audit_leaks`, the default of `threshold` is {LEAK_THRESHOLD}.")
+    shared = ", ".join(f"`{one.name}`" for one in SHARED)
+    return "\n".join([*parts, f"- reading, in most functions ([`roughly dedupe`](cli/dedupe.md#reading)): {shared}."])
+
+
+def _flags(name: str) -> set[str]:
+    """The names of a command's options, or of those of a group's commands, as Python writes them."""
+    command = app.commands[name]
+    some = getattr(command, "commands", {"": command}).values()
+    return {flag.lstrip("-").replace("-", "_") for one in some for parameter in one.params for flag in parameter.opts}
 
 
 def updated(page: str) -> str:
@@ -75,11 +80,9 @@ def _listed(names: tuple[str, ...]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _same(one: Declaration, other: Declaration) -> bool:
-    return (one.name, one.default, one.help) == (other.name, other.default, other.help)
-
-
 def _signature(one: Declaration, is_explained: bool = False) -> str:
+    if one.flags:
+        return f"`{one.name}` (`{one.flags[-1]}`)"
     text = f"`{one.name}`" if one.default is REQUIRED else f"`{one.name}={one.default!r}`"
     return f"{text} ({str(one.help).rstrip('.')})" if is_explained else text
 
