@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import random
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,12 +22,14 @@ from roughly import Index
 from roughly.cli.show_command import WHAT, ShowOptions, show
 from roughly.job.gathered_settings import merge_settings
 from roughly.job.settings_file import read_sampling
+from roughly.lexicon.builder import build
 from roughly.lexicon.format import MAGIC, PREAMBLE, VERSION, head_digest
 from roughly.lexicon.lexicon import Lexicon
 from roughly.service.access_tokens import read_tokens
 from roughly.service.collection.collection_types import ClusterQuery
 from roughly.service.collection.passages_collection import PassagesCollection
 from roughly.service.collection.run_collection import RunCollection
+from roughly.signing.sign_files import sign
 from roughly.signing.signature_file import read_signatures
 from roughly.text.canonical import tokenise, words
 from roughly.text.filters import NAMES, Filters
@@ -35,6 +38,9 @@ from roughly.tools.decide.api import Decisions
 from roughly.tools.labels import read_labels
 from roughly.tools.recluster.stored_clusters import recluster
 
+FEW_ROWS = 60
+_SELDOM = 10
+"""Of so many inputs of a large run, one is browsed and one imported."""
 SEEDS = Path(__file__).resolve().parents[1] / "tests" / "fuzz_seeds"
 
 
@@ -44,24 +50,32 @@ def stored(name: str, scratch: Path, file: str = "file") -> list[tuple[Path, byt
     return [(scratch / file, path.read_bytes()) for path in sorted(folder.iterdir())] if folder.is_dir() else []
 
 
-def rows(count: int = 60) -> list[dict[str, str]]:
-    """Documents in threes that are near-duplicates."""
-    found = texts(count // 3)
-    return [{"id": f"d{n}", "title": f"t{n}", "text": f"{found[n // 3]} x{n % 3}"} for n in range(count)]
+def rows(count: int = FEW_ROWS) -> list[dict[str, str]]:
+    """Documents in threes that are near-duplicates; the names of later ones are long and random, so that files that
+    hold few names are large too."""
+    found, chance = texts(count // 3), random.Random(1)
+    names = [f"d{n}" if n < FEW_ROWS else f"d{n}-{chance.randbytes(24).hex()}" for n in range(count)]
+    return [
+        {"id": name, "title": f"t{n}", "text": f"{found[n // 3]} x{n % 3}"} for n, name in enumerate(names)
+    ]  # fmt: skip
 
 
-def written(scratch: Path) -> Path:
+def written(scratch: Path, count: int = FEW_ROWS) -> Path:
     """The documents as a file."""
     path = scratch / "in.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows()), encoding="utf-8")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows(count)), encoding="utf-8")
     return path
 
 
 # ---------------------------------------------------------------------- files
 
 
-def lexicon_file(scratch: Path) -> Prepared:
+def lexicon_file(scratch: Path, count: int = 0) -> Prepared:
     """Half of the changed files get checksums that fit, as a file has that was made to do harm."""
+    seeds = stored("lexicon_file", scratch)
+    if count:
+        build([row["id"] for row in rows(count)], output=scratch / "large")
+        seeds.append((scratch / "file", (scratch / "large").read_bytes()))
 
     def change(data: bytes, chance: random.Random) -> bytes:
         data = mutation.mutated(data, chance)
@@ -76,7 +90,7 @@ def lexicon_file(scratch: Path) -> Prepared:
         lexicon.idf(hashes)
         lexicon.with_thresholds(min_df=2, min_length=2).summary()
 
-    return Prepared(stored("lexicon_file", scratch), use, change)
+    return Prepared(seeds, use, change)
 
 
 def with_checksums(data: bytes) -> bytes:
@@ -89,21 +103,27 @@ def with_checksums(data: bytes) -> bytes:
     return PREAMBLE.pack(MAGIC, VERSION, length, head_digest(header, digest), digest) + header + body
 
 
-def signature_file(scratch: Path) -> Prepared:
+def signature_file(scratch: Path, count: int = 0) -> Prepared:
     """Signatures fit together and can be clustered."""
+    seeds = stored("signature_file", scratch)
+    if count:
+        for method in ("imatch", "shingles"):
+            made = scratch / f"{method}.parquet"
+            sign(paths=[written(scratch, count)], output=made, method=method)
+            seeds.append((scratch / "file", made.read_bytes()))
 
     def use(path: Path) -> None:
         found = read_signatures([path])
         assert len(found.tokens) == len(found.dates) == len(found.equal) == len(found)
         recluster([path])
 
-    return Prepared(stored("signature_file", scratch), use)
+    return Prepared(seeds, use)
 
 
-def sketches(scratch: Path) -> Prepared:
+def sketches(scratch: Path, count: int = FEW_ROWS) -> Prepared:
     """A folder of sketches, each file of it."""
     folder = scratch / "sketches"
-    roughly.sketch(written(scratch), output=folder)
+    roughly.sketch(written(scratch, count), output=folder)
     return Prepared(_files(folder), lambda path: bool(roughly.recluster(folder)) and None)
 
 
@@ -129,7 +149,7 @@ def index_file(scratch: Path) -> Prepared:
     return Prepared([(path, data)], use, words=(b"CREATE TRIGGER", b"\xff\xff\xff\xff", b"d3", b"minhash"))
 
 
-def settings_file(scratch: Path) -> Prepared:
+def settings_file(scratch: Path, count: int = 0) -> Prepared:
     """Settings and learned verdicts, as `tune` writes them."""
     path = scratch / "settings.toml"
     seeds = [
@@ -140,6 +160,11 @@ def settings_file(scratch: Path) -> Prepared:
         b'filters = "sw,stem"\n',
         *(data for _, data in stored("settings_file", scratch)),
     ]  # fmt: skip
+    if count:
+        values = "".join(
+            f'key{n} = [{n}, {n}.5, "text {n}", {{a = 1979-05-27, b = [true, 0x{n:x}]}}]\n' for n in range(count)
+        )
+        seeds += [seed + values.encode() for seed in seeds[:3]]
 
     def use(path: Path) -> None:
         for read in (lambda: merge_settings({}, file=path), lambda: read_sampling(path)):
@@ -150,7 +175,7 @@ def settings_file(scratch: Path) -> Prepared:
     return Prepared([(path, seed) for seed in seeds], use, words=tuple(word.encode() for word in words))
 
 
-def token_file(scratch: Path) -> Prepared:
+def token_file(scratch: Path, count: int = 0) -> Prepared:
     """Tokens of a service."""
 
     def use(path: Path) -> None:
@@ -158,7 +183,12 @@ def token_file(scratch: Path) -> Prepared:
         assert any(read_tokens(path).values()), "protection that was asked for is never empty"
 
     data = b"# tokens\nread 0123456789abcdef0123\nwrite abcdef0123456789abcd\nadmin fedcba98765432100123\n"
-    return Prepared([(scratch / "tokens", data)], use, words=(b"read ", b"admin ", b"\r", b"\x0c", b"\xe2\x80\xa8"))
+    seeds = [data] + ([data + b"".join(b"read %032d\n" % number for number in range(count))] if count else [])
+    return Prepared(
+        [(scratch / "tokens", seed) for seed in seeds],
+        use,
+        words=(b"read ", b"admin ", b"\r", b"\x0c", b"\xe2\x80\xa8"),
+    )
 
 
 def labels(scratch: Path) -> Prepared:
@@ -184,10 +214,11 @@ def _files(folder: Path) -> list[tuple[Path, bytes]]:
     ]
 
 
-def run_folder(scratch: Path) -> Prepared:
-    """A run of `dedupe`: shown, browsed, imported."""
+def run_folder(scratch: Path, count: int = FEW_ROWS) -> Prepared:
+    """A run of `dedupe`: shown, browsed, imported. What opens a database is done with few inputs of a large run."""
     folder, imported = scratch / "run", scratch / "imported.db"
-    roughly.dedupe(written(scratch), output=folder, pairs="all")
+    given = written(scratch, count)
+    roughly.dedupe(given, output=folder, pairs="all")
 
     def use(path: Path) -> None:
         def browse() -> None:
@@ -200,18 +231,21 @@ def run_folder(scratch: Path) -> Prepared:
             imported.unlink(missing_ok=True)
             Index.import_run(folder, imported).close()
 
-        _each(browse, load, *(_shown(folder, table) for table in WHAT))
+        turn = zlib.crc32(path.read_bytes()) % _SELDOM
+        shown = _shown(folder, path.stem if path.stem in WHAT else "documents")
+        _each(shown, *(work for number, work in enumerate((browse, load)) if number == turn or count == FEW_ROWS))
 
-    return Prepared(_files(folder), use)
+    read = [(path, data) for path, data in _files(folder) if "kept" not in path.parts]
+    return Prepared([*read, (given, given.read_bytes())], use)
 
 
-def passages_run(scratch: Path) -> Prepared:
+def passages_run(scratch: Path, count: int = FEW_ROWS) -> Prepared:
     """A run of `passages`: its pages."""
     folder = scratch / "passages"
     given = scratch / "in.jsonl"
     footer = " ".join(f"clause{number} of the footer" for number in range(30))
     given.write_text(
-        "".join(json.dumps(row | {"text": f"{row['text']} {footer}"}) + "\n" for row in rows()), encoding="utf-8"
+        "".join(json.dumps(row | {"text": f"{row['text']} {footer}"}) + "\n" for row in rows(count)), encoding="utf-8"
     )
     roughly.passages(given, output=folder, least=20)
 
@@ -231,7 +265,7 @@ def passages_run(scratch: Path) -> Prepared:
     return Prepared(_files(folder), use)
 
 
-def decisions_file(scratch: Path) -> Prepared:
+def decisions_file(scratch: Path, count: int = 20) -> Prepared:
     """Decisions about a run: read, their effects, applied."""
     folder = scratch / "run"
     roughly.dedupe(written(scratch), output=folder, pairs="all")
@@ -252,7 +286,7 @@ def decisions_file(scratch: Path) -> Prepared:
             decisions.effects()
 
     words = (b'"keep"', b'"together"', b'"undo"', b"null", b"[]", b"{}", b'"d1"', b"-1", b"1e400", b"\n")
-    return Prepared([(path, data), (path, head + b"".join(lines) * 20)], use, words=words)
+    return Prepared([(path, data), (path, head + b"".join(lines) * count)], use, words=words)
 
 
 def _shown(folder: Path, table: str) -> Callable[[], None]:

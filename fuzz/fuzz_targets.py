@@ -3,7 +3,7 @@
 Targets in C++ (fuzz/NAME.cpp) are built with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, begin
 with tests/fuzz_seeds/NAME and stop at the first finding. Targets in Python (python_targets.py) change bytes of files
 at random, without guidance by coverage, on any number of processes. Inputs of findings are kept in build/fuzz/findings.
-With --record the counts are added to benchmarks/results/fuzz.json; `python docs/make_fuzzing.py` writes them into
+With --record the counts are added to benchmarks/results/fuzz.json; `python docs/make_reliability.py` writes them into
 docs/reliability.md.
 """
 
@@ -85,14 +85,18 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes for targets in Python")
     parser.add_argument("--seed", type=int, default=1, help="other changes, for targets in Python")
     parser.add_argument("--record", action="store_true", help="add the counts to benchmarks/results/fuzz.json")
+    parser.add_argument("--missing", action="store_true", help="only the bytes that are missing there, by target")
     asked = parser.parse_args()
     found: dict[str, dict[str, Any]] = {}
-    for target in [name for name in asked.targets if name in COMPILED]:
+    had = {name: counts["bytes"] for name, counts in recorded().items()} if asked.missing else {}
+    names = {*asked.targets, *(TARGETS if ALL_PYTHON in asked.targets else ())} - {ALL_PYTHON}
+    wanted = {name: asked.bytes - had.get(name, 0) for name in sorted(names) if had.get(name, 0) < asked.bytes}
+    for target in [name for name in wanted if name in COMPILED]:
         started = time.monotonic()
-        counts = run_compiled(target, asked.bytes, asked.seconds)
+        counts = run_compiled(target, wanted[target], asked.seconds)
         found[target] = {**counts, "cpu_seconds": round(time.monotonic() - started), "findings": []}
-    if names := [name for name in TARGETS if name in asked.targets or ALL_PYTHON in asked.targets]:
-        found |= run_all(names, asked.bytes, asked.seconds, asked.workers, BUILD / "findings", asked.seed)
+    in_python = {name: count for name, count in wanted.items() if name in TARGETS}
+    found |= run_all(in_python, asked.seconds, asked.workers, BUILD / "findings", asked.seed) if in_python else {}
     for target, counts in found.items():
         speed = counts["bytes"] / max(counts["cpu_seconds"], 0.1) / 1e6
         print(json.dumps({target: counts | {"mb_per_cpu_second": round(speed, 3)}}))
@@ -101,9 +105,15 @@ def main() -> None:
     sys.exit(any(counts["findings"] for counts in found.values()))
 
 
+def recorded() -> dict[str, dict[str, Any]]:
+    """The counts of earlier runs."""
+    held: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    return held
+
+
 def record(found: dict[str, dict[str, Any]]) -> None:
     """Add the counts of a run to those of earlier ones."""
-    held = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    held = recorded()
     for target, counts in found.items():
         before = held.get(target, {})
         held[target] = {name: before.get(name, 0) + counts[name] for name in ("bytes", "inputs", "cpu_seconds")} | {

@@ -3,6 +3,7 @@ hold every part of a format, and its words are put in at random places."""
 
 from __future__ import annotations
 
+import os
 import random
 import resource
 import shutil
@@ -29,6 +30,13 @@ class Prepared:
     use: Callable[[Path], None]
     change: Change | None = None
     words: tuple[bytes, ...] = ()
+
+
+def take_processor(places: Any) -> None:
+    """Use one processor from now on, another one than other processes."""
+    if hasattr(os, "sched_setaffinity"):
+        allowed = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {allowed[places.get() % len(allowed)]})
 
 
 def mutated(data: bytes, chance: random.Random, words: Sequence[bytes] = ()) -> bytes:

@@ -240,7 +240,10 @@ READERS = {
         "in.eml", lambda count: messages(6) if count == FEW else [mail(0, "\n".join(texts(count)))], MAIL_WORDS
     ),
     "sgml": reader("in.sgml", sgml, "<DOC> </DOC> <TEXT> </TEXT> <REUTERS NEWID=\"1\"> </REUTERS> &lt; <!-- <TITLE>"),
-    "jsonl_gz": reader("in.jsonl.gz", lambda count: list(map(packed, json_lines(count)))),
+    "jsonl_gz": reader(
+        "in.jsonl.gz",
+        lambda count: [gzip.compress(one, level, mtime=0) for one in json_lines(count) for level in (0, 9)],
+    ),
     "jsonl_zst": reader(
         "in.jsonl.zst", lambda count: [zstandard.ZstdCompressor().compress(one) for one in json_lines(count)]
     ),

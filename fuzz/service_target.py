@@ -36,8 +36,9 @@ def _json(method: str, path: str, value: Any, kind: str = "application/json") ->
     return f"{method} {path} {kind}\n".encode() + body
 
 
-def requests() -> list[bytes]:
-    """A good request for every endpoint and page: a line with method, path and type, then the body."""
+def requests(count: int = 0) -> list[bytes]:
+    """A good request for every endpoint and page: a line with method, path and type, then the body; and requests with
+    texts of so many words."""
     made = [f"GET {path} text/html\n".encode() for path in PAGES.split()]
     lines = b"\n".join(json.dumps({"doc_id": row["id"], "text": row["text"]}).encode() for row in rows(60))
     form = "application/x-www-form-urlencoded"
@@ -63,6 +64,21 @@ def requests() -> list[bytes]:
         _json("POST", "/judge/begin", b"judge=a&pairs=5", form),
         _json("POST", "/login", b"token=0123456789abcdef", form),
     ]  # fmt: skip
+    if count:
+        text = " ".join(row["text"] for row in rows(count // 50))
+        form_text, line = quote(text).encode(), json.dumps({"text": text}).encode()
+        made += [
+            _json("POST", "/api/documents", {"doc_id": "n", "text": text, "url": "http://a/b", "date": "2024-01-02"}),
+            _json("POST", "/api/check", {"text": f"<p>{text}", "limit": 5, "minimum": 0.5}),
+            _json("POST", "/api/compare", {"left": {"text": text}, "right": {"text": text[100:]}}),
+            _json("POST", "/api/group", {"results": [{"text": text}, {"text": text[::-1]}, "d1"], "show": "rank"}),
+            _json("POST", "/api/check/batch", b"\n".join([line] * 3), "application/x-ndjson"),
+            _json("POST", "/api/documents/batch", [{"doc_id": "n", "text": text}, {"text": text}]),
+            _json("POST", "/api/revoke", {"ids": [f"d{number}" for number in range(count)]}),
+            _json("POST", "/ask", b"markup=html&text=" + form_text, form),
+            _json("POST", "/ask", upload.replace(b"some text", text.encode()), "multipart/form-data;boundary=b"),
+            _json("POST", "/decisions", b"decision=keep&id=d1&by=a&note=" + form_text, form),
+        ]  # fmt: skip
     return made
 
 
@@ -138,7 +154,7 @@ class Service:
         return status, bytes(answer)
 
 
-def http_api(scratch: Path) -> Prepared:
+def http_api(scratch: Path, count: int = 0) -> Prepared:
     """Every endpoint and page."""
-    seeds = [(scratch / "request", seed) for seed in requests()]
+    seeds = [(scratch / "request", seed) for seed in requests(count)]
     return Prepared(seeds, Service(scratch).use, words=tuple(WORDS.encode().split()))
