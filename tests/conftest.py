@@ -36,6 +36,8 @@ SLOW_TESTS = {
     "test_interrupted_by_the_user",
     "test_schemathesis_finds_no_server_error",
     "test_in_every_stage_of_passages",
+    "test_a_first_page_runs_with_a_plain_install",
+    "test_the_explorer_is_in_a_plain_install",
 }
 
 DRAWN_ANEW = "ROUGHLY_NEW_DRAWS" in os.environ

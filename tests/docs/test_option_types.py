@@ -40,7 +40,7 @@ def test_every_public_function_has_typed_options() -> None:
             if name in hints and function is not roughly.dedupe:
                 assert hints[name].startswith("Unpack["), function
     overloads = typing.get_overloads(roughly.dedupe.__wrapped__)  # type: ignore[attr-defined]
-    assert len(overloads) == 3 and all(one.__annotations__["options"] == "Unpack[DedupeOptions]" for one in overloads)
+    assert len(overloads) == 2 and all(one.__annotations__["options"] == "Unpack[DedupeOptions]" for one in overloads)
     assert {"threshold", "text_column", "memory", "preset", "lexicon"} <= set(
         option_types.DedupeOptions.__annotations__
     )
@@ -48,9 +48,12 @@ def test_every_public_function_has_typed_options() -> None:
 
 CHECKED = """
 import roughly
+from roughly.job.on_spark import SparkResult
 result = roughly.dedupe("x.jsonl", threshold=0.8, memory="4GB", keep=["newest", "longest"], text_column="body")
 higher: roughly.Result = result.rethreshold(0.9)
 rows: list[dict[str, str]] = result.filter([{"text": "a"}])
+session: object = None
+from_spark: list[SparkResult] = [roughly.dedupe("x", engine="spark"), roughly.dedupe("x", spark=session)]
 index = roughly.Index.create("a.db", threshold=0.8, search=True)
 found = roughly.Index(":memory:", method="lexical").query("a text")[0].resemblance
 """

@@ -61,23 +61,8 @@ def dedupe(
     overwrite: bool = False,
     index: str | os.PathLike[str] | None = None,
     against: Index | str | os.PathLike[str] | None = None,
-    engine: Literal["spark"],
-    spark: Any = None,
-    **options: Unpack[DedupeOptions],
-) -> SparkResult: ...
-
-
-@overload
-def dedupe(
-    data: Any = None,
-    *,
-    paths: Sequence[str | os.PathLike[str]] | None = None,
-    output: str | os.PathLike[str] | None = None,
-    overwrite: bool = False,
-    index: str | os.PathLike[str] | None = None,
-    against: Index | str | os.PathLike[str] | None = None,
-    engine: str = "local",
-    spark: Any,
+    engine: Literal["spark"] = ...,
+    spark: Any = ...,
     **options: Unpack[DedupeOptions],
 ) -> SparkResult: ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import re
@@ -45,6 +46,14 @@ _RUN = "run"
 """The catalogue of a run's tables: it is detached where the database remains open for the next run."""
 _idle: dict[int, duckdb.DuckDBPyConnection] = {}
 """An open and empty database, by the process that opened it: opening one takes a third of a small run's time."""
+
+
+@atexit.register
+def _close_idle() -> None:
+    """Close it before Python ends: its binding prints a page about objects that are left then."""
+    awake = _idle.pop(os.getpid(), None)  # one that a parent opened is not ours to close
+    if awake is not None:
+        awake.close()
 
 
 class Database:
