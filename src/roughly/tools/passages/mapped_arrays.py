@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.engines.workspace import Workspace
+from roughly.kernels.repeats import sort_by_share
+from roughly.meter import mapped_pages
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
@@ -24,7 +26,7 @@ class MappedArrays:
     """Arrays of one run."""
 
     def __init__(self, workspace: Workspace, memory: int) -> None:
-        """If all take more than a quarter of the memory, no page is held for longer than the work on a block takes."""
+        """Pages are held until they take a quarter of the memory; then all are given back."""
         self.workspace, self.memory = workspace, memory
         self._maps: dict[str, mmap.mmap] = {}
 
@@ -57,8 +59,8 @@ class MappedArrays:
             self.path(name).unlink(missing_ok=True)
 
     def release(self) -> None:
-        """Give back the pages of all arrays if they are many; they are read again when they are used."""
-        if sum(map(len, self._maps.values())) > self.memory // 4 and hasattr(mmap, "MADV_DONTNEED"):
+        """Give back the pages of all arrays if many are held; they are read again when they are used."""
+        if mapped_pages() > self.memory // 4 and hasattr(mmap, "MADV_DONTNEED"):
             for mapped in self._maps.values():
                 mapped.madvise(mmap.MADV_DONTNEED)
 
@@ -71,9 +73,9 @@ _MOST_SHARES = 1 << 12
 class SpilledRows:
     """Rows of two numbers in a mapped array, block after block, each sorted by share; a share fits the memory."""
 
-    def __init__(self, arrays: MappedArrays, name: str, most: int) -> None:
+    def __init__(self, arrays: MappedArrays, name: str, most: int, threads: int) -> None:
         """For at most this number of rows. The number of shares is a power of two: 1 << bits."""
-        self._arrays, self._name = arrays, name
+        self._arrays, self._name, self._threads = arrays, name, threads
         self._at_once = max(1, arrays.memory // 2 // _ROW_BYTES)
         shares = min(_MOST_SHARES, max(1, -(-most // self._at_once)))
         self.bits = (shares - 1).bit_length()
@@ -84,26 +86,26 @@ class SpilledRows:
     def append(self, share: Words, left: Ints, right: Ints) -> None:
         """Append a block."""
         begin = int(self._edges[-1][-1]) if self._edges else 0
-        order = np.argsort(share.astype(np.uint16), kind="stable")
-        rows = self._rows[begin : begin + len(order)]
-        rows[:, 0], rows[:, 1] = left[order], right[order]
-        counts = np.bincount(share, minlength=self.shares)
-        self._edges.append(begin + np.concatenate([[0], np.cumsum(counts)]))
+        rows = self._rows[begin : begin + len(share)]
+        self._edges.append(begin + sort_by_share(share, left, right, self.shares, rows, self._threads))
         self._arrays.release()
 
     def of_share(self, number: int) -> Ints:
         """The rows of a share, in the order in which they were appended."""
         return np.concatenate([self._rows[:0], *(self._rows[begin:end] for begin, end in self._slices(number))])
 
-    def replace(self, number: int, change: Callable[[Ints], Ints]) -> None:
-        """Replace the rows of a share, as many at once as the memory allows: a share may be larger than others."""
+    def replace(self, number: int, change: Callable[[Ints, bool], Ints]) -> None:
+        """Replace the rows of a share, as many at once as the memory allows: a share may be larger than others.
+
+        `change` is told whether the rows are the last.
+        """
         waiting: list[tuple[int, int]] = []
         for begin, end in self._slices(number):
             if waiting and sum(last - first for first, last in waiting) + end - begin > self._at_once:
-                self._replace(waiting, change)
+                self._replace(waiting, lambda rows: change(rows, False))
                 waiting = []
             waiting.append((begin, end))
-        self._replace(waiting, change)
+        self._replace(waiting, lambda rows: change(rows, True))
 
     def _replace(self, slices: list[tuple[int, int]], change: Callable[[Ints], Ints]) -> None:
         rows, at = change(np.concatenate([self._rows[:0], *(self._rows[begin:end] for begin, end in slices)])), 0
