@@ -13,7 +13,7 @@ namespace roughly {
 
 namespace {
 
-constexpr std::size_t PLACES_AT_ONCE = 1 << 14;
+constexpr std::size_t PLACES_AT_ONCE = 1 << 14, COMPARED_AT_ONCE = 1 << 11;
 
 TokenRows rows_of(const In<u64>& tokens, const In<i64>& offsets) {
     i64 last = 0;
@@ -207,11 +207,11 @@ void bind_repeats(nb::module_& m) {
     m.def("check_classes", [](In<u64> tokens, PlaceArrays arrays, std::size_t begin, std::size_t end, unsigned threads) {
         return to_numpy(without_gil([&] {
             const PlaceTable places = table_of(arrays, begin, end);
-            std::vector<std::vector<i64>> found((end - begin) / PLACES_AT_ONCE + 1);
-            parallel_for_with_signals(end - begin, threads, PLACES_AT_ONCE,
+            std::vector<std::vector<i64>> found((end - begin) / COMPARED_AT_ONCE + 1);
+            parallel_for_with_signals(end - begin, threads, COMPARED_AT_ONCE,
                                       [&](std::size_t from, std::size_t to, unsigned) {
                 require_places(places, begin + from, begin + to, tokens.size());
-                check_classes(span(tokens), places, begin + from, begin + to, found[from / PLACES_AT_ONCE]);
+                check_classes(span(tokens), places, begin + from, begin + to, found[from / COMPARED_AT_ONCE]);
             });
             std::vector<i64> wrong;
             for (const auto& some : found) wrong.insert(wrong.end(), some.begin(), some.end());

@@ -27,6 +27,7 @@ class Stage:
     unit: str = ""
     done: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0  # of all threads of this process
     bytes: int = 0
     peak_memory: int = 0
     documents: int = 0  # done so far, where the unit is another
@@ -79,12 +80,12 @@ class Meter:
         self.stages.append(stage)
         if self.listener:
             self.listener.started(stage)
-        start = time.perf_counter()
+        start, worked = time.perf_counter(), time.process_time()
         with self._sampled(stage):
             try:
                 yield stage
             finally:
-                stage.seconds = time.perf_counter() - start
+                stage.seconds, stage.cpu_seconds = time.perf_counter() - start, time.process_time() - worked
                 give_back(unless_below=self.ample)
         if self.listener:
             self.listener.finished(stage)

@@ -9,7 +9,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,14 @@ from roughly.meter import mapped_pages
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
+_PIECE = 1 << 16
 
 
 class MappedArrays:
     """Arrays of one run."""
 
     def __init__(self, workspace: Workspace, memory: int) -> None:
-        """Pages are held until they take a quarter of the memory; then all are given back."""
+        """Pages are held until they take half of the memory; then all are given back."""
         self.workspace, self.memory = workspace, memory
         self._maps: dict[str, mmap.mmap] = {}
 
@@ -52,6 +53,13 @@ class MappedArrays:
             self._maps[name] = mmap.mmap(file.fileno(), 0)
         return np.frombuffer(self._maps[name], kind)
 
+    @staticmethod
+    def append(file: BinaryIO, array: npt.NDArray[Any]) -> None:
+        """Write to a file in small pieces: a page that is asked for later brings its whole piece into memory."""
+        data = array.view(np.uint8)
+        for at in range(0, len(data), _PIECE):
+            file.write(data[at : at + _PIECE].data)
+
     def delete(self, *names: str) -> None:
         """Delete arrays; their memory is given back when nobody uses them any more."""
         for name in names:
@@ -60,12 +68,12 @@ class MappedArrays:
 
     def release(self) -> None:
         """Give back the pages of all arrays if many are held; they are read again when they are used."""
-        if mapped_pages() > self.memory // 4 and hasattr(mmap, "MADV_DONTNEED"):
+        if mapped_pages() > self.memory // 2 and hasattr(mmap, "MADV_DONTNEED"):
             for mapped in self._maps.values():
                 mapped.madvise(mmap.MADV_DONTNEED)
 
 
-_ROW_BYTES = 128
+_ROW_BYTES = 64
 """Memory per row of a share while it is sorted."""
 _MOST_SHARES = 1 << 12
 
@@ -76,7 +84,7 @@ class SpilledRows:
     def __init__(self, arrays: MappedArrays, name: str, most: int, threads: int) -> None:
         """For at most this number of rows. The number of shares is a power of two: 1 << bits."""
         self._arrays, self._name, self._threads = arrays, name, threads
-        self._at_once = max(1, arrays.memory // 2 // _ROW_BYTES)
+        self._at_once = max(1, arrays.memory // 4 // _ROW_BYTES)
         shares = min(_MOST_SHARES, max(1, -(-most // self._at_once)))
         self.bits = (shares - 1).bit_length()
         self.shares = 1 << self.bits

@@ -44,6 +44,9 @@ _SLOTS = 16
 _WORDS = 1 << 16
 """Words of the bitmap of starts that are listed together."""
 
+_CHECKED = 1 << 16
+"""Places that are compared before memory is given back: their first places may be anywhere."""
+
 
 class PlaceBlock(NamedTuple):
     """The places begin … end − 1 of some documents, which have the tokens from `first` to `last`."""
@@ -147,8 +150,8 @@ class PlaceSearch:
             self.maps.release()
         return starts
 
-    def _ranges(self, count: int) -> list[tuple[int, int]]:
-        step = max(1 << 10, min(1 << 22, self.maps.memory // 256))
+    def _ranges(self, count: int, most: int = 1 << 22) -> list[tuple[int, int]]:
+        step = max(1 << 10, min(most, self.maps.memory // 256))
         return [(begin, min(count, begin + step)) for begin in range(0, count, step)]
 
     def _keys(self, starts: Ints, begin: int, end: int) -> tuple[npt.NDArray[np.uint64], Ints]:
@@ -182,7 +185,7 @@ class PlaceSearch:
         lengths = self.file.unit_lengths
         places = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
         wrong = []
-        for begin, end in ranges:
+        for begin, end in self._ranges(len(starts), _CHECKED):
             wrong.append(firsts[check_classes(self.file.tokens, places, begin, end, self.threads)])
             self.maps.release()
         mixed = np.unique(np.concatenate([np.empty(0, np.int64), *wrong]))
