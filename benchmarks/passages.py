@@ -77,7 +77,7 @@ def main() -> None:
     if given.out and given.out.exists():
         before = json.loads(given.out.read_text())
         found = before | {name: value for name, value in found.items() if value}
-    print("\n\n".join(tables(found)))
+    print("\n\n".join([*tables(found), stages(found)]))
     if found["exponent"]:
         print(f"\nexponent of CPU time by documents: {found['exponent']:.2f}")
     if given.out:
@@ -95,6 +95,18 @@ def tables(found: dict[str, Any]) -> list[str]:
         for number, one in enumerate(row["passages"])
     ]
     return [*made, markdown(("collection", "places", "tokens", "begins"), listed)] if listed else made
+
+
+def stages(found: dict[str, Any]) -> str:
+    """Wall and CPU seconds of every stage."""
+    rows = [
+        [_name(row), *(f"{cell:,}" for cell in (row["documents"], row["threads"])), name]
+        + [f"{cell:,}" for cell in (seconds, row["stage_cpu_seconds"][name], peak)]
+        for row in [*found["speed"], *found["growth"]]
+        for (name, seconds), peak in zip(row["stages"].items(), row["stage_megabytes"].values(), strict=True)
+        if "stage_cpu_seconds" in row  # earlier runs have none
+    ]
+    return markdown(("collection", "documents", "threads", "stage", "seconds", "CPU seconds", "peak MB"), rows)
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -118,7 +130,9 @@ def measured(path: Path, folder: Path, options: list[str]) -> dict[str, Any]:
         "seconds": round(run["seconds"], 1),
         "cpu_seconds": round(cpu_of_children() - before, 1),
         "peak_megabytes": round(run["peak_memory"] / 1e6),
+        "threads": run["resources"]["threads"],
         "stages": {stage["name"]: round(stage["seconds"], 2) for stage in run["stages"]},
+        "stage_cpu_seconds": {stage["name"]: round(stage["cpu_seconds"], 2) for stage in run["stages"]},
         "stage_megabytes": {stage["name"]: round(stage["peak_memory"] / 1e6) for stage in run["stages"]},
         "passages": [
             {"places": row["places"], "tokens": row["tokens"], "begins": beginning(row["excerpt"])} for row in listed

@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "bind_rows.hpp"
+#include "first_places.hpp"
 #include "repeats.hpp"
 #include "units.hpp"
 #include "winnowing.hpp"
@@ -12,7 +13,7 @@ namespace roughly {
 
 namespace {
 
-constexpr std::size_t PLACES_AT_ONCE = 1 << 14;
+constexpr std::size_t PLACES_AT_ONCE = 1 << 14, COMPARED_AT_ONCE = 1 << 11;
 
 TokenRows rows_of(const In<u64>& tokens, const In<i64>& offsets) {
     i64 last = 0;
@@ -44,14 +45,18 @@ void for_documents(const TokenRows& rows, unsigned threads, Body&& body) {
 
 using PlaceArrays = std::tuple<In<i64>, In<i64>, i64, In<i64>>;  // starts, lengths, least, firsts
 
-// The places, of which begin … end − 1 are checked: they lie within `tokens` tokens, as do their first places.
-PlaceTable places_of(const PlaceArrays& arrays, std::size_t begin, std::size_t end, std::size_t tokens) {
+// The places; those from `begin` to `end` exist.
+PlaceTable table_of(const PlaceArrays& arrays, std::size_t begin, std::size_t end) {
     const auto& [starts, lengths, least, firsts] = arrays;
-    const PlaceTable places{span(starts), span(lengths), least, span(firsts)};
     require(lengths.size() == 0 || lengths.size() == starts.size(), "every place needs a length");
     require(firsts.size() == starts.size(), "every place needs a first place");
     require(least >= 0, "a length is 0 or more");
     require(begin <= end && end <= starts.size(), "places must exist");
+    return {span(starts), span(lengths), least, span(firsts)};
+}
+
+// Refuses places from `begin` to `end` that do not lie within `tokens` tokens, or whose first places do not.
+void require_places(const PlaceTable& places, std::size_t begin, std::size_t end, std::size_t tokens) {
     const auto lies_within = [&](u64 i) {
         return places.starts[i] >= 0 && places.length(i) >= 0 && places.end(i) <= static_cast<i64>(tokens);
     };
@@ -60,32 +65,31 @@ PlaceTable places_of(const PlaceArrays& arrays, std::size_t begin, std::size_t e
         require(places.firsts[i] >= 0 && places.first(i) <= i && lies_within(places.first(i)),
                 "a first place is the place itself or one before it");
     }
-    return places;
 }
 
+// The places, of which begin … end − 1 are checked: they lie within `tokens` tokens, as do their first places.
+PlaceTable places_of(const PlaceArrays& arrays, std::size_t begin, std::size_t end, std::size_t tokens) {
+    const PlaceTable places = table_of(arrays, begin, end);
+    require_places(places, begin, end, tokens);
+    return places;
+}
 std::size_t token_count(const In<i64>& offsets) {
     require(offsets.size() > 0 && offsets.data()[0] >= 0, "offsets must hold at least one position");
     return static_cast<std::size_t>(offsets.data()[offsets.size() - 1]);
 }
 
-// The classes of keys whose highest `bits` bits are the same.
-ClassList classes_of(std::span<const u64> keys, u64 bits, unsigned threads) {
-    constexpr u64 BUCKETS = 256;
-    const auto bucket = [&](u64 key) { return (key << bits) >> 56; };
-    std::vector<u64> ends(BUCKETS + 1);
-    for (const u64 key : keys) ends[bucket(key) + 1]++;
-    for (u64 b = 0; b < BUCKETS; b++) ends[b + 1] += ends[b];
-    std::vector<KeyedPlace> rows(ends[BUCKETS]);
-    std::vector<u64> next(ends.begin(), ends.end() - 1);
-    for (std::size_t i = 0; i < keys.size(); i++) rows[next[bucket(keys[i])]++] = {keys[i], i};
-    parallel_for_with_signals(BUCKETS, threads, 1, [&](std::size_t begin, std::size_t end, unsigned) {
-        for (std::size_t b = begin; b < end; b++) {
-            std::sort(rows.begin() + static_cast<i64>(ends[b]), rows.begin() + static_cast<i64>(ends[b + 1]));
-        }
-    });
-    ClassList found;
-    append_classes(rows, found);
-    return found;
+// Rows (key, place) as a matrix of two columns.
+std::span<KeyedPlace> keyed_places(const Out2<i64>& rows) {
+    require(rows.shape(1) == 2, "rows must have two columns");
+    return {reinterpret_cast<KeyedPlace*>(rows.data()), rows.shape(0)};
+}
+
+// Runs a body for ranges on all threads.
+auto on_threads(unsigned threads) {
+    return [threads](std::size_t n, std::size_t chunk, auto&& body) {
+        parallel_for_with_signals(n, threads, chunk,
+                                  [&](std::size_t begin, std::size_t end, unsigned) { body(begin, end); });
+    };
 }
 
 }  // namespace
@@ -166,23 +170,48 @@ void bind_repeats(nb::module_& m) {
             return keys;
         }));
     });
-    m.def("key_classes", [](In<u64> keys, u64 bits, unsigned threads) {
-        ClassList found = without_gil([&] {
-            require(bits < 56, "a share has keys of its own");
-            for (const u64 key : span(keys)) {
-                require(bits == 0 || (key ^ keys.data()[0]) >> (64 - bits) == 0, "keys must belong to one share");
-            }
-            return classes_of(span(keys), bits, threads);
+    m.def("sort_by_share", [](In<u32> share, In<i64> left, In<i64> right, u64 shares, Out2<i64> rows, unsigned threads) {
+        return to_numpy(without_gil([&] {
+            const auto out = keyed_places(rows);
+            const std::size_t n = share.size();
+            require(left.size() == n && right.size() == n && out.size() == n, "every row needs its share");
+            std::vector<u64> begins = distribute(
+                n, shares, on_threads(threads),
+                [&](std::size_t i) {
+                    require(share.data()[i] < shares, "shares must exist");
+                    return share.data()[i];
+                },
+                [&](std::size_t i, u64 at) { out[at] = {static_cast<u64>(left.data()[i]), right.data()[i]}; });
+            return std::vector<i64>(begins.begin(), begins.end());
+        }));
+    });
+    m.def("first_places", [](Out2<i64> rows, unsigned threads) {
+        without_gil([&] { first_places(keyed_places(rows), on_threads(threads)); });
+    });
+    m.def("put_firsts", [](Out2<i64> rows, i64 begin, Out<i64> firsts, unsigned threads) {
+        without_gil([&] {
+            const auto found = keyed_places(rows);
+            const auto run = on_threads(threads);
+            run(firsts.size(), PLACES_AT_ONCE, [&](std::size_t from, std::size_t to) {
+                for (std::size_t i = from; i < to; i++) firsts.data()[i] = begin + static_cast<i64>(i);
+            });
+            run(found.size(), PLACES_AT_ONCE, [&](std::size_t from, std::size_t to) {
+                for (std::size_t i = from; i < to; i++) {
+                    const u64 at = static_cast<u64>(found[i].place - begin);
+                    require(at < firsts.size(), "places must lie in the block");
+                    firsts.data()[at] = static_cast<i64>(found[i].key);
+                }
+            });
         });
-        return std::pair(to_numpy(std::move(found.members)), to_numpy(std::move(found.sizes)));
     });
     m.def("check_classes", [](In<u64> tokens, PlaceArrays arrays, std::size_t begin, std::size_t end, unsigned threads) {
         return to_numpy(without_gil([&] {
-            const PlaceTable places = places_of(arrays, begin, end, tokens.size());
-            std::vector<std::vector<i64>> found((end - begin) / PLACES_AT_ONCE + 1);
-            parallel_for_with_signals(end - begin, threads, PLACES_AT_ONCE,
+            const PlaceTable places = table_of(arrays, begin, end);
+            std::vector<std::vector<i64>> found((end - begin) / COMPARED_AT_ONCE + 1);
+            parallel_for_with_signals(end - begin, threads, COMPARED_AT_ONCE,
                                       [&](std::size_t from, std::size_t to, unsigned) {
-                check_classes(span(tokens), places, begin + from, begin + to, found[from / PLACES_AT_ONCE]);
+                require_places(places, begin + from, begin + to, tokens.size());
+                check_classes(span(tokens), places, begin + from, begin + to, found[from / COMPARED_AT_ONCE]);
             });
             std::vector<i64> wrong;
             for (const auto& some : found) wrong.insert(wrong.end(), some.begin(), some.end());

@@ -51,33 +51,6 @@ inline void gram_keys(std::span<const u64> tokens, std::span<const i64> starts, 
     }
 }
 
-struct KeyedPlace {
-    u64 key, place;
-
-    bool operator<(const KeyedPlace& other) const {
-        return key != other.key ? key < other.key : place < other.place;
-    }
-};
-
-// Classes of places: class c has members[offsets[c]:offsets[c + 1]], ascending.
-struct ClassList {
-    std::vector<i64> members;
-    std::vector<i64> sizes;
-};
-
-// The classes with two members or more of rows that are sorted.
-inline void append_classes(std::span<const KeyedPlace> rows, ClassList& out) {
-    for (std::size_t i = 0; i < rows.size();) {
-        std::size_t end = i + 1;
-        while (end < rows.size() && rows[end].key == rows[i].key) end++;
-        if (end - i > 1) {
-            out.sizes.push_back(static_cast<i64>(end - i));
-            for (; i < end; i++) out.members.push_back(static_cast<i64>(rows[i].place));
-        }
-        i = end;
-    }
-}
-
 // Appends the places begin … end − 1 whose tokens are not those of the first place of their class.
 inline void check_classes(std::span<const u64> tokens, const PlaceTable& places, std::size_t begin, std::size_t end,
                           std::vector<i64>& wrong) {

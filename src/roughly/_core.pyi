@@ -327,9 +327,17 @@ def list_bits(arg: NDArray[numpy.uint64], /) -> NDArray[numpy.int64]: ...
 def gram_keys(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: int, arg3: int, /
 ) -> NDArray[numpy.uint64]: ...
-def key_classes(
-    arg0: NDArray[numpy.uint64], arg1: int, arg2: int, /
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+def sort_by_share(
+    arg0: NDArray[numpy.uint32],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int64],
+    arg3: int,
+    arg4: NDArray[numpy.int64],
+    arg5: int,
+    /,
+) -> NDArray[numpy.int64]: ...
+def first_places(arg0: NDArray[numpy.int64], arg1: int, /) -> None: ...
+def put_firsts(arg0: NDArray[numpy.int64], arg1: int, arg2: NDArray[numpy.int64], arg3: int, /) -> None: ...
 def check_classes(
     arg0: NDArray[numpy.uint64],
     arg1: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],

@@ -27,6 +27,7 @@ class Stage:
     unit: str = ""
     done: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0  # of all threads of this process
     bytes: int = 0
     peak_memory: int = 0
     documents: int = 0  # done so far, where the unit is another
@@ -79,12 +80,12 @@ class Meter:
         self.stages.append(stage)
         if self.listener:
             self.listener.started(stage)
-        start = time.perf_counter()
+        start, worked = time.perf_counter(), time.process_time()
         with self._sampled(stage):
             try:
                 yield stage
             finally:
-                stage.seconds = time.perf_counter() - start
+                stage.seconds, stage.cpu_seconds = time.perf_counter() - start, time.process_time() - worked
                 give_back(unless_below=self.ample)
         if self.listener:
             self.listener.finished(stage)
@@ -137,6 +138,15 @@ def resident() -> int:
         import psutil
 
         return int(psutil.Process().memory_info().rss)
+
+
+def mapped_pages() -> int:
+    """Bytes of mapped files that this process holds in memory; all of its memory where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as status:  # noqa: PTH123 - asked for often
+            return int(status.read().split()[2]) * _PAGE
+    except OSError:  # not Linux
+        return resident()
 
 
 def limit_arenas(most: int) -> None:

@@ -16,6 +16,7 @@ from roughly.kernels.repeats import PlaceArrays
 
 MASK = (1 << 64) - 1
 MULTIPLIER = 0x9E3779B97F4A7C15
+MULTIPLIER_SIGNED = np.int64(MULTIPLIER - (1 << 64))
 
 
 def gram_hash(tokens: list[int]) -> int:
@@ -83,21 +84,31 @@ def test_winnowing_as_the_twin(k: int, w: int, threads: int) -> None:
     assert repeats.gram_keys(tokens, places, least, threads).tolist() == [hashes[at] for at in places.tolist()]
 
 
-@pytest.mark.parametrize("bits_of_share", [0, 1, 3])
-def test_classes_as_the_twin(bits_of_share: int) -> None:
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("count", [0, 1, 300, 200_000])
+def test_first_places_as_the_twin(count: int, threads: int) -> None:
     draw = np.random.default_rng(2)
-    keys = (draw.integers(0, 300, 2_000).astype(np.uint64) * np.uint64(MULTIPLIER)).astype(np.uint64)
-    groups: dict[int, list[int]] = defaultdict(list)
-    for at, key in enumerate(keys.tolist()):
-        groups[key].append(at)
-    expected = [groups[key] for key in sorted(groups) if len(groups[key]) > 1]
-    found: list[list[int]] = []
-    share_of = keys >> np.uint64(64 - bits_of_share) if bits_of_share else np.zeros(2_000, np.uint64)
-    for share in range(1 << bits_of_share):
-        own = np.flatnonzero(share_of == share)
-        members, sizes = repeats.key_classes(keys[own], bits_of_share, 3)
-        found += [own[some].tolist() for some in np.split(members, np.cumsum(sizes)[:-1])] if len(sizes) else []
-    assert found == expected
+    keys = draw.integers(0, 1 + count // 3, count) * MULTIPLIER_SIGNED
+    keys[: count // 2] = 7  # one key has most of the places
+    rows = np.column_stack([keys, 5 + np.arange(count)])
+    first_of: dict[int, int] = {}
+    expected = [first_of.setdefault(key, place) for key, place in rows.tolist()]
+    repeats.first_places(rows, threads)
+    assert rows[:, 0].tolist() == expected and rows[:, 1].tolist() == list(range(5, 5 + count))
+    firsts = np.zeros(count + 1, np.int64)
+    repeats.put_firsts(rows[::-1].copy(), 5, firsts, threads)
+    assert firsts.tolist() == [*expected, 5 + count]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_shares_keep_their_order(threads: int) -> None:
+    share = np.random.default_rng(3).integers(0, 5, 150_000).astype(np.uint32)
+    number = np.arange(len(share))
+    rows = np.empty((len(share), 2), np.int64)
+    begins = repeats.sort_by_share(share, number, number + 1, 6, rows, threads)
+    order = np.argsort(share, kind="stable")
+    assert rows.tolist() == np.column_stack([order, order + 1]).tolist()
+    assert begins.tolist() == np.searchsorted(share[order], np.arange(7)).tolist()
 
 
 def places_of(starts: list[int], least: int, firsts: list[int], lengths: list[int] | None = None) -> PlaceArrays:
@@ -148,7 +159,10 @@ def test_mistakes_of_callers_are_refused() -> None:
         repeats.check_classes(tokens, places_of([0, 1], 1, [1, 1]), 0, 2, 1)
     with pytest.raises(ValueError, match="places must exist"):
         repeats.check_classes(tokens, places_of([0, 1], 1, [0, 1]), 0, 3, 1)
-    with pytest.raises(ValueError, match="one share"):
-        repeats.key_classes(np.array([0, 1 << 63], np.uint64), 1, 1)
+    one, rows = np.zeros(1, np.int64), np.zeros((1, 2), np.int64)
+    with pytest.raises(ValueError, match="shares must exist"):
+        repeats.sort_by_share(np.array([2], np.uint32), one, one, 2, rows, 1)
+    with pytest.raises(ValueError, match="in the block"):
+        repeats.put_firsts(rows, 1, one, 1)
     with pytest.raises(ValueError, match="rise"):
         repeats.mark_fingerprints(tokens, np.array([0, 5], np.int64), 1, 1, tokens.copy(), tokens.copy(), 1)

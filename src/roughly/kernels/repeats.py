@@ -82,12 +82,19 @@ def gram_keys(tokens: Hashes, starts: Offsets, least: int, threads: int) -> Hash
     return _core.gram_keys(frozen(tokens, np.uint64, "tokens"), frozen(starts, np.int64, "starts"), least, threads)
 
 
-def key_classes(keys: Hashes, bits: int, threads: int) -> tuple[Offsets, Offsets]:
-    """The positions that share a key, class after class, and the number of positions of each class.
+def sort_by_share(share: Words, left: Offsets, right: Offsets, shares: int, rows: Offsets, threads: int) -> Offsets:
+    """Write rows (left, right) by share, in their order; returns where each share begins, and the number of rows."""
+    return _core.sort_by_share(share, left, right, shares, rows, threads)
 
-    The highest `bits` bits of all keys are the same.
-    """
-    return _core.key_classes(keys, bits, threads)
+
+def first_places(rows: Offsets, threads: int) -> None:
+    """Replace the key of each row (key, place) by the place of the first row with that key."""
+    _core.first_places(rows, threads)
+
+
+def put_firsts(rows: Offsets, begin: int, firsts: Offsets, threads: int) -> None:
+    """Write rows (first place, place) to the places from `begin` on; a place without a row is its own first place."""
+    _core.put_firsts(rows, begin, firsts, threads)
 
 
 def check_classes(tokens: Hashes, places: PlaceArrays, begin: int, end: int, threads: int) -> Offsets:

@@ -67,7 +67,7 @@ def _by_source(
     source_of = encoded.indices.to_numpy().astype(np.int64)
     sources = len(encoded.dictionary)
     totals = np.bincount(source_of, minlength=sources)
-    spilled = SpilledRows(maps, "sources", len(places))  # (class, source), one per class and document
+    spilled = SpilledRows(maps, "sources", len(places), 1)  # (class, source), one per class and document
     for begin, end, *_ in places.blocks:
         owners = places.arrays.firsts[begin:end]
         is_used = counts.used[owners] != 0

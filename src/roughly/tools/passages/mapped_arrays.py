@@ -9,22 +9,25 @@ import mmap
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.engines.workspace import Workspace
+from roughly.kernels.repeats import sort_by_share
+from roughly.meter import mapped_pages
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
+_PIECE = 1 << 16
 
 
 class MappedArrays:
     """Arrays of one run."""
 
     def __init__(self, workspace: Workspace, memory: int) -> None:
-        """If all take more than a quarter of the memory, no page is held for longer than the work on a block takes."""
+        """Pages are held until they take half of the memory; then all are given back."""
         self.workspace, self.memory = workspace, memory
         self._maps: dict[str, mmap.mmap] = {}
 
@@ -50,6 +53,13 @@ class MappedArrays:
             self._maps[name] = mmap.mmap(file.fileno(), 0)
         return np.frombuffer(self._maps[name], kind)
 
+    @staticmethod
+    def append(file: BinaryIO, array: npt.NDArray[Any]) -> None:
+        """Write to a file in small pieces: a page that is asked for later brings its whole piece into memory."""
+        data = array.view(np.uint8)
+        for at in range(0, len(data), _PIECE):
+            file.write(data[at : at + _PIECE].data)
+
     def delete(self, *names: str) -> None:
         """Delete arrays; their memory is given back when nobody uses them any more."""
         for name in names:
@@ -57,13 +67,13 @@ class MappedArrays:
             self.path(name).unlink(missing_ok=True)
 
     def release(self) -> None:
-        """Give back the pages of all arrays if they are many; they are read again when they are used."""
-        if sum(map(len, self._maps.values())) > self.memory // 4 and hasattr(mmap, "MADV_DONTNEED"):
+        """Give back the pages of all arrays if many are held; they are read again when they are used."""
+        if mapped_pages() > self.memory // 2 and hasattr(mmap, "MADV_DONTNEED"):
             for mapped in self._maps.values():
                 mapped.madvise(mmap.MADV_DONTNEED)
 
 
-_ROW_BYTES = 128
+_ROW_BYTES = 64
 """Memory per row of a share while it is sorted."""
 _MOST_SHARES = 1 << 12
 
@@ -71,10 +81,10 @@ _MOST_SHARES = 1 << 12
 class SpilledRows:
     """Rows of two numbers in a mapped array, block after block, each sorted by share; a share fits the memory."""
 
-    def __init__(self, arrays: MappedArrays, name: str, most: int) -> None:
+    def __init__(self, arrays: MappedArrays, name: str, most: int, threads: int) -> None:
         """For at most this number of rows. The number of shares is a power of two: 1 << bits."""
-        self._arrays, self._name = arrays, name
-        self._at_once = max(1, arrays.memory // 2 // _ROW_BYTES)
+        self._arrays, self._name, self._threads = arrays, name, threads
+        self._at_once = max(1, arrays.memory // 4 // _ROW_BYTES)
         shares = min(_MOST_SHARES, max(1, -(-most // self._at_once)))
         self.bits = (shares - 1).bit_length()
         self.shares = 1 << self.bits
@@ -84,26 +94,26 @@ class SpilledRows:
     def append(self, share: Words, left: Ints, right: Ints) -> None:
         """Append a block."""
         begin = int(self._edges[-1][-1]) if self._edges else 0
-        order = np.argsort(share.astype(np.uint16), kind="stable")
-        rows = self._rows[begin : begin + len(order)]
-        rows[:, 0], rows[:, 1] = left[order], right[order]
-        counts = np.bincount(share, minlength=self.shares)
-        self._edges.append(begin + np.concatenate([[0], np.cumsum(counts)]))
+        rows = self._rows[begin : begin + len(share)]
+        self._edges.append(begin + sort_by_share(share, left, right, self.shares, rows, self._threads))
         self._arrays.release()
 
     def of_share(self, number: int) -> Ints:
         """The rows of a share, in the order in which they were appended."""
         return np.concatenate([self._rows[:0], *(self._rows[begin:end] for begin, end in self._slices(number))])
 
-    def replace(self, number: int, change: Callable[[Ints], Ints]) -> None:
-        """Replace the rows of a share, as many at once as the memory allows: a share may be larger than others."""
+    def replace(self, number: int, change: Callable[[Ints, bool], Ints]) -> None:
+        """Replace the rows of a share, as many at once as the memory allows: a share may be larger than others.
+
+        `change` is told whether the rows are the last.
+        """
         waiting: list[tuple[int, int]] = []
         for begin, end in self._slices(number):
             if waiting and sum(last - first for first, last in waiting) + end - begin > self._at_once:
-                self._replace(waiting, change)
+                self._replace(waiting, lambda rows: change(rows, False))
                 waiting = []
             waiting.append((begin, end))
-        self._replace(waiting, change)
+        self._replace(waiting, lambda rows: change(rows, True))
 
     def _replace(self, slices: list[tuple[int, int]], change: Callable[[Ints], Ints]) -> None:
         rows, at = change(np.concatenate([self._rows[:0], *(self._rows[begin:end] for begin, end in slices)])), 0

@@ -27,12 +27,13 @@ from roughly.kernels.repeats import (
     PlaceArrays,
     check_classes,
     clear_starts,
+    first_places,
     gram_keys,
-    key_classes,
     list_bits,
     mark_fingerprints,
     mark_grams,
     mark_starts,
+    put_firsts,
 )
 from roughly.meter import Stage
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, SpilledRows
@@ -42,6 +43,9 @@ _SLOTS = 16
 """Slots of a filter per fingerprint or run, at most."""
 _WORDS = 1 << 16
 """Words of the bitmap of starts that are listed together."""
+
+_CHECKED = 1 << 16
+"""Places that are compared before memory is given back: their first places may be anywhere."""
 
 
 class PlaceBlock(NamedTuple):
@@ -146,8 +150,8 @@ class PlaceSearch:
             self.maps.release()
         return starts
 
-    def _ranges(self, count: int) -> list[tuple[int, int]]:
-        step = max(1 << 10, min(1 << 22, self.maps.memory // 256))
+    def _ranges(self, count: int, most: int = 1 << 22) -> list[tuple[int, int]]:
+        step = max(1 << 10, min(most, self.maps.memory // 256))
         return [(begin, min(count, begin + step)) for begin in range(0, count, step)]
 
     def _keys(self, starts: Ints, begin: int, end: int) -> tuple[npt.NDArray[np.uint64], Ints]:
@@ -162,18 +166,16 @@ class PlaceSearch:
     def _group(self, starts: Ints) -> None:
         """Write the first place of the class of each place."""
         count, ranges = len(starts), self._ranges(len(starts))
-        rows = SpilledRows(self.maps, "keys", count)
+        rows = SpilledRows(self.maps, "keys", count, self.threads)
         for begin, end in ranges:
             keys, numbers = self._keys(starts, begin, end)
             share = (keys >> np.uint64(32)) >> np.uint64(32 - rows.bits)
             rows.append(share.astype(np.uint32), keys.view(np.int64), numbers)
         for number in range(rows.shares):
-            rows.replace(number, FirstPlaces(rows.bits, self.threads).of)
+            rows.replace(number, FirstPlaces(self.threads).of)
         firsts = self.maps.new("firsts", np.int64, count)
         for number, (begin, end) in enumerate(ranges):
-            block, found = np.arange(begin, end), rows.block(number)
-            block[found[:, 1] - begin] = found[:, 0]
-            firsts[begin:end] = block
+            put_firsts(rows.block(number), begin, firsts[begin:end], self.threads)
             self.maps.release()
         rows.delete()
         self._verify(starts, firsts, ranges)
@@ -183,7 +185,7 @@ class PlaceSearch:
         lengths = self.file.unit_lengths
         places = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
         wrong = []
-        for begin, end in ranges:
+        for begin, end in self._ranges(len(starts), _CHECKED):
             wrong.append(firsts[check_classes(self.file.tokens, places, begin, end, self.threads)])
             self.maps.release()
         mixed = np.unique(np.concatenate([np.empty(0, np.int64), *wrong]))
@@ -198,19 +200,19 @@ class PlaceSearch:
 class FirstPlaces:
     """The first place of every key of a share, of which rows (key, place) come in order, some at a time."""
 
-    def __init__(self, bits: int, threads: int) -> None:
-        self._bits, self._threads, self._known = bits, threads, np.empty((0, 2), np.int64)
+    def __init__(self, threads: int) -> None:
+        self._threads, self._known = threads, np.empty((0, 2), np.int64)
 
-    def of(self, rows: Ints) -> Ints:
+    def of(self, rows: Ints, is_last: bool) -> Ints:
         """Rows (first place, place)."""
         before = len(self._known)
-        rows = np.concatenate([self._known, rows])
-        keys = np.ascontiguousarray(rows[:, 0])
-        members, sizes = key_classes(keys.view(np.uint64), self._bits, self._threads)
-        rows[:, 0] = rows[:, 1]
-        rows[members, 0] = np.repeat(rows[members[np.cumsum(sizes) - sizes], 1], sizes)
-        is_first = rows[:, 0] == rows[:, 1]
-        self._known = np.column_stack([keys[is_first], rows[is_first, 1]])
+        if before:
+            rows = np.concatenate([self._known, rows])
+        keys = rows[:0, 0] if is_last else rows[:, 0].copy()
+        first_places(rows, self._threads)
+        if not is_last:
+            is_first = rows[:, 0] == rows[:, 1]
+            self._known = np.column_stack([keys[is_first], rows[is_first, 1]])
         return rows[before:]
 
 

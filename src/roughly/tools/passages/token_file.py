@@ -119,7 +119,7 @@ def _write(
             arrays = [done.hashes, *([] if done.unit_lengths is None else [done.unit_lengths])]
             maps.workspace.space.check(sum(array.nbytes for array in arrays))
             for array, file in zip(arrays, files, strict=True):
-                array.tofile(file)
+                maps.append(file, array)
             writer.write_batch(done.facts)
             rejects += done.rejects
             stage.bytes += done.nbytes
