@@ -183,7 +183,7 @@ def write_spans(finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, take: R
     """Write the spans of all runs. `take` gets the documents, starts and texts of those to be removed, in order."""
     offsets, rows = finder.file.offsets, runs.rows[:, :2]
     docs = np.searchsorted(offsets, runs.start, "right") - 1
-    asked = np.unique(runs.witness[runs.witness >= 0])
+    asked = _ascending(runs.witness[runs.witness >= 0])
     numbers = np.arange(len(rows))
 
     def use(read: ReadTexts) -> tuple[Ints, Ints, tuple[Ints, Ints, list[bytes]] | None]:
@@ -193,7 +193,10 @@ def write_spans(finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, take: R
         return found, places, None if take is None else _removed(read, runs, docs, found)
 
     places_of: list[Ints] = []
-    wanted = np.union1d(docs, np.searchsorted(offsets, asked, "right") - 1)
+    is_wanted = np.zeros(len(finder.file), np.bool_)
+    is_wanted[docs] = True
+    is_wanted[np.searchsorted(offsets, asked, "right") - 1] = True
+    wanted = np.flatnonzero(is_wanted)
     with maps.path("spans").open("wb") as out:
         for found, places, removed in finder.read_again(wanted, use):
             maps.workspace.space.check(8 * _COLUMNS * len(found))
@@ -207,8 +210,10 @@ def write_spans(finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, take: R
     missing = [np.empty(0, np.int64)]  # witnesses of the second and later pieces of divided spans
     for some in _blocks(spans):
         witness = _witness(runs, some)
-        missing.append(np.setdiff1d(witness[witness >= 0], asked))
-    more = np.unique(np.concatenate(missing))
+        witness = witness[witness >= 0]
+        at = np.searchsorted(asked, witness)
+        missing.append(witness[asked[np.minimum(at, len(asked) - 1)] != witness])
+    more = _ascending(np.concatenate(missing))
     if len(more):
         asked, starts = np.concatenate([asked, more]), np.concatenate([starts, finder.starts(more)])
         order = np.argsort(asked)
@@ -217,6 +222,12 @@ def write_spans(finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, take: R
         witness = _witness(runs, some)
         some[witness >= 0, -2:] = starts[np.searchsorted(asked, witness[witness >= 0])]
         maps.release()
+
+
+def _ascending(values: Ints) -> Ints:
+    """The distinct values in order; unlike `np.unique` without a table of hashes, which is slow where it is large."""
+    values = np.sort(values)
+    return values[np.r_[True, values[1:] != values[:-1]][: len(values)]]
 
 
 def open_spans(maps: MappedArrays) -> Spans:
