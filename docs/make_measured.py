@@ -3,28 +3,36 @@
     python docs/make_measured.py CORPORA [NAME …]
 
 CORPORA is the folder of the collections. Each block of a page has a digest of what the code answers
-(`roughly.papers.answer_digests`); a test names the blocks that a change of answers has made stale. The measuring is in
-`benchmarks/shingling.py`, ten seeds where samples decide.
+(`roughly.papers.answer_digests`) and one of what the block says of small made collections; a test names the blocks that
+a change has made stale. The measuring is in `benchmarks/shingling.py`, ten seeds where samples decide.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import itertools
 import re
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
 from benchmarks import shingling  # noqa: E402
 from roughly.features.sampling import Sampling  # noqa: E402
-from roughly.papers.answer_digests import answers_digest  # noqa: E402
+from roughly.papers.answer_digests import answers_digest, trial_rows  # noqa: E402
 from roughly.tools.tune.adaptive import LEAST, check, study  # noqa: E402
 
-BLOCK = re.compile(r"<!-- measured: (\S+), answers ([0-9a-f]{16}) -->\n(.*?)<!-- end of \1 -->", re.DOTALL)
+BLOCK = re.compile(
+    r"<!-- measured: (\S+), answers ([0-9a-f]{16}), trial ([0-9a-f]{16}) -->\n(.*?)<!-- end of \1 -->", re.DOTALL
+)
 
 
 def table(measure: Callable[[Path], object]) -> Callable[[Path], str]:
@@ -90,12 +98,48 @@ BLOCKS: dict[str, tuple[str, Callable[[Path], str]]] = {
 }
 
 
+def write_trial(folder: Path) -> None:
+    """Small collections under the names of the real ones."""
+    rows = [(row["id"], row["text"]) for row in trial_rows()]
+    long = [(f"long{i}", " ".join(text for _, text in rows[i::3])) for i in range(2)]
+    suspicious = [(f"suspicious-{i}", rows[i][1] + " " + rows[-i][1]) for i in range(1, 9)]
+    sources = [(f"source-{i}", rows[-i][1]) for i in range(1, 9)]
+    words = long[0][1].split()
+    versions = [(f"n{i}-{j}", " ".join(words[900 * i : 900 * i + 2000 - 60 * j])) for i in range(6) for j in range(6)]
+    versions += long[:1]
+    for name, own in (("newsgroups20", rows + versions), ("reuters21578", rows + versions), ("rfc_revisions", rows)):
+        _write(folder / f"{name}.parquet", own)
+    _write(folder / "terms_versions.parquet", rows + long)
+    _write(folder / "pan13_no_obfuscation.parquet", suspicious + sources)
+    passages = [{"suspicious_id": f"suspicious-{i}", "source_id": f"source-{i}"} for i in range(1, 9)]
+    families = [{"id_a": a, "id_b": b} for (a, _), (b, _) in itertools.pairwise(rows) if a[:2] == b[:2]]
+    pairs = {"pan13_no_obfuscation_passages": passages}
+    pairs |= {"rfc_revisions_pairs": families, "terms_versions_pairs": families}
+    for name, listed in pairs.items():
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(listed[0]))
+            writer.writeheader()
+            writer.writerows(listed)
+
+
+def _write(path: Path, rows: list[tuple[str, str]]) -> None:
+    pq.write_table(pa.table({"id": [row[0] for row in rows], "text": [row[1] for row in rows]}), path)
+
+
+def trial_digests(chosen: list[str]) -> dict[str, str]:
+    """Sixteen hex digits of what each block says of the small collections."""
+    with tempfile.TemporaryDirectory() as name:
+        write_trial(Path(name))
+        return {own: hashlib.sha256(BLOCKS[own][1](Path(name)).encode()).hexdigest()[:16] for own in chosen}
+
+
 def main(folder: Path, chosen: list[str]) -> None:
     """Measure the blocks, and put each into its page."""
-    for name in chosen or BLOCKS:
+    for name, trial in trial_digests(chosen or list(BLOCKS)).items():
         print(name, file=sys.stderr, flush=True)
         page, measure = BLOCKS[name]
-        made = f"<!-- measured: {name}, answers {answers_digest()} -->\n\n{measure(folder)}\n<!-- end of {name} -->"
+        digests = f"answers {answers_digest()}, trial {trial}"
+        made = f"<!-- measured: {name}, {digests} -->\n\n{measure(folder)}\n<!-- end of {name} -->"
         text = (DOCS / page).read_text(encoding="utf-8")
         found = [match for match in BLOCK.finditer(text) if match[1] == name]
         (DOCS / page).write_text(text.replace(found[0][0], made), encoding="utf-8")

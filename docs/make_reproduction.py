@@ -13,9 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from roughly.papers.answer_digests import run_trial, trial_digest, trial_file, trial_runner
+from roughly.papers.answer_digests import run_trial, trial_file, trial_runner
 from roughly.papers.experiments import named, names
-from roughly.papers.reproduction_page import write_page
+from roughly.papers.reproduction_page import trial_digest, write_page
 from roughly.papers.runner import ExperimentRunner
 
 PAGE = Path(__file__).parent / "reproduction.md"

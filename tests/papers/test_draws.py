@@ -16,11 +16,12 @@ from roughly.papers.expected_shapes import ShapeResult
 from roughly.papers.experiments import every, named
 from roughly.papers.page_check import check_page
 from roughly.papers.paper_table import PaperTable, TableColumn
-from roughly.papers.reproduction_page import differences, digests_on, page
+from roughly.papers.reproduction_page import differences, digests_on, page, trial_digest
 from roughly.papers.result_files import markdown, seconds_table
 from roughly.papers.runner import ExperimentRunner
 from roughly.papers.setup import MethodRow
 
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
 COLUMNS = [TableColumn("Method"), TableColumn("Found", "percent"), TableColumn("False", "count")]
 
 
@@ -95,6 +96,30 @@ def test_a_changed_hash_changes_the_digest(monkeypatch: pytest.MonkeyPatch) -> N
     answers_digest.cache_clear()
     assert answers_digest() != before
     answers_digest.cache_clear()
+
+
+def test_a_changed_rule_or_another_form_changes_the_digest_of_a_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from roughly.kernels import imatch
+
+    file, demands, shown = trial_file(tmp_path), imatch.Demands, TableColumn.shown
+
+    def digest() -> str:
+        return trial_digest(run_trial("imatch-table9", trial_runner(file)))
+
+    printed = digests_on(PAGE)["imatch-table9"]["trial"]
+    with monkeypatch.context() as changed:
+        changed.setattr(imatch, "Demands", lambda least, *others: demands(least + 1, *others))
+        assert digest() != printed
+    with monkeypatch.context() as changed:
+        changed.setattr(TableColumn, "shown", lambda self, cell: shown(self, cell).removesuffix(".0%"))
+        assert digest() != printed
+
+
+def test_figures_are_written_alike_whatever_the_last_digits_of_a_machine() -> None:
+    share = TableColumn("Found", "percent")
+    assert share.shown(0.0625) == share.shown(0.0625 + 1e-16) == share.shown(0.0625 - 1e-16) == "6.2%"
 
 
 def test_the_check_names_what_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,13 @@ import pytest
 from lab_corpora import write_anything
 
 from roughly.errors import InputMissing, OutputExists, SettingsError
-from roughly.papers.answer_digests import run_trial, trial_digest, trial_file, trial_runner
+from roughly.papers.answer_digests import run_trial, trial_file, trial_runner
 from roughly.papers.expected_shapes import ExpectedShape, ShapeResult
 from roughly.papers.experiment import parse_experiment
 from roughly.papers.experiments import every, named, names
 from roughly.papers.paper_table import PaperTable, TableColumn
 from roughly.papers.protocols import PROTOCOLS
-from roughly.papers.reproduction_page import digests_on, page
+from roughly.papers.reproduction_page import digests_on, page, trial_digest
 from roughly.papers.request import ExperimentFiles, ExperimentRequest, run_experiments
 from roughly.papers.result_files import write
 from roughly.papers.runner import ExperimentResult, ExperimentRunner

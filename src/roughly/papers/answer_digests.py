@@ -3,11 +3,9 @@
 Everything in the docs that was printed from a run has a digest beside it. A change of code that changes answers, be it
 one constant of a hash, changes the digest, and a test names the pages until they are made again.
 
-    answers_digest()         what the kernels give for a few made texts: tokens, digests, samples, keys of every method,
-                             the order of a lexicon
-    trial_digest(result)     what an experiment gives on a small made collection (`trial_files`), to nine digits
-
-The first covers pages whose figures come from kernels and methods, the second an experiment with its protocol.
+`answers_digest` is of what the kernels give for a few made texts: tokens, digests, samples, keys of every method, the
+order of a lexicon. A *trial* is an experiment, or a block of a page, on a small made collection; its digest
+(`reproduction_page.trial_digest`) covers everything between the kernels and the printed text.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,16 +39,29 @@ SIGNED_BY = (
 )  # fmt: skip
 """Methods whose keys and sketches are in the digest."""
 SAMPLINGS = ("all", "mod:4", "min:20", "adaptive")
+_ENGLISH = """
+abbey acid actor adult age aim air algae angle ankle apple april arch army atlas autumn axe bag bake bamboo band bank
+barn bay beam bean bear bell bench birch bird blue boat bone book bowl box brass bread brick bridge brown bus butter cab
+cabin cake camel canal candle canoe cape card cargo cat cave cedar chalk chess chief city clay cliff clock cloud coal
+coast coin comet copper coral corn cotton cow crab crane crow cup dairy dam deer delta desert dew dog dome door dove
+drum duke dune eagle ear east echo egg elm engine farm fern fish flame flax flute foal fog ford forest fox frog garden
+gate ghost glass globe goat gold grape gravel guitar gulf hail harbour hat hawk hay hedge herb hill honey hood horn ice
+ink iron island ivory jar jazz jewel june kettle king kite lace lake lamb lamp lance leaf lemon lily lime lion map
+maple marble mill mint moon moss
+"""
+ENGLISH = _ENGLISH.split()
+"""Words that the lexicon of the package knows, short and long."""
 TRIAL: Mapping[str, Mapping[str, Any]] = {
     "perturbation": {"documents": 10, "filter": "IDFR-I-1-99", "lexicons": [1, 2, 5, 10], "changes": [1, 2, 3, 5]},
-    "passage": {"documents": 8}, "spam": {"filter": "IDFR-I-1-99"}, "lexicons": {"filter": "IDFR-I-1-99"},
-    "results": {"queries": 6}, "growing": {"documents": 15}, "contrived": {"documents": 4},
+    "passage": {"documents": 8}, "spam": {"filter": "IDFR-I-1-99", "queries": 0.5},
+    "lexicons": {"filter": "IDFR-I-1-99"}, "results": {"queries": 20}, "growing": {"documents": 15},
+    "contrived": {"documents": 4}, "phases": {"common": 3}, "sampling": {"common": 8},
 }  # fmt: skip
 """Parameters of a trial, by protocol: a small collection cannot have as many documents as the papers'."""
 
 
-def trial_rows() -> list[dict[str, str]]:
-    """Documents on which every experiment can be run: families of copies, long enough, titled, dated and labelled."""
+def made_rows() -> list[dict[str, str]]:
+    """Families of copies, long enough, titled, dated and labelled."""
     dice = random.Random(11)
     weights = [1 / (1 + i) for i in range(len(VOCABULARY))]
     rows: list[dict[str, str]] = []
@@ -68,6 +79,42 @@ def trial_rows() -> list[dict[str, str]]:
                     "title": " ".join(listed[:4]), "date": f"2002-08-{1 + len(rows) % 28:02}",
                 }
             )  # fmt: skip
+    return rows
+
+
+def trial_rows() -> list[dict[str, str]]:
+    """Documents on which every experiment can be run, and whose answers depend on every rule: `made_rows`, families of
+    all kinds of duplicates with windows of dates and lengths crossed, and mail whose cosine is just at the limit."""
+    dice = random.Random(12)
+    rows = made_rows()
+
+    def add(family: str, listed: Sequence[str], month: int) -> None:
+        rows.append(
+            {
+                "id": f"{family}-{len(rows)}", "text": " ".join(listed), "label": "spam" if len(rows) % 3 else "ham",
+                "title": " ".join(dict.fromkeys(listed[:8])), "date": f"2002-{month:02}-{1 + len(rows) % 28:02}",
+            }
+        )  # fmt: skip
+
+    for family, length in enumerate((24, 80, 150, 240, 450)):
+        chosen, others = (dice.sample(ENGLISH, 50) for _ in range(2))
+        base = dice.choices(chosen, k=length)
+        part, middle = length // 10, length // 2
+        add(f"e{family}", base, 3)
+        add(f"e{family}", base[: 8 * part], 3)
+        add(f"e{family}", base + dice.choices(chosen, k=4 * part), 3)
+        add(f"e{family}", base + others[: length // 25], 5)
+        add(f"e{family}", base[:middle] + dice.choices(others, k=2 * part) + base[middle:], 3)
+        for kept in (6, 7):  # aligned: less and more than two thirds
+            moved = base[kept * part :]
+            dice.shuffle(moved)
+            add(f"e{family}", base[: kept * part] + moved, 4)
+        for count in (1, 4, 8, 10, 11, 12, 13, 16):
+            gone = set(list(dict.fromkeys(base))[:count])
+            add(f"e{family}", [word for word in base if word not in gone], 3 if count % 3 else 8)
+    mail = [word for word in ENGLISH if len(word) > 3][:11]
+    for listed in (mail[:10], mail[1:], [*mail[:9], "ink1", "b2b4c"]):  # ten words, nine of them common: 0.9
+        add("m", [*listed, "cat", "dog"], 6)
     return rows
 
 
@@ -90,21 +137,6 @@ def trial_runner(file: str) -> ExperimentRunner:
     return ExperimentRunner([file], seeds=2)
 
 
-def trial_digest(result: ExperimentResult) -> str:
-    """Sixteen hex digits of a trial's tables."""
-    tables = [table.ours.to_dict() for table in result.tables]
-    return hashlib.sha256(json.dumps(_rounded(tables), sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _rounded(value: Any) -> Any:
-    """Floats to nine digits: the last ones depend on the machine."""
-    if isinstance(value, float):
-        return float(f"{value:.9g}")
-    if isinstance(value, Mapping):
-        return {name: _rounded(own) for name, own in value.items()}
-    return [_rounded(own) for own in value] if isinstance(value, list | tuple) else value
-
-
 @cache
 def answers_digest() -> str:
     """Sixteen hex digits of what kernels and methods give for the made texts."""
@@ -115,7 +147,7 @@ def answers_digest() -> str:
 
 
 def _answers() -> Iterator[Any]:
-    rows = trial_rows()
+    rows = made_rows()
     texts = pa.array([*ODD_TEXTS, *(row["text"] for row in rows)], pa.large_string())
     batch = TextBatch(texts)
     yield from (batch.tokens.hashes, batch.tokens.offsets, batch.raw_digests, batch.lexical_digests)

@@ -7,7 +7,7 @@ range.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -19,6 +19,15 @@ Range = tuple[float, float]
 """The least and the most of several draws."""
 
 
+def rounded(value: Any) -> Any:
+    """Floats to nine digits, wherever they stand in a value: the last ones depend on the machine."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, Mapping):
+        return {name: rounded(own) for name, own in value.items()}
+    return [rounded(own) for own in value] if isinstance(value, list | tuple) else value
+
+
 @dataclass(frozen=True)
 class TableColumn:
     """A heading and how its cells are written."""
@@ -27,11 +36,12 @@ class TableColumn:
     kind: Kind = "text"
 
     def shown(self, cell: Cell) -> str:
-        """A cell as people read it."""
+        """A cell as people read it, the same on every machine."""
         if cell is None:
             return "–"
         if isinstance(cell, str):
             return cell.replace("|", "\\|")
+        cell = rounded(cell)
         if isinstance(cell, int) and self.kind == "number":
             return f"{cell:,}"
         if isinstance(cell, float) and self.kind == "number" and abs(cell) >= 1e9:

@@ -1,8 +1,8 @@
 """`docs/reproduction.md`: every experiment run on its default collections, on one page, made by one command.
 
 Each section has digests of what it was made from: the experiment's file, the documents, what the kernels give
-(`answers_digest`) and what the experiment gives on a small collection (`trial_digest`). Tests find out that any of them
-has changed and the page has not; `differences` compares the page with a new run. The remarks are in the files as
+(`answers_digest`) and what the experiment prints for a small collection (`trial_digest`). Tests find out that any of
+them has changed and the page has not; `differences` compares the page with a new run. The remarks are in the files as
 `remarks`; their figures are filled in from the run.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from roughly.errors import SettingsError
 from roughly.papers.answer_digests import answers_digest
 from roughly.papers.experiment import Experiment
 from roughly.papers.experiments import every, text_of
+from roughly.papers.paper_table import rounded
 from roughly.papers.result_files import expected, pictures, seconds_table
 from roughly.papers.runner import ExperimentResult, SharedInputs
 
@@ -57,6 +59,7 @@ were seen.
 TIMED = ("work", "phases")
 """Protocols whose seconds are on the page."""
 SECONDS_BEGIN, SECONDS_END = "<!-- seconds: another run gives others -->", "<!-- end of seconds -->"
+NO_TRIAL = "0" * 16
 IMAGES = "images/reproduction"
 """The folder of the pictures, beside the page."""
 _SECTION = re.compile(r"^(### ([a-z0-9-]+): .*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
@@ -82,13 +85,21 @@ def section_of(text: str, name: str) -> str:
 
 def differences(result: ExperimentResult, text: str) -> list[str]:
     """The lines of a result that are not on the page, and those of the page that are not in the result."""
-    name = result.experiment.name
-    old, new = (
-        [line for line in _SECONDS.sub("", own).splitlines() if line and not line.startswith(f"<!-- {name}: ")]
-        for own in (section_of(text, name), _section(result, IMAGES, {}))
-    )
-    changed = difflib.unified_diff(old, new, lineterm="", n=0)
+    old = _compared(section_of(text, result.experiment.name))
+    changed = difflib.unified_diff(old, _compared(_section(result)), lineterm="", n=0)
     return [line for line in changed if not line.startswith(("@@", "---", "+++"))]
+
+
+def _compared(section: str) -> list[str]:
+    """The lines of a section that another run must print again: all but seconds and digests."""
+    return [line for line in _DIGESTS.sub("", _SECONDS.sub("", section)).splitlines() if line]
+
+
+def trial_digest(result: ExperimentResult) -> str:
+    """Sixteen hex digits of a trial: its figures to nine digits, and its section as it is printed."""
+    tables = json.dumps(rounded([table.ours.to_dict() for table in result.tables]), sort_keys=True)
+    printed = "\n".join(_compared(_section(result)))
+    return hashlib.sha256(f"{tables}\n{printed}".encode()).hexdigest()[:16]
 
 
 def anchor(title: str) -> str:
@@ -106,7 +117,7 @@ def page(results: Sequence[ExperimentResult], trials: Mapping[str, str], old: st
     if untold:
         raise SettingsError(*untold)
     sections = {name: text for text, name in _SECTION.findall(old)} | {
-        r.experiment.name: _section(r, IMAGES, trials) for r in results
+        r.experiment.name: _section(r, trials.get(r.experiment.name, NO_TRIAL)) for r in results
     }
     shown = [experiment for experiment in every() if experiment.name in sections]
     parts = [_INTRO, _summary(shown, sections)]
@@ -148,11 +159,10 @@ def _summary(shown: Sequence[Experiment], sections: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _section(result: ExperimentResult, images: str, trials: Mapping[str, str]) -> str:
+def _section(result: ExperimentResult, trial: str = NO_TRIAL) -> str:
     experiment = result.experiment
     digests = {
-        "file": file_digest(experiment.name), "inputs": result.inputs, "answers": answers_digest(),
-        "trial": trials.get(experiment.name, ""),
+        "file": file_digest(experiment.name), "inputs": result.inputs, "answers": answers_digest(), "trial": trial
     }  # fmt: skip
     written = ", ".join(f"{name} {value}" for name, value in digests.items())
     lines = [f"### {_heading(experiment)}", "", f"<!-- {experiment.name}: {written} -->", ""]
@@ -170,7 +180,7 @@ def _section(result: ExperimentResult, images: str, trials: Mapping[str, str]) -
     if experiment.protocol.name in TIMED:
         lines += [SECONDS_BEGIN, "", seconds_table(result), SECONDS_END, ""]
     for file in picture_names(result):
-        lines += [f"![{experiment.title}]({images}/{file})", ""]
+        lines += [f"![{experiment.title}]({IMAGES}/{file})", ""]
     lines += ["Expected:", "", expected(result)]
     remarks = result.remarks()
     if remarks:

@@ -6,6 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
+from roughly.service.error_responses import ErrorResponse
+from roughly.settings import ReadOptions
+
 Short = Annotated[str, Field(max_length=100_000)]
 _ID = AliasChoices("doc_id", "id")
 OptionalId = Annotated[str | None, Field(validation_alias=_ID, max_length=100_000, description="The id of a document.")]
@@ -46,6 +49,11 @@ class QueryDocument(_DocumentFields):
         if given.get("text") is not None:
             raise ValueError("give a text or features, one of them")
         return {**given, "text": feature_texts([listed])[0].as_py()}
+
+    def check_kind(self, reading: ReadOptions) -> None:
+        """Refuse features where the index compares texts."""
+        if self.features is not None and reading.features is None:
+            raise ErrorResponse(422, "this index compares texts, and the document has features", "send a text")
 
 
 class NewDocument(QueryDocument):

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from roughly.errors import RoughlyError
 from roughly.service.error_responses import ErrorResponse
@@ -16,6 +16,7 @@ from roughly.service.index_writer import check_storable
 from roughly.service.limits import check_count, is_too_long, text_too_long
 from roughly.service.markup_trial import MarkupTrial
 from roughly.service.ndjson import refused_line, split_lines
+from roughly.service.request_models import QueryDocument
 from roughly.service.request_stream import NDJSON, media_type
 from roughly.service.service_config import ServiceConfig
 from roughly.settings import ReadOptions
@@ -56,14 +57,20 @@ class Batch:
     """Documents parsed from lines: the valid ones, and the errors of the others."""
 
     def __init__(
-        self, lines: list[bytes], model: type[BaseModel], config: ServiceConfig, reading: ReadOptions, *, stored: bool
+        self,
+        lines: list[bytes],
+        model: type[QueryDocument],
+        config: ServiceConfig,
+        reading: ReadOptions,
+        *,
+        stored: bool,
     ) -> None:
         self._documents: dict[int, dict[str, Any]] = {}
         self._errors: dict[int, dict[str, Any]] = {}
         self._count = len(lines)
         for place, line in enumerate(lines):
             try:
-                document = self._documents[place] = _parse(line, model, config)
+                document = self._documents[place] = _parse(line, model, config, reading)
                 if stored or reading.features is not None:
                     check_storable([document], reading, named=stored)
             except (ErrorResponse, RoughlyError, RequestValidationError) as problem:
@@ -95,11 +102,12 @@ class Batch:
         return [self._errors[place] if place in self._errors else next(rest) for place in range(self._count)]
 
 
-def _parse(line: bytes, model: type[BaseModel], config: ServiceConfig) -> dict[str, Any]:
+def _parse(line: bytes, model: type[QueryDocument], config: ServiceConfig, reading: ReadOptions) -> dict[str, Any]:
     try:
         parsed = model.model_validate_json(line)
     except ValidationError as problem:
         raise RequestValidationError(problem.errors(include_url=False, include_input=False)) from None
+    parsed.check_kind(reading)
     document = parsed.model_dump()
     if is_too_long(config, document["text"]):
         raise text_too_long(config)

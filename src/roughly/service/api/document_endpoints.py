@@ -42,6 +42,7 @@ router = APIRouter(prefix="/api", tags=["documents"], responses=ERRORS)
 async def add(document: NewDocument, writer: RequiredWriter, config: RequiredConfig, trial: RequiredTrial) -> Added:
     """It is on disk when this is answered. The same text again changes nothing; another text replaces the old one."""
     check_texts(config, [document.text])
+    document.check_kind(writer.reading)
     stored = document.model_dump()
     check_storable([stored], writer.reading)
     await trial.check([stored])

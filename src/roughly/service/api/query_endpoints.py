@@ -33,6 +33,7 @@ async def check(
 ) -> CheckResult:
     """The documents of the index that it duplicates, the most similar first."""
     check_texts(config, [wanted.text])
+    wanted.check_kind(index.settings.reading())
     document = wanted.document()
     await trial.check([document])
     matches = await run_in_threadpool(index.query, document, **wanted.options())
