@@ -49,7 +49,7 @@ class RowGroup:
     first_row: int
     count: int
     nbytes: int  # of some columns, decompressed
-    dictionaries: tuple[str, ...] = ()  # columns whose dictionary may unfold to more than MOST_UNFOLDED
+    dictionaries: tuple[str, ...] = ()  # columns whose dictionary may unfold to very many bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,14 @@ class Parquet:
 
     def copy(self, keep: Mask, folder: Path, budget: CopyBudget = ALONE) -> int:
         """Write the kept rows with all columns, compressed as the file is."""
-        groups = [self._unfolded(group) for group in _groups(self._sizes)]
+        groups = [self._unfolded(group, LARGEST_GROUP) for group in _groups(self._sizes, most=LARGEST_GROUP)]
         batches = self._kept_batches(groups, keep, budget)
         return write_kept(batches, self.schema, folder / self.kept_name, self.codec, budget)
+
+    @property
+    def copy_memory(self) -> int:
+        """Memory for copying the file: slices or a small row group as they are read, rows that wait, and as written."""
+        return 2 * LARGEST_GROUP + 2 * min(_WRITTEN_GROUP, sum(size.nbytes for size in self._sizes))
 
     @property
     def text_column(self) -> str:
@@ -209,8 +214,8 @@ class Parquet:
             source, metadata=self._metadata, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=list(dictionaries)
         )
 
-    def _unfolded(self, group: RowGroup) -> RowGroup:
-        """The row group; with the bytes that its dictionaries may unfold to, if these are very many.
+    def _unfolded(self, group: RowGroup, most: int = MOST_UNFOLDED) -> RowGroup:
+        """The row group; with the bytes that its dictionaries may unfold to, if these are more than `most`.
 
         One row is enough to see the values of a dictionary.
         """
@@ -221,7 +226,8 @@ class Parquet:
             batch = next(parquet.iter_batches(1, row_groups=[group.index], columns=columns, use_threads=False))
         found = [column.dictionary for column in batch.columns if isinstance(column, pa.DictionaryArray)]
         longest = max((pc.max(pc.binary_length(values)).as_py() or 0 for values in found), default=0)
-        return group if longest * group.count <= MOST_UNFOLDED else replace(group, nbytes=longest * group.count)
+        unfolded = longest * group.count
+        return group if unfolded <= most else replace(group, nbytes=max(group.nbytes, unfolded))
 
     def _slices(self, group: RowGroup, wanted: Rows | None, most: int = 0) -> Iterator[Chunk]:
         """Slices of a row group, of `most` bytes. If they are chunks, their number must not depend on the memory."""
@@ -335,18 +341,20 @@ def _codec(sizes: Sequence[GroupSize]) -> str:
     return max(columns, key=lambda column: column.nbytes).codec if columns else "zstd"
 
 
-def _groups(sizes: Sequence[GroupSize], wanted: set[str] | None = None) -> Iterator[RowGroup]:
-    """The row groups, with the bytes of the wanted columns, or of all."""
+def _groups(
+    sizes: Sequence[GroupSize], wanted: set[str] | None = None, most: int = MOST_UNFOLDED
+) -> Iterator[RowGroup]:
+    """The row groups, with the bytes of the wanted columns, or of all; dictionaries may unfold to `most` bytes."""
     first = 0
     for index, group in enumerate(sizes):
         nbytes = group.nbytes
         if wanted is not None:
             nbytes = sum(column.nbytes for column in group.columns if column.path.split(".")[0] in wanted)
-        yield RowGroup(index, first, group.rows, nbytes, _unfolding(group, wanted))
+        yield RowGroup(index, first, group.rows, nbytes, _unfolding(group, wanted, most))
         first += group.rows
 
 
-def _unfolding(group: GroupSize, wanted: set[str] | None) -> tuple[str, ...]:
+def _unfolding(group: GroupSize, wanted: set[str] | None, most: int) -> tuple[str, ...]:
     """Columns of strings whose dictionary may unfold to too much: as many times its size as there are values."""
     return tuple(
         column.path
@@ -355,7 +363,7 @@ def _unfolding(group: GroupSize, wanted: set[str] | None) -> tuple[str, ...]:
         and column.is_bytes
         and "." not in column.path
         and column.has_dictionary
-        and column.values * column.nbytes > MOST_UNFOLDED
+        and column.values * column.nbytes > most
     )
 
 

@@ -17,8 +17,8 @@ from roughly.errors import Interrupted
 from roughly.sources.part import CopyBudget, Part
 from roughly.threads import map_in_order
 
-_MEMORY = {"parquet": 512 << 20, "table": 512 << 20}
-"""For copying one file, by format: row groups as they were read, and some to be written."""
+_MEMORY = {"table": 512 << 20}
+"""For copying one part, by format, where it does not say itself how much it needs."""
 _RECORDS_MEMORY = 32 << 20
 """For copying a file of any other format: some blocks of it."""
 _NO_ROWS = np.empty(0, np.int64)
@@ -71,10 +71,14 @@ def _budget(parts: Sequence[Part], threads: int, memory: int, stop: threading.Ev
         if stop.is_set():
             raise Interrupted("stopped")
 
-    each = max((_MEMORY.get(part.format, _RECORDS_MEMORY) for part in parts), default=1)
+    each = max(map(_memory_of, parts), default=1)
     memory = max(each, memory)
     at_once = max(1, min(threads, len(parts), memory // each))
     return at_once, CopyBudget(min(threads, -(-4 * threads // at_once)), memory // at_once, check)
+
+
+def _memory_of(part: Part) -> int:
+    return int(getattr(part, "copy_memory", 0)) or _MEMORY.get(part.format, _RECORDS_MEMORY)
 
 
 def _rows_by_part(parts: Sequence[Part], kept: Iterable[pa.RecordBatch]) -> Iterator[tuple[Part, Ints]]:

@@ -227,7 +227,9 @@ def write_spans(finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, take: R
 def _ascending(values: Ints) -> Ints:
     """The distinct values in order; unlike `np.unique` without a table of hashes, which is slow where it is large."""
     values = np.sort(values)
-    return values[np.r_[True, values[1:] != values[:-1]][: len(values)]]
+    is_new = np.ones(len(values), np.bool_)
+    is_new[1:] = values[1:] != values[:-1]
+    return values[is_new]
 
 
 def open_spans(maps: MappedArrays) -> Spans:
