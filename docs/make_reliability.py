@@ -1,4 +1,4 @@
-"""Writes the tables of kills and fuzzers into `docs/reliability.md`, from `benchmarks/results`.
+"""Writes the tables of kills, hostile files and fuzzers into `docs/reliability.md`, from `benchmarks/results`.
 
     python docs/make_reliability.py
 
@@ -40,19 +40,43 @@ def kills() -> str:
     return "\n".join(lines)
 
 
+def hostile() -> str:
+    """One row for files made to hurt, one for damaged ones; then what went wrong."""
+    found = measured("hostile")
+    columns = ("files", "read", "refused", "over_memory", "too_slow", "tracebacks", "unaccounted")
+    lines = [
+        f"{found['machine']['date'][:10]}, {found['machine']['architecture']}, `--memory {found['memory_mb']}MB`.",
+        "", "| | files | read | refused | over memory | too slow | tracebacks | unaccounted for | peak MB | CPU s |",
+        "|---|" + "---:|" * (len(columns) + 2),
+    ]  # fmt: skip
+    for name in ("hostile", "damaged"):
+        counts = " | ".join(f"{found[name][column]:,}" for column in columns)
+        lines.append(f"| {name} | {counts} | {found[name]['peak_mb']:,} | {found[name]['slowest_seconds']} |")
+    problems = [problem for name in ("hostile", "damaged") for problem in found[name]["problems"]]
+    return "\n".join([*lines, *(["", *(f"- {problem}" for problem in problems)] if problems else [])])
+
+
 def fuzzers() -> str:
-    """One row per target."""
-    lines = ["| target | bytes | inputs | found and mended |", "|---|---:|---:|---:|"]
-    for name, row in measured("fuzz").items():
-        lines.append(f"| `{name}` | {row['bytes']:,} | {row['inputs']:,} | {row['findings'] or 'none'} |")
+    """The targets that had 10^9 bytes in one sentence, a row for each other, and what was found."""
+    found = measured("fuzz")
+    done = [name for name, row in found.items() if row["bytes"] >= 10**9]
+    mended = ", ".join(f"`{name}` {row['findings']}" for name, row in found.items() if row["findings"])
+    inputs = sum(found[name]["inputs"] for name in done)
+    lines = [
+        f"10^9 bytes or more each ({inputs:,} inputs): {', '.join(f'`{name}`' for name in done)}.",
+        "", f"Found and mended: {mended}.",
+    ]  # fmt: skip
+    if rest := {name: row for name, row in found.items() if name not in done}:
+        lines += ["", "| fewer | bytes | inputs |", "|---|---:|---:|"]
+        lines += [f"| `{name}` | {row['bytes']:,} | {row['inputs']:,} |" for name, row in rest.items()]
     return "\n".join(lines)
 
 
-BLOCKS = {"kills": kills, "fuzzers": fuzzers}
+BLOCKS = {"kills": kills, "hostile": hostile, "fuzzers": fuzzers}
 
 
 def page(text: str) -> str:
-    """The page with both tables."""
+    """The page with all tables."""
     begin, end = "<!-- {}: python docs/make_reliability.py -->\n\n", "\n\n<!-- end of {} -->"
     return BLOCK.sub(lambda found: begin.format(found[1]) + BLOCKS[found[1]]() + end.format(found[1]), text)
 

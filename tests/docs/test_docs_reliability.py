@@ -1,4 +1,4 @@
-"""The page on reliability shows kills and fuzzers as they were counted."""
+"""The page on reliability shows kills, hostile files and fuzzers as they were counted."""
 
 from __future__ import annotations
 
@@ -18,3 +18,6 @@ def test_tables_are_those_of_the_results() -> None:
     assert made.page(text) == text, "python docs/make_reliability.py"
     for row in made.measured("kills")["commands"].values():
         assert row["identical"] == row["rounds"] and not row["lost_acknowledged"], row
+    for name in ("hostile", "damaged"):
+        row = made.measured("hostile")[name]
+        assert not (row["over_memory"] or row["tracebacks"] or row["unaccounted"]), row["problems"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hostile_inputs import FILES, PAGES
 from reading import read
 from roughly.errors import InputError
 from roughly.text.markup import strip
@@ -15,18 +16,6 @@ from roughly.text.markup import strip
 LEAST = 0.05
 """Seconds of CPU below which two times are too short to compare."""
 MOST = 2.5
-LINE = b"From a@b Thu Mar  5 10:00:00 2020\n"
-FILEDESC = b"filedesc://x 0.0.0.0 20200101000000 text/plain 3\nabc\n\n"
-FIRST = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n"
-
-
-def doc(content: bytes) -> bytes:
-    return b"<DOC><DOCNO>1</DOCNO>" + content + b"</DOC>\n"
-
-
-def page(headers: bytes, body: bytes = b"hi") -> bytes:
-    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + headers + b"\r\n\r\n" + body
-    return b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n" % (len(block), block)
 
 
 def assert_linear(work: Callable[[int], object], size: int) -> None:
@@ -44,36 +33,6 @@ def cost(work: Callable[[int], object], size: int) -> float:
     return time.process_time() - start
 
 
-FILES: dict[str, tuple[int, Callable[[int], bytes]]] = {
-    "text.sgml": (100_000, lambda n: doc(b"<text>" * n)),
-    "title.sgml": (50_000, lambda n: doc(b"<title>" + b"</title          " * n)),
-    "open title.sgml": (50_000, lambda n: doc(b"<title " * n)),
-    "start.sgml": (50_000, lambda n: doc(b"") + b"<DOC " * n),
-    "attributes.sgml": (50_000, lambda n: b"<DOC " + b'a="' * n + b">x</DOC>"),
-    "header.warc": (100_000, lambda n: FIRST + b"WARC/1.0\r\n" + b"a: b\r\n" * n),
-    "folded header.warc": (100_000, lambda n: FIRST + b"WARC/1.0\r\nx: 1\r\n" + b" a\r\n" * n),
-    "noise.warc": (100_000, lambda n: FIRST + b"x\n" * n),
-    "http header.warc": (100_000, lambda n: page(b"content-type: x;" * n)),
-    "http chunks.warc": (50_000, lambda n: page(b"Transfer-Encoding: chunked", b"1\r\na\r\n" * n + b"0\r\n\r\n")),
-    "line.arc": (5_000, lambda n: FILEDESC + b" a 12345678 x" * n + b"\n"),
-    "from.mbox": (20_000, lambda n: LINE + b"Subject: x\n\nhi\n\nFrom " + b"Mon Jan 1 " * n + b"\n"),
-    "many from.mbox": (20_000, lambda n: LINE + b"Subject: x\n\nhi\n" + b"From x\n" * n),
-    "parameters.eml": (300_000, lambda n: b"Subject: x\nContent-Type: text/plain" + b"; a=1" * n + b"\n\nhi"),
-    "boundary.eml": (300_000, lambda n: b"Subject: x\nContent-Type: multipart/mixed" + b"; a=1" * n + b"\n\nhi"),
-    "subject.eml": (50_000, lambda n: b"Subject: " + b"=?a?q?" * n + b"\n\nhi"),
-    "parts.eml": (5_000, lambda n: b"Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n" + b"--b\n\nx\n" * n),
-    "folded.eml": (50_000, lambda n: b"Subject: x\n" + b" y\n" * n + b"\nhi"),
-    "returns.csv": (10_000, lambda n: b"id,text\n" + b"1,a\rb\n" * n),
-    "quotes.csv": (50_000, lambda n: b"id,text\n" + b'1,"a\n' * n),
-    "columns.csv": (50_000, lambda n: b"id,text" + b",a" * n + b"\n1,x\n"),
-    "newlines.jsonl": (2_000_000, lambda n: b'{"text": "a"}\n' + b"\n" * n),
-    "nested.jsonl": (500_000, lambda n: b'{"text": "a"}\n{"text": "b", "x": ' + b"[" * n + b"\n"),
-    "numbers.jsonl": (500_000, lambda n: b'{"text": "a"}\n{"text": "b", "id": ' + b"9" * n + b"}\n"),
-    "meta.html": (100_000, lambda n: b"<meta " * n),
-    "bytes.txt": (500_000, lambda n: b"\xff\xfe\xfd" * n),
-}
-
-
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.slow
 def test_readers(name: str, tmp_path: Path) -> None:
@@ -89,18 +48,6 @@ def test_readers(name: str, tmp_path: Path) -> None:
 
     work(10)  # imports
     assert_linear(work, size)
-
-
-PAGES: dict[str, Callable[[int], str]] = {
-    "div": lambda n: "<div>" * n + "x",
-    "lists": lambda n: "<ul><li>" * n + "x",
-    "closed by others": lambda n: "<div></b>" * n + "x",
-    "attributes": lambda n: "<p " + " ".join(f"a{i}=1" for i in range(n)) + ">x",
-    "quoted attributes": lambda n: "<p " + " ".join(f'a{i}="<a>"' for i in range(n)) + ">x",
-    "formatting": lambda n: "".join(f"<b id={i}>" for i in range(n // 10)) + "<p>x" * n,
-    "roots": lambda n: "".join(f"<html a{i}=1>" for i in range(n)) + "x",
-    "svg": lambda n: "<svg>" + "<g>" * n,
-}
 
 
 @pytest.mark.parametrize("main_only", [False, True])

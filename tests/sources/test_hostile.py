@@ -180,6 +180,17 @@ def test_gzip_with_a_wrong_checksum_gives_all_that_precedes_it(tmp_path: Path) -
     assert [reject.record for reject in found.rejects] == ["line 20001"] and "damaged gzip" in found.rejects[0].reason
 
 
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_what_is_rejected_as_damaged_is_not_copied(end: bytes, tmp_path: Path) -> None:
+    whole = bytearray(gzip.compress(b'{"id": "1", "text": "a"}\n{"id": "2", "text": "b"}' + end))
+    whole[-8] ^= 1
+    (tmp_path / "a.jsonl.gz").write_bytes(whole)
+    found = read(tmp_path / "a.jsonl.gz")
+    assert len(found.rejects) == 1
+    found.part.copy(np.ones(len(found.ids), np.bool_), tmp_path / "kept")
+    assert read(tmp_path / "kept" / "a.jsonl.gz").ids == found.ids == ["1", "2"][: 1 + len(end)]
+
+
 @pytest.mark.parametrize("size", [1, 1000, 1 << 20])
 def test_all_bytes_before_the_damage_of_a_later_member_are_returned(size: int) -> None:
     first, second = os.urandom(300_000), b"".join(b"%d," % n for n in range(50_000))
@@ -242,6 +253,7 @@ def test_a_record_that_is_too_long_is_rejected_and_those_after_it_are_read(
     row = found.documents[-1]["row"]
     assert [document["doc_id"] for document in documents_at(found.part, np.array([row]))] == ["3"]
     assert found.part.copy(mask(found.documents, {"3"}), tmp_path / "kept") == 1
+    assert read(tmp_path / "kept" / name).ids == ["3"] and not read(tmp_path / "kept" / name).rejects
 
 
 def test_a_record_a_little_longer_than_the_limit_is_rejected_too(tmp_path: Path) -> None:
@@ -326,3 +338,17 @@ def test_a_line_of_mbox_is_judged_as_before() -> None:
         (b"From a 10:00 Thu Mar 5\n10:00", False), (b"From me to you\n", False), (b"XFrom a Thu Mar 5 10:00", False),
     ):  # fmt: skip
         assert is_dated(line) == expected
+
+
+@pytest.mark.parametrize("column", ["text", "other"])
+def test_a_page_of_parquet_that_unpacks_too_far_is_not_read(column: str, tmp_path: Path) -> None:
+    rows = [{"text": f"a text {n}", "other": ""} for n in range(6)]
+    rows[3][column] = "x" * (9 * MB)
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=2, compression="zstd", use_dictionary=False)
+    found = read(path, record_memory=MB)
+    assert found.texts == ["a text 0", "a text 1", "a text 4", "a text 5"]
+    assert [reject.record for reject in found.rejects] == ["rows 3 to 4"]
+    assert f"a page of column '{column}' unpacks to 9 MB; they were not read" in found.rejects[0].reason
+    assert found.part.copy(mask(found.documents, set(found.ids)), tmp_path / "kept") == 4
+    assert read(tmp_path / "kept" / "a.parquet").texts == found.texts

@@ -20,13 +20,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError
+from roughly.model import Reject
 from roughly.settings import ReadOptions
 from roughly.sources.arrowcolumns import ColumnReader, filtered, pick
-from roughly.sources.collector import numbered
+from roughly.sources.collector import nothing, numbered
 from roughly.sources.files import File
+from roughly.sources.parquet_pages import large_pages
 from roughly.sources.parquetfooter import GroupSize, group_sizes
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.sources.part import ALONE, Chunk, CopyBudget, IdOrigin, Mask, Parsed, Rows
+from roughly.sources.read_limits import LARGEST_RECORD
 from roughly.sources.streams import replacing
 from roughly.threads import map_in_order
 
@@ -87,6 +90,9 @@ class Parquet:
             self._reader = ColumnReader(self.name, name or kept_name, schema, options, self._number)
             self._sizes = group_sizes(parquet.metadata)
             self._groups = list(_groups(self._sizes, set(self._reader.wanted)))
+            record = options.record_memory or LARGEST_RECORD
+            large = large_pages(file, parquet.metadata, self._sizes, set(self._reader.wanted), record)
+            self._refused = {index: self._refuse(self._groups[index], reason) for index, reason in large}
         self.notes = self._reader.notes
         self.ids_from = IdOrigin.of(self._reader.id_column)
         if not any(group.count for group in self._groups):
@@ -103,7 +109,9 @@ class Parquet:
             wanted = None if rows is None else _between(rows, group.first_row, group.count)
             if wanted is not None and not len(wanted):
                 continue
-            if _fits_one_thread(group):
+            if group.index in self._refused:
+                yield Chunk(group.first_row, self._refused[group.index], int(group.nbytes * self._file_share))
+            elif _fits_one_thread(group):
                 yield Chunk(group.first_row, Undecoded(group, wanted), int(group.nbytes * self._file_share))
             elif group.count:
                 yield from self._slices(self._unfolded(group), wanted)
@@ -120,6 +128,8 @@ class Parquet:
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of a row group or slice."""
+        if isinstance(chunk.data, Reject):
+            return Parsed(nothing(), [chunk.data])
         if isinstance(chunk.data, Slice):
             return self._reader.parse(chunk.data.batch, chunk.data.rows)
         group, wanted = chunk.data.group, chunk.data.rows
@@ -134,7 +144,11 @@ class Parquet:
 
     def copy(self, keep: Mask, folder: Path, budget: CopyBudget = ALONE) -> int:
         """Write the kept rows with all columns, compressed as the file is."""
-        groups = [self._unfolded(group, LARGEST_GROUP) for group in _groups(self._sizes, most=LARGEST_GROUP)]
+        groups = [
+            self._unfolded(group, LARGEST_GROUP)
+            for group in _groups(self._sizes, most=LARGEST_GROUP)
+            if group.index not in self._refused
+        ]
         batches = self._kept_batches(groups, keep, budget)
         return write_kept(batches, self.schema, folder / self.kept_name, self.codec, budget)
 
@@ -162,6 +176,10 @@ class Parquet:
     def all_batches(self) -> Iterator[pa.RecordBatch]:
         """All rows with all columns, in order."""
         for group in [self._unfolded(group) for group in _groups(self._sizes)]:
+            if group.index in self._refused:
+                raise InputError(
+                    f"{self.name}, {self._refused[group.index].record}: {self._refused[group.index].reason}"
+                )
             yield from self._all_columns(group)
 
     @property
@@ -228,6 +246,10 @@ class Parquet:
         longest = max((pc.max(pc.binary_length(values)).as_py() or 0 for values in found), default=0)
         unfolded = longest * group.count
         return group if unfolded <= most else replace(group, nbytes=max(group.nbytes, unfolded))
+
+    def _refuse(self, group: RowGroup, reason: str) -> Reject:
+        rows = f"rows {group.first_row + 1:,} to {group.first_row + group.count:,}"
+        return Reject(self.name, rows, f"{reason}; they were not read. Raise --memory")
 
     def _slices(self, group: RowGroup, wanted: Rows | None, most: int = 0) -> Iterator[Chunk]:
         """Slices of a row group, of `most` bytes. If they are chunks, their number must not depend on the memory."""

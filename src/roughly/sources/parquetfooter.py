@@ -54,15 +54,20 @@ class GroupSize:
     columns: tuple[ColumnSize, ...]
 
 
+def footer_of(metadata: pq.FileMetaData) -> bytes:
+    """The footer as Arrow has understood it: well-formed, whatever the file holds."""
+    sink = pa.BufferOutputStream()
+    metadata.write_metadata_file(sink)
+    return split(memoryview(sink.getvalue()))[1]
+
+
 def group_sizes(metadata: pq.FileMetaData) -> list[GroupSize]:
     """The row groups of a file. They are read here because `RowGroupMetaData.column` of pyarrow ends the process where
     statistics of a column do not fit its type, or where it is encrypted."""
     from roughly.kernels.parquet_footer import sizes_in_footer
 
-    sink = pa.BufferOutputStream()
-    metadata.write_metadata_file(sink)  # as Arrow has understood it: well-formed, whatever the file holds
     try:
-        groups, columns, names = sizes_in_footer(split(memoryview(sink.getvalue()))[1])
+        groups, columns, names = sizes_in_footer(footer_of(metadata))
     except ValueError as problem:
         raise OSError(str(problem)) from problem
     if (groups < 0).any() or (columns < 0).any():
@@ -118,6 +123,12 @@ class JoinedFooter:
         return bytes(out)
 
 
+def read_struct(data: bytes) -> tuple[Struct, int]:
+    """The struct that the bytes begin with, and its length."""
+    reader = _Reader(data)
+    return reader.struct(), reader.at
+
+
 def split(file: memoryview) -> tuple[memoryview, bytes]:
     """The pages of a whole Parquet file, and its footer."""
     length = int.from_bytes(file[-8:-4], "little")
@@ -147,7 +158,7 @@ class _Reader:
     """Reads values from bytes."""
 
     def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, 0
+        self._data, self.at = data, 0
 
     def struct(self) -> Struct:
         fields: Struct = {}
@@ -176,12 +187,14 @@ class _Reader:
         raise ValueError(f"type {kind} does not occur in a footer of Parquet")
 
     def _byte(self) -> int:
-        self._at += 1
-        return self._data[self._at - 1]
+        self.at += 1
+        return self._data[self.at - 1]
 
     def _bytes(self, count: int) -> bytes:
-        self._at += count
-        return self._data[self._at - count : self._at]
+        self.at += count
+        if self.at > len(self._data):
+            raise IndexError("bytes beyond the end")
+        return self._data[self.at - count : self.at]
 
     def _unsigned(self) -> int:
         value = shift = 0

@@ -332,7 +332,7 @@ class RecordFile(ABC):
         known = keep[piece.first_row : piece.first_row + piece.count]
         kept[: len(known)] = known
         count = int(np.count_nonzero(kept))
-        return count, piece.data if count == piece.count else b"".join(self._ranges(piece, kept))
+        return count, piece.data if 0 < count == piece.count else b"".join(self._ranges(piece, kept))
 
     def _ranges(self, piece: Piece, chosen: Mask) -> list[memoryview]:
         """The bytes of runs of chosen records."""
