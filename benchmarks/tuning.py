@@ -145,17 +145,21 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
 
 
 def learnt_from_pairs(learning: Learning, half: Flags, seed: int) -> Tried | None:
-    """The verdict fitted to, and chosen on, about `PAIRS` labelled candidates: the same number from each range of
-    resemblances, each with the number of pairs that it stands for as its weight. None if they are all alike."""
+    """The verdict fitted to, and chosen on, `PAIRS` labelled candidates: the same number from each range of
+    resemblances, or all of it, each with the number of pairs that it stands for as its weight. None if they are all
+    alike."""
     labels, stream = learning.labels, np.random.default_rng(seed)
     is_known = (labels.weights * ((labels.sets >= 0) & half[np.maximum(labels.sets, 0)])).sum(axis=1) > 0
     known = np.flatnonzero(is_known)
     ranges = (learning.resemblance[known] * RANGES).astype(np.int64)
     weights = np.zeros(labels.weights.shape)
-    for one in np.unique(ranges):
-        inside = stream.permutation(known[ranges == one])
-        some = inside[: -(-PAIRS // len(np.unique(ranges)))]
+    left = PAIRS
+    names, sizes = np.unique(ranges, return_counts=True)
+    for place, at in enumerate(np.argsort(sizes, kind="stable")):  # what small ranges do not use is for larger ones
+        inside = stream.permutation(known[ranges == names[at]])
+        some = inside[: left // (len(names) - place)]
         weights[some] = len(inside) / len(some) / 2
+        left -= len(some)
     few = copy.copy(learning)
     few.labels = replace(labels, weights=weights)
     try:

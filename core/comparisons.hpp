@@ -1,4 +1,5 @@
-// What a learned verdict compares: shared words with their weights, and the longest shared run of shingles.
+// What a learned verdict compares: shared words with their weights, the longest shared run of shingles, and how many
+// shared ones are in the same order.
 //
 // *Facts* of a word are one 64-bit number of three fields: a weight below 2¹⁶ in bits 0–31, a flag in bit 32 and a flag
 // in bit 48. Facts of up to 2⁸ words can be added as they are; sums of more words are kept field by field.
@@ -8,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "buffer.hpp"
@@ -216,43 +218,64 @@ private:
 };
 
 struct SharedRun {
-    i64 shared = 0, longest = 0;
+    i64 shared = 0, longest = 0, in_order = 0;
 };
 
-// Shared values of the sets left[p] and right[p], and the longest run of shingles of one document that the other has: that
-// of the document where it is shorter.
+// Shared values of the sets left[p] and right[p]; the longest run of shingles of one document that the other has (that of
+// the document where it is shorter); and the most shared shingles that first occur in the same order in both.
 inline Buffer<SharedRun> shared_runs(std::span<const u64> values, std::span<const i64> offsets,
                                      PlacedShingles& placed, std::span<const i64> left,
                                      std::span<const i64> right) {
     const u64 most = longest(offsets);
-    std::array<Buffer<u8>, 2> marks{Buffer<u8>(most), Buffer<u8>(most)};
-    const auto run_of = [&](std::size_t d, const u8* marked) {
+    std::array<Buffer<u32>, 2> partners{Buffer<u32>(most), Buffer<u32>(most)};  // places in the other set, from 1; 0: none
+    Buffer<u32> firsts(most), ends(most);
+    const auto run_of = [&](std::size_t d, const u32* partner) {
         i64 run = 0, best = 0;
         u32 next = 0;
         for (const PlacedShingle one : placed.of(d)) {
-            run = ((run & -i64{one.number == next}) + 1) & -i64{marked[one.place]};
+            run = ((run & -i64{one.number == next}) + 1) & -i64{partner[one.place] != 0};
             best = std::max(best, run);
             next = one.number + 1;
         }
         return best;
     };
+    // The longest rising subsequence: ends[k] is the lowest end of one of k + 1 shingles.
+    const auto in_order = [&](std::size_t a, u32* partner, std::size_t b) {
+        const auto there = placed.of(b);
+        for (std::size_t s = there.size(); s-- > 0;) firsts[there[s].place] = there[s].number;
+        u64 length = 0;
+        for (const PlacedShingle one : placed.of(a)) {
+            const u32 place = std::exchange(partner[one.place], 0);
+            if (place == 0) continue;
+            const u32 number = firsts[place - 1];
+            if (length == 0 || ends[length - 1] < number) {
+                ends[length++] = number;
+            } else {
+                *std::lower_bound(ends.data(), ends.data() + length, number) = number;
+            }
+        }
+        return static_cast<i64>(length);
+    };
     Buffer<SharedRun> out(left.size());
     for (std::size_t p = 0; p < left.size(); ++p) {
         const auto a = static_cast<std::size_t>(left[p]), b = static_cast<std::size_t>(right[p]);
-        out[p] = {intersect_at_least(values.data(), offsets[a], offsets[a + 1], offsets[b], offsets[b + 1], 0), 0};
+        out[p] = {intersect_at_least(values.data(), offsets[a], offsets[a + 1], offsets[b], offsets[b + 1], 0), 0, 0};
         if (out[p].shared == 0) continue;
         const auto one = slice(values, offsets, a), other = slice(values, offsets, b);
-        u8 *mark = marks[0].data(), *other_mark = marks[1].data();
+        u32 *mine = partners[0].data(), *theirs = partners[1].data();
         u64 i = 0, j = 0;
         while (i < one.size() && j < other.size()) {
             const u64 x = one[i], y = other[j];
-            mark[i] = other_mark[j] = x == y;
+            const u32 equal = u32{0} - u32{x == y};
+            mine[i] = static_cast<u32>(j + 1) & equal;
+            theirs[j] = static_cast<u32>(i + 1) & equal;
             i += x <= y;
             j += y <= x;
         }
-        std::fill(mark + i, mark + one.size(), u8{0});
-        std::fill(other_mark + j, other_mark + other.size(), u8{0});
-        out[p].longest = std::min(run_of(a, mark), run_of(b, other_mark));
+        std::fill(mine + i, mine + one.size(), u32{0});
+        std::fill(theirs + j, theirs + other.size(), u32{0});
+        out[p].longest = std::min(run_of(a, mine), run_of(b, theirs));
+        out[p].in_order = in_order(a, mine, b);
     }
     return out;
 }

@@ -40,6 +40,7 @@ COMPARISONS = {
     "weighted_words": "resemblance of the sets of words, each weighted by the logarithm of its rarity in English",
     "weighted_words_held": "containment of the weighted words of the document that has less of them",
     "longest_run": "longest run of words whose shingles of five the other document has, by the words of the shorter",
+    "in_order": "shingles of five words that both have in the same order, by those of the document that has fewer",
 }
 """Every comparison of a pair; all are computed exactly, from the words of both documents."""
 _EPSILON = 0.05

@@ -83,12 +83,25 @@ def by_definition(left: str, right: str) -> list[float]:
     shorter = min(len(words(left)), len(words(right)))
     runs = run(words(left), five[1]), run(words(right), five[0])
     longest_run = min(runs) / shorter if shorter else float(not words(left) and not words(right))
+
+    def first_places(text: str) -> dict[tuple[str, ...], int]:
+        tokens = words(text)
+        listed = [tuple(tokens[at : at + 5]) for at in range(max(len(tokens) - 4, min(len(tokens), 1)))]
+        return {one: listed.index(one) for one in listed}
+
+    lengths: dict[int, int] = {}  # of the longest rising subsequence that ends at each place
+    for at in map(first_places(right).get, first_places(left)):
+        if at is not None:
+            lengths[at] = 1 + max((length for before, length in lengths.items() if before < at), default=0)
+    ordered = max(lengths.values(), default=0)
+    in_order = ordered / min(map(len, five)) if ordered else float(not any(five))
     found = {
         "words": resemblance(*one), "word_pairs": resemblance(*two), "shingles": resemblance(*five),
         "words_held": held(*one), "shingles_held": held(*five),
         "rare_words": resemblance(rare(left), rare(right)), "rare_words_held": held(rare(left), rare(right)),
         "numbers": resemblance(numbers(left), numbers(right)), "length": fewer / max(more, 1),
         "weighted_words": weighted(*one)[0], "weighted_words_held": weighted(*one)[1], "longest_run": longest_run,
+        "in_order": in_order,
     }  # fmt: skip
     return [found[name] for name in COMPARISONS]
 

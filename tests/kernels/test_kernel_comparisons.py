@@ -7,7 +7,7 @@ import itertools
 import kernel_twins as twins
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roughly.kernels import comparisons as kernels
@@ -64,8 +64,9 @@ def test_most_lone_values_are_left_out() -> None:
     assert len(kernels.without_lone_values(*twins.flat(groups))[0]) < 300
 
 
+@example([["a", "b"], ["b", "a"]], 1)
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=25), min_size=2, max_size=5), st.integers(1, 4))
-def test_the_longest_run(texts: list[list[str]], size: int) -> None:
+def test_the_longest_run_and_the_order(texts: list[list[str]], size: int) -> None:
     hashes = {"a": 0x9E3779B97F4A7C15, "b": 0xC2B2AE3D27D4EB4F, "c": 0x165667B19E3779F9}
     tokens, offsets = twins.flat([[hashes[one] for one in text] for text in texts])
     sets = shingle_sets(tokens, offsets, size)
@@ -78,11 +79,20 @@ def test_the_longest_run(texts: list[list[str]], size: int) -> None:
         inside = [one in shingles(there) for one in shingles(here)]
         return max((len(list(own)) for is_in, own in itertools.groupby(inside) if is_in), default=0)
 
+    def in_order(here: list[str], there: list[str]) -> int:
+        first = {one: at for at, one in reversed(list(enumerate(shingles(there))))}
+        places = [first[one] for one in dict.fromkeys(shingles(here)) if one in first]
+        best: list[int] = []
+        for at, place in enumerate(places):
+            best.append(1 + max((best[before] for before in range(at) if places[before] < place), default=0))
+        return max(best, default=0)
+
     for own in (sets, kernels.without_lone_values(*sets)):
         found = kernels.shared_runs((tokens, offsets), size, own, left, right).tolist()
         for a, b, row in zip(left, right, found, strict=True):
             shared = set(shingles(texts[a])) & set(shingles(texts[b]))
-            assert row == [len(shared), min(run(texts[a], texts[b]), run(texts[b], texts[a]))]
+            longest = min(run(texts[a], texts[b]), run(texts[b], texts[a]))
+            assert row == [len(shared), longest, in_order(texts[a], texts[b])]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 1000])

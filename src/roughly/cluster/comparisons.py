@@ -97,7 +97,7 @@ def _compared(tokens: Tokens, left: Ints, right: Ints) -> Floats:
     met_twos, met_fives = (twos.values, twos.offsets), (fives.values, fives.offsets)
     if len(left) > _OFTEN * len(words):
         met_twos, met_fives = kernels.without_lone_values(*met_twos), kernels.without_lone_values(*met_fives)
-    shared_fives, run = kernels.shared_runs((tokens.hashes, tokens.offsets), RUN, met_fives, left, right).T
+    shared_fives, run, ordered = kernels.shared_runs((tokens.hashes, tokens.offsets), RUN, met_fives, left, right).T
 
     def counts(own: Ints, of_both: Ints) -> _Counts:
         return _Counts(own[left], own[right], of_both)
@@ -114,6 +114,7 @@ def _compared(tokens: Tokens, left: Ints, right: Ints) -> Floats:
         "rare_words_held": of_rare.held, "numbers": of_numbers.resemblance,
         "length": of_words.fewer / np.maximum(of_words.more, 1), "weighted_words": of_weights.resemblance,
         "weighted_words_held": of_weights.held, "longest_run": of_run.held,
+        "in_order": counts(_sizes(fives), ordered).held,
     }  # fmt: skip
     return np.column_stack([columns[name] for name in COMPARISONS])
 

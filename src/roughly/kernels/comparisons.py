@@ -53,10 +53,11 @@ def shared_facts(values: Hashes, facts: Hashes, offsets: Offsets, left: Offsets,
 def shared_runs(
     tokens: tuple[Hashes, Offsets], size: int, sets: tuple[Hashes, Offsets], left: Offsets, right: Offsets
 ) -> Offsets:
-    """(shared values, longest run of shingles) of the documents left[i] and right[i]: (pairs, 2).
+    """(shared values, longest run of shingles, shared ones in order) of the documents left[i] and right[i]: (pairs, 3).
 
     `sets` are their shingles of `size` tokens, without lone values. A run is a number of consecutive shingles of one
-    document that the other all has, anywhere; of both documents' longest runs the shorter is taken.
+    document that the other all has, anywhere; of both documents' longest runs the shorter is taken. *In order* is the
+    largest number of shared values whose first occurrences are in the same order in both documents.
     """
     check_size(size)
     (words, word_offsets), (values, offsets) = tokens, sets

@@ -40,14 +40,15 @@ def pairs(samples: Sequence[PairSample], measure: str, rising: bool) -> list[Pai
     def order(pair: PairSample) -> tuple[float, str, str]:
         return sign * _measured(pair, measure), pair.left_id, pair.right_id
 
-    return [_card(pair, measure) for pair in sorted(samples, key=order)[:PAIRS]]
+    return [card(pair, measure) for pair in sorted(samples, key=order)[:PAIRS]]
 
 
 def _measured(pair: PairSample, measure: str) -> float:
     return float(getattr(pair, MEASURES[measure].score))
 
 
-def _card(pair: PairSample, measure: str) -> PairCard:
+def card(pair: PairSample, measure: str) -> PairCard:
+    """One bounded pair."""
     marked = mark_differences(pair)
     return PairCard(
         label(pair.left_id),

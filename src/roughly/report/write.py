@@ -19,8 +19,8 @@ def write_report(run: RunData, path: Path) -> None:
     """Write the page to ``path`` and its twin beside it: ``report.html`` and ``report.json``."""
     twin = twin_path(path)
     data = run.bounded()
-    _write(path, render(data))
-    _write(twin, to_json(data))
+    write_page(path, render(data))
+    write_page(twin, to_json(data))
 
 
 def read_report(path: Path) -> RunData:
@@ -41,7 +41,8 @@ def twin_path(path: Path) -> Path:
     return twin
 
 
-def _write(path: Path, text: str) -> None:
+def write_page(path: Path, text: str) -> None:
+    """Write a file in one step."""
     partial = path.with_name(path.name + ".partial")
     try:
         partial.write_text(text, encoding="utf-8", newline="\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from typing import Any
 from roughly import checks
 from roughly.errors import InputError
 from roughly.meter import Listener, Meter
+from roughly.report.verdict_page import VerdictData, write_verdict_page
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.metrics.intervals import Interval
 from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
@@ -23,6 +25,7 @@ from roughly.tools.tune.reference import ExactPairs, Reference, Score, exact_pai
 from roughly.tools.tune.search import SIZES, Search, SearchRequest
 from roughly.tools.tune.selection import FEW_SETS, Selection, interval_figures
 from roughly.tools.tune.trial import TrialBench
+from roughly.tools.tune.verdict_study import study_verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,7 @@ class TuneResult:
     unseen: Score | None  # of choices on labels they were not made on; of the exact truth, the score itself
     intervals: dict[str, Interval | None]  # of `unseen`
     learned: Learned | None = None  # if it was asked for and could be learnt
+    study: VerdictData | None = None  # of the learned verdict
     count: int = 0  # of all trials, those on a part of the sample included
     left_out: list[Trial] = field(default_factory=list)  # because of the time budget
     warnings: list[str] = field(default_factory=list)
@@ -115,6 +119,12 @@ class TuneResult:
         values = {name: _plain(value) for name, value in self.recommended.trial.values.items()}
         return values | ({"main_text": True} if self.request.main_text else {})
 
+    def write_report(self, path: str | os.PathLike[str]) -> None:
+        """Write the page of the learned verdict."""
+        if self.study is None:
+            raise InputError("no verdict was learnt, so there is no report to write; the warnings say why")
+        write_verdict_page(self.study, Path(path))
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values. All but `cpu_seconds_per_mb` are the same in every run with the same trials."""
         on = frontier(self.tried)
@@ -138,6 +148,7 @@ class TuneResult:
                 for n, one in enumerate(self.tried)
             ],
             "learned": None if self.learned is None else self.learned.to_dict(),
+            "study": None if self.study is None else self.study.to_dict(),
             "trials": self.count, "unseen": None if self.unseen is None else self.unseen.to_dict(),
             "recommended": None if self.recommended is None else self.recommended.trial.name,
             "intervals": {n: None if i is None else [i.low, i.high] for n, i in self.intervals.items()},
@@ -196,8 +207,8 @@ def choose(
     scored = tried[best].columns if unseen is None and best is not None else unseen
     chosen = TuneResult(
         question, sample.documents, len(sample), sample.share, truth.kind, truth.count(), tried, best,
-        None if scored is None else score(scored), {} if scored is None else interval_figures(scored), None, count,
-        left_out, [], sample.rejects, sample.notes,
+        None if scored is None else score(scored), {} if scored is None else interval_figures(scored), count=count,
+        left_out=left_out, rejects=sample.rejects, notes=sample.notes,
     )  # fmt: skip
     if question.learn:
         with meter.stage("learn"):
@@ -224,6 +235,7 @@ def _learn(chosen: TuneResult, sample: DrawnSample, truth: Reference, resources:
     try:
         learning = Learning(sample, truth, resources.threads, LEARNED_PAIRS)
         chosen.learned = learn(learning, chosen.request.goal, chosen.request.held_back, chosen.request.seed)
+        chosen.study = None if chosen.learned is None else study_verdict(learning, chosen.learned)
     except InputError as problem:
         chosen.warnings.append(str(problem))
         return

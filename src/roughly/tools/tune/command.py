@@ -49,14 +49,16 @@ class TuneOptions:
     groups: str | None = option(None, "Sampling: most tokens of each group but the last, as in 100,200,400.")
     common: int | None = option(None, "Sampling: shingles in more documents make no pairs; 1000.")
     curves: Path | None = option(None, "Folder to draw pictures in.")
+    report: Path | None = option(None, "With --learn: HTML page of the verdict to write.")
     printing: Printing = group(Printing)
     everything: bool = option(False, "Show all trials, not only the frontier.", "--all")
 
 
 def tune(options: TuneOptions) -> None:
     """Find the best method and settings for your documents, and write them to a file."""
-    if options.output is not None and options.output.exists() and not options.printing.overwrite:
-        raise OutputExists(f"{options.output} exists; add --overwrite to replace it, or choose another name")
+    for path in (options.output, options.report):
+        if path is not None and path.exists() and not options.printing.overwrite:
+            raise OutputExists(f"{path} exists; add --overwrite to replace it, or choose another name")
     _check(options)
     run = _Run(options)
     if options.sampling:
@@ -70,6 +72,7 @@ class _Run:
 
     def __init__(self, options: TuneOptions) -> None:
         self.inputs, self.output, self.curves = options.inputs, options.output, options.curves
+        self.report = options.report
         self.reading, self.resources = options.question.reading, options.question.resources
         self.overwrite, self.everything = options.printing.overwrite, options.everything
         self.as_json, self.quiet = options.printing.as_json, options.printing.quiet
@@ -92,6 +95,9 @@ class _Run:
             written.append(self.output)
         if self.curves is not None:
             written += draw(chosen, self.curves)
+        if self.report is not None and chosen.study is not None:
+            chosen.write_report(self.report)
+            written.append(self.report)
         for warning in chosen.warnings:
             print(f"note: {warning}", file=sys.stderr)
         if self.as_json:
@@ -172,6 +178,8 @@ def _check(options: TuneOptions) -> None:
         else:
             wrong = [name for name in _LABELS if name in given]
             problems += [f"{flag(name)} is about labels; add --labels, or leave it out" for name in wrong]
+    if options.report is not None and not options.question.learn:
+        problems.append("--report is the page of a learned verdict; add --learn, or leave it out")
     if problems:
         raise SettingsError(*problems)
 

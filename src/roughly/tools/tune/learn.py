@@ -3,7 +3,8 @@
 1. *Candidates*: pairs that share enough shingles of words. Of some sizes the one is taken whose stored pairs hold the
    most true ones.
 2. *Fit*: weights of 0 or more, with a penalty on their squares, by L-BFGS-B (scipy). A pair counts once for each of its
-   documents whose set is used.
+   documents whose set is used. What pairs count is divided so that it adds up to their effective number (Kish 1965):
+   100 pairs that stand for 10,000 are evidence of 100.
 3. *Threshold*: for each probability, the highest resemblance below which at most `LOST` of the true pairs of that
    probability lie, times `MARGIN`, since unseen pairs may lie lower; or what the weights imply, if that is more
    (`Verdict.implied`). It is a part of the verdict: pairs below it are different.
@@ -38,7 +39,7 @@ from roughly.verdict import COMPARISONS, Verdict, spread_of
 Flags = npt.NDArray[np.bool_]
 SIZES = (2, 3, 5)
 CUTS = [round(0.05 * step, 2) for step in range(1, 20)]
-PENALTY = 1.0
+PENALTY = 0.3
 LOST = 0.01
 MARGIN = 0.8
 LEAST = 5
@@ -59,6 +60,7 @@ class Learned:
     intervals: dict[str, Interval | None]
     pairs: int  # that were fitted to
     floor: float  # candidates below this resemblance were not looked at
+    unseen_pairs: UnseenPairs
 
     @property
     def implied(self) -> float:
@@ -90,19 +92,30 @@ class Learned:
         return found
 
 
+@dataclass(frozen=True)
+class UnseenPairs:
+    """What verdicts say that were learnt without the sets of a pair."""
+
+    columns: Floats  # (both, found, true) of each set
+    curve: Floats  # the same summed over sets, for each of CUTS
+    probability: Floats  # of each candidate pair
+    counts: Floats  # what each counts; 0: nothing is known of it
+
+
 class Learning:
     """Candidate pairs of a sample, their comparisons, and what is known of them."""
 
     def __init__(self, sample: DrawnSample, truth: Reference, threads: int, most: int) -> None:
-        self._truth, self._scored = truth, ScoredSample(sample, threads, most)
+        self.sample, self._truth, self._scored = sample, truth, ScoredSample(sample, threads, most)
         self.size, self._pairs = self._best_size()
-        self._listed, leaders = self._scored.leader_pairs(self._pairs)
+        self.listed, leaders = self._scored.leader_pairs(self._pairs)
         use = self._pairs.scores["resemblance"] >= self._pairs.floors["resemblance"]
-        self._listed, self.resemblance = self._listed[use], self._pairs.scores["resemblance"][use]
-        self._documents = len(leaders)
-        compared = compare_pairs(self._listed.astype(np.int64), WordsInMemory(self._scored.words))
-        self._features = np.column_stack((compared, spread_of(compared)))
-        self.labels = truth.pair_labels(leaders[self._listed])
+        self.listed, self.resemblance = self.listed[use], self._pairs.scores["resemblance"][use]
+        self._leaders = len(leaders)
+        compared = compare_pairs(self.listed.astype(np.int64), WordsInMemory(self._scored.words))
+        self.features = np.column_stack((compared, spread_of(compared)))
+        self.documents = leaders[self.listed]  # of the sample
+        self.labels = truth.pair_labels(self.documents)
 
     def _best_size(self) -> tuple[int, PairScores]:
         found: list[tuple[int, int, PairScores]] = []
@@ -121,7 +134,7 @@ class Learning:
         """The resemblance from which on candidates were looked at."""
         return self._pairs.floors["resemblance"]
 
-    def _ends(self, sets: Flags | None) -> Floats:
+    def ends(self, sets: Flags | None) -> Floats:
         """What both documents of each pair count, if these sets are used."""
         if sets is None:
             return self.labels.weights
@@ -129,7 +142,7 @@ class Learning:
 
     def fit(self, sets: Flags | None = None) -> tuple[Verdict, Floats, int]:
         """(A verdict fitted to the pairs of all sets, or of some; the probability of every pair; pairs used)."""
-        weights = self._ends(sets).sum(axis=1)
+        weights = self.ends(sets).sum(axis=1)
         use = np.flatnonzero(weights > 0)
         if len(use) > MOST_FITTED:
             use = np.sort(np.random.default_rng(0).choice(use, MOST_FITTED, replace=False))
@@ -138,12 +151,12 @@ class Learning:
             raise InputError(
                 "candidates are all the same, or all different, by the labels: there is no verdict to learn; add labels"
             )
-        fitted = _fit(self._features[use], same, weights[use])
+        fitted = _fit(self.features[use], same, weights[use] * effective_scale(weights[use]))
         count = len(COMPARISONS)
         named = zip(COMPARISONS, fitted[1 : count + 1].tolist(), fitted[count + 1 :].tolist(), strict=True)
         weighted = tuple((name, float(f"{a:.5g}"), float(f"{b:.5g}")) for name, a, b in named if max(a, b) > 1e-4)
         verdict = Verdict.parse(str(Verdict(0.5, float(fitted[0]), weighted)))
-        return verdict, verdict.probabilities(self._features[:, :count]), len(use)
+        return verdict, verdict.probabilities(self.features[:, :count]), len(use)
 
     def trials(self, verdict: Verdict, probabilities: Floats, sets: Flags | None = None) -> list[Tried]:
         """The verdict at every probability, with both clusterings; thresholds follow from the labels of these sets."""
@@ -163,12 +176,12 @@ class Learning:
 
     def _columns(self, accepted: Flags, cluster: str) -> Floats:
         linked = cluster == "components"
-        group = groups_of(self._listed[accepted], self.resemblance[accepted], self._documents, linked=linked)
+        group = groups_of(self.listed[accepted], self.resemblance[accepted], self._leaders, linked=linked)
         return self._truth.columns(TrialOutcome(self._scored.expanded(group), None, 0.0, 0.0))
 
     def threshold(self, verdict: Verdict, accepted: Flags, sets: Flags | None = None) -> float:
         """The resemblance that the weights imply, or MARGIN of what all but LOST of the accepted true pairs reach."""
-        true = self.resemblance[accepted & self.labels.same & (self._ends(sets).sum(axis=1) > 0)]
+        true = self.resemblance[accepted & self.labels.same & (self.ends(sets).sum(axis=1) > 0)]
         low = float(np.quantile(true, LOST, method="lower")) if len(true) else self.floor
         low = max(MARGIN * low, verdict.implied(self.size))
         return max(round(math.floor(low * 100) / 100, 2), round(math.ceil(self.floor * 100) / 100, 2), 0.05)
@@ -192,25 +205,40 @@ def learn(learning: Learning, goal: Goal, held_back: float, seed: int = 0) -> Le
         return None
     verdict, settled = learning.settle(verdict, probabilities, tried[best])
     unseen = _unseen(learning, goal, settled, held_back, seed)
-    return Learned(verdict, settled, score(unseen), interval_figures(unseen), used, learning.floor)
+    figures = score(unseen.columns), interval_figures(unseen.columns)
+    return Learned(verdict, settled, *figures, used, learning.floor, unseen)
 
 
-def _unseen(learning: Learning, goal: Goal, settled: Tried, held_back: float, seed: int) -> Floats:
-    """(both, found, true) of each set, by verdicts learnt without it."""
+def _unseen(learning: Learning, goal: Goal, settled: Tried, held_back: float, seed: int) -> UnseenPairs:
+    """What verdicts say that were learnt without a fold of the sets."""
     true = np.asarray(settled.columns[:, 2] > 0)
     sums, repeats = np.zeros(settled.columns.shape), max(1, REPEATS // 2)
+    curve, probability, counts = (
+        np.zeros((len(CUTS), 3)),
+        np.zeros(len(learning.listed)),
+        learning.ends(None).sum(axis=1),
+    )
+    linked = settled.trial.values.get("cluster") == "components"
+    whole = learning.fit()
     for fold in folds_of(true, held_back, repeats, seed):
         for number in range(int(fold.max()) + 1):
+            own, others = fold == number, fold != number
             try:
-                verdict, probabilities, _ = learning.fit(fold != number)
+                verdict, probabilities, _ = learning.fit(others)
+                tried = learning.trials(verdict, probabilities, others)
+                chosen = Selection(tried, goal, seed).best(others)
             except InputError:  # a fold without pairs of both kinds
-                sums[fold == number] += settled.columns[fold == number]
-                continue
-            tried = learning.trials(verdict, probabilities, fold != number)
-            chosen = Selection(tried, goal, seed).best(fold != number)
-            own = settled if chosen is None else tried[chosen]
-            sums[fold == number] += own.columns[fold == number]
-    return sums / repeats
+                (verdict, probabilities, _), chosen = whole, None
+                tried = learning.trials(verdict, probabilities)
+            sums[own] += (settled if chosen is None else tried[chosen]).columns[own]
+            curve += [one.columns[own].sum(axis=0) for one in tried[linked::2]]
+            probability += probabilities * learning.ends(own).sum(axis=1)
+    return UnseenPairs(sums / repeats, curve / repeats, probability / repeats / np.maximum(counts, 1e-12), counts)
+
+
+def effective_scale(weights: Floats) -> float:
+    """The factor with which weights add up to the effective number of what they weight."""
+    return float(weights.sum() / (weights**2).sum())
 
 
 def _fit(features: Floats, same: Flags, weights: Floats) -> Floats:

@@ -1,0 +1,78 @@
+"""The page of a learned verdict: its figures, and what it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from invoices import invoices
+from roughly.cli.app import app
+from roughly.errors import SettingsError
+from roughly.report.data import PairSample
+from roughly.report.verdict_page import VerdictData, WeightRow, WrongPair, render_verdict, write_verdict_page
+from roughly.settings import ReadOptions, Resources
+from roughly.tools.tune.draw import DrawSize, draw
+from roughly.tools.tune.frontier import Goal
+from roughly.tools.tune.labelled_sample import SampleLabels
+from roughly.tools.tune.learn import LEARNED_PAIRS, Learning, learn
+from roughly.tools.tune.reference import truth_of
+from roughly.tools.tune.verdict_study import WRONG, calibrated, study_verdict
+
+
+def learning_of(rows: list[dict[str, object]]) -> Learning:
+    labels = SampleLabels.of_column("bill")
+    sample = draw(
+        rows, None, wanted=DrawSize(1000, 0, False, True), set_of=labels.take, resources=Resources(threads=1),
+        reading=ReadOptions(url_column="bill"),
+    )  # fmt: skip
+    return Learning(sample, truth_of(sample, labels), 1, LEARNED_PAIRS)
+
+
+def test_a_verdict_is_examined_on_labels_it_was_not_learnt_from(tmp_path: Path) -> None:
+    rows = invoices(12)
+    for place in (3, 10, 17):  # wrong labels
+        rows[place]["bill"] = rows[place - 2]["bill"]
+    learning = learning_of(rows)
+    learned = learn(learning, Goal(), 0.2)
+    assert learned is not None
+    study = study_verdict(learning, learned)
+    assert study.weights[0].comparison == "numbers"
+    assert {row.comparison for row in study.weights} == set(learned.verdict.names)
+    assert all(0 <= row.low < row.most < row.high for row in study.weights)
+    assert sum(one.pairs for one in study.calibration) == int((learned.unseen_pairs.counts > 0).sum())
+    recall = [one.recall for one in study.curve]
+    assert recall == sorted(recall, reverse=True) and len(recall) == 19
+    assert study.missed[0] > 0 and len(study.missed[1]) <= WRONG
+    ids = {row["id"] for row in rows}
+    assert {one.sample.left_id for one in study.missed[1]} <= ids
+    write_verdict_page(study, tmp_path / "verdict.html")
+    page = (tmp_path / "verdict.html").read_text(encoding="utf-8")
+    assert "<script" not in page and "rare_words_held" in page and study.missed[1][0].sample.left_id in page
+    assert study.to_dict()["missed"]["count"] == study.missed[0]
+
+
+def test_calibration_by_ranges() -> None:
+    probability, same = np.array([0.05, 0.08, 0.95, 1.0]), np.array([False, True, True, True])
+    low, high = calibrated(probability, same, np.array([3.0, 1.0, 1.0, 1.0]))
+    assert (low.pairs, low.probability, low.same) == (2, pytest.approx(0.0575), 0.25)
+    assert (high.pairs, high.probability, high.same) == (2, pytest.approx(0.975), 1.0)
+
+
+def test_the_page_escapes_what_documents_hold() -> None:
+    pair = WrongPair(0.9, PairSample("<i>", "b", "<script>one two", "one two three", 0.5, 0.5, 0.5))
+    data = VerdictData(
+        prior=-1, probability=0.5, threshold=0.2, shingle_size=2, f1=0.5, pairs=3, calibration=[], curve=[],
+        weights=[WeightRow("words", "resemblance", 1.0, 0.5, 1.5)], wrongly_same=(1, [pair]), missed=(0, []),
+    )  # fmt: skip
+    page = render_verdict(data)
+    assert "<script" not in page and "<i>&lt;i&gt;" not in page and "the same by the verdict: 1" in page
+
+
+def test_a_report_needs_a_verdict(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "b"}\n', encoding="utf-8")
+    arguments = ["tune", str(tmp_path / "a.jsonl"), "--report", str(tmp_path / "a.html")]
+    with pytest.raises(SettingsError, match="add --learn"):
+        CliRunner().invoke(app, arguments, catch_exceptions=False)
