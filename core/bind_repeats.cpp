@@ -43,16 +43,17 @@ void for_documents(const TokenRows& rows, unsigned threads, Body&& body) {
                               [&](std::size_t begin, std::size_t end, unsigned) { body(begin, end); });
 }
 
-using PlaceArrays = std::tuple<In<i64>, In<i64>, i64, In<i64>>;  // starts, lengths, least, firsts
+// starts, lengths, least, firsts, repeated, ranks
+using PlaceArrays = std::tuple<In<i64>, In<i64>, i64, In<i64>, In<u64>, In<u32>>;
 
 // The places; those from `begin` to `end` exist.
 PlaceTable table_of(const PlaceArrays& arrays, std::size_t begin, std::size_t end) {
-    const auto& [starts, lengths, least, firsts] = arrays;
+    const auto& [starts, lengths, least, firsts, repeated, ranks] = arrays;
     require(lengths.size() == 0 || lengths.size() == starts.size(), "every place needs a length");
     require(firsts.size() == starts.size(), "every place needs a first place");
     require(least >= 0, "a length is 0 or more");
     require(begin <= end && end <= starts.size(), "places must exist");
-    return {span(starts), span(lengths), least, span(firsts)};
+    return {span(starts), span(lengths), least, span(firsts), span(repeated), span(ranks), 0};
 }
 
 // Refuses places from `begin` to `end` that do not lie within `tokens` tokens, or whose first places do not.
@@ -73,6 +74,16 @@ PlaceTable places_of(const PlaceArrays& arrays, std::size_t begin, std::size_t e
     require_places(places, begin, end, tokens);
     return places;
 }
+// The same with `classes` numbered classes.
+PlaceTable numbered(const PlaceArrays& arrays, std::size_t begin, std::size_t end, std::size_t tokens,
+                    std::size_t classes) {
+    PlaceTable places = places_of(arrays, begin, end, tokens);
+    require(64 * places.repeated.size() >= places.size() && places.ranks.size() == places.repeated.size(),
+            "every place needs its bit");
+    places.classes = classes;
+    return places;
+}
+
 std::size_t token_count(const In<i64>& offsets) {
     require(offsets.size() > 0 && offsets.data()[0] >= 0, "offsets must hold at least one position");
     return static_cast<std::size_t>(offsets.data()[offsets.size() - 1]);
@@ -218,13 +229,33 @@ void bind_repeats(nb::module_& m) {
             return wrong;
         }));
     });
+    m.def("mark_repeated", [](In<i64> firsts, std::size_t begin, std::size_t end, Out<u64> repeated, unsigned threads) {
+        without_gil([&] {
+            require(begin <= end && end <= firsts.size() && 64 * repeated.size() >= firsts.size(),
+                    "every place needs its bit");
+            require_below(span(firsts).subspan(begin, end - begin), firsts.size(), "first places must exist");
+            on_threads(threads)(end - begin, PLACES_AT_ONCE, [&](std::size_t from, std::size_t to) {
+                mark_repeated(span(firsts), begin + from, begin + to, span(repeated));
+            });
+        });
+    });
+    m.def("class_numbers", [](PlaceArrays arrays, std::size_t begin, std::size_t end) {
+        return to_numpy(without_gil([&] {
+            const PlaceTable places = numbered(arrays, begin, end, std::numeric_limits<i64>::max(), ALL_BITS);
+            Buffer<i64> numbers(end - begin);
+            for (std::size_t i = begin; i < end; i++) {
+                numbers[i - begin] = places.is_repeated(i) ? static_cast<i64>(places.number(i)) : -1;
+            }
+            return numbers;
+        }));
+    });
     m.def("count_classes", [](In<i64> offsets, PlaceArrays arrays, std::size_t begin, std::size_t end, Out<u32> counts,
                               Out<u32> documents, Out<u32> last, Out<u8> breaks) {
         without_gil([&] {
-            const PlaceTable places = places_of(arrays, begin, end, token_count(offsets));
-            const std::size_t size = places.size();
-            require(counts.size() == size && documents.size() == size && last.size() == size && breaks.size() == size,
-                    "every place needs a row");
+            const std::size_t size = counts.size();
+            const PlaceTable places = numbered(arrays, begin, end, token_count(offsets), size);
+            require(documents.size() == size && last.size() == size && breaks.size() == size,
+                    "every class needs a row");
             require(offsets.size() < 0xFFFFFFFF, "there are too many documents");
             count_classes(span(offsets), places, begin, end, {span(counts), span(documents), span(last), span(breaks)});
         });
@@ -232,21 +263,23 @@ void bind_repeats(nb::module_& m) {
     m.def("list_passages", [](PlaceArrays arrays, In<u8> used, In<u32> counts, In<u32> documents, In<u8> breaks,
                               std::size_t begin, std::size_t end) {
         return rows_to_numpy<i64>(without_gil([&] {
-            const PlaceTable places = places_of(arrays, begin, end, std::numeric_limits<i64>::max());
-            const std::size_t size = places.size();
-            require(used.size() == size && counts.size() == size && documents.size() == size && breaks.size() == size,
-                    "every place needs a row");
+            const std::size_t size = used.size();
+            const PlaceTable places = numbered(arrays, begin, end, std::numeric_limits<i64>::max(), size);
+            require(counts.size() == size && documents.size() == size && breaks.size() == size,
+                    "every class needs a row");
             return list_passages(places, span(used), span(counts), span(documents), span(breaks), begin, end);
         }));
     });
-    m.def("repeated_runs", [](In<i64> offsets, PlaceArrays arrays, In<u8> used, std::size_t begin, std::size_t end) {
+    m.def("repeated_runs", [](In<i64> offsets, PlaceArrays arrays, In<u8> used, In2<i64> removed, std::size_t begin,
+                              std::size_t end) {
         return rows_to_numpy<i64>(without_gil([&] {
-            const PlaceTable places = places_of(arrays, begin, end, token_count(offsets));
-            require(used.size() == places.size(), "every place needs its flag");
+            const PlaceTable places = numbered(arrays, begin, end, token_count(offsets), used.size());
             for (std::size_t i = begin; i < end; i++) {
-                require(used.data()[places.first(i)] == 0 || places.length(i) > 0, "a run needs a token");
+                require(places.length(i) > 0 || !places.counts(i, span(used)), "a run needs a token");
             }
-            return repeated_runs(span(offsets), places, span(used), begin, end);
+            require(removed.shape(1) == 3, "removed runs must have three columns");
+            return runs_with_kept(repeated_runs(span(offsets), places, span(used), begin, end),
+                                  {reinterpret_cast<const RemovedRun*>(removed.data()), removed.shape(0)});
         }));
     });
     m.def("walk_copies", [](In<i64> offsets, In<i64> order, In<u8> reference, PlaceArrays arrays, In<u8> used,
@@ -255,11 +288,10 @@ void bind_repeats(nb::module_& m) {
             const std::size_t documents = offsets.size() - 1, tokens = token_count(offsets);
             require(reference.size() == documents, "every document needs its flag");
             require_below(span(order), documents, "documents must exist");
-            const PlaceTable places = places_of(arrays, 0, 0, tokens);
-            require(used.size() == places.size(), "every place needs its flag");
+            const PlaceTable places = numbered(arrays, 0, 0, tokens, used.size());
             const auto& [firsts, bits] = kept;
-            require(firsts.size() == places.size() && 64 * bits.size() >= places.size(), "every place needs its bit");
-            CopyWalk walk(places, span(used), {least_left, only_reference}, {span(firsts), span(bits)});
+            require(firsts.size() == used.size() && 64 * bits.size() >= places.size(), "every class needs its row");
+            CopyWalk walk(span(offsets), places, span(used), {least_left, only_reference}, {span(firsts), span(bits)});
             std::pair<std::vector<RemovedRun>, std::vector<i64>> out;
             std::size_t done = 0;
             for (const i64 d : span(order)) {
@@ -268,7 +300,7 @@ void bind_repeats(nb::module_& m) {
                 const auto first = std::lower_bound(places.starts.begin(), places.starts.end(), begin);
                 const auto last = std::lower_bound(first, places.starts.end(), end);
                 const auto number = [&](auto at) { return static_cast<u64>(at - places.starts.begin()); };
-                places_of(arrays, number(first), number(last), tokens);
+                require_places(places, number(first), number(last), tokens);
                 if (walk.walk(begin, end, number(first), number(last), reference.data()[d] != 0, out.first)) {
                     out.second.push_back(d);
                 }

@@ -4,8 +4,9 @@
 // their starts. In windows every length is `least` and places overlap; lines, sentences and paragraphs do not.
 //
 // Places with one key form a class, which is known by the number of its first place: firsts[i] is that of place i, and i
-// itself where it occurs once. Texts repeat in runs, so neighbours have neighbours as first places, and a table with a
-// row per place that is looked up by first places can lie in a mapped file. Keys only propose: `check_classes` compares
+// itself where it occurs once. The classes of two places or more are numbered in the order of their first places, so
+// tables of classes are small: a bit per place marks their first places, and the number of a class is that of the bits
+// before. Keys only propose: `check_classes` compares
 // the tokens of every place with those of the first one of its class. Where the places before both are known to be
 // equal, one more token decides, so that a passage costs one comparison per token however often it occurs.
 //
@@ -16,9 +17,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "hashing.hpp"
@@ -33,12 +36,37 @@ struct PlaceTable {
     std::span<const i64> lengths;
     i64 least;
     std::span<const i64> firsts;
+    std::span<const u64> repeated;  // a bit per place: the first place of a class of two or more
+    std::span<const u32> ranks;     // the bits before each word
+    u64 classes;
 
     i64 length(u64 place) const { return lengths.empty() ? least : lengths[place]; }
     i64 end(u64 place) const { return starts[place] + length(place); }
     u64 first(u64 place) const { return static_cast<u64>(firsts[place]); }
     std::size_t size() const { return starts.size(); }
+
+    bool is_repeated(u64 place) const { return has_bit(repeated, first(place)); }
+
+    // The number of the class of a place that is repeated.
+    u64 number(u64 place) const {
+        const u64 at = first(place), before = (u64{1} << (at & 63)) - 1;
+        const u64 found = ranks[at >> 6] + static_cast<u64>(std::popcount(repeated[at >> 6] & before));
+        if (found >= classes) throw std::invalid_argument("classes must exist");
+        return found;
+    }
+
+    // Whether the class of a place is one that counts.
+    bool counts(u64 place, std::span<const u8> used) const { return is_repeated(place) && used[number(place)] != 0; }
 };
+
+// Marks the first places of the classes that places begin … end − 1 belong to, if they are others.
+inline void mark_repeated(std::span<const i64> firsts, std::size_t begin, std::size_t end, std::span<u64> repeated) {
+    for (std::size_t i = begin; i < end; i++) {
+        const u64 first = static_cast<u64>(firsts[i]), bit = u64{1} << (first & 63);
+        if (first == i || (__atomic_load_n(&repeated[first >> 6], __ATOMIC_RELAXED) & bit) != 0) continue;
+        set_bits(repeated[first >> 6], bit);
+    }
+}
 
 // Mixed hashes of the grams at starts[begin:end].
 inline void gram_keys(std::span<const u64> tokens, std::span<const i64> starts, std::size_t begin, std::size_t end,
@@ -74,7 +102,7 @@ inline void check_classes(std::span<const u64> tokens, const PlaceTable& places,
     }
 }
 
-// What is known of each class, in the row of its first place.
+// What is known of each class.
 struct ClassTable {
     std::span<u32> places, documents;
     std::span<u32> last;   // 1 + the document that was counted last
@@ -89,15 +117,16 @@ inline void count_classes(std::span<const i64> offsets, const PlaceTable& places
                                       offsets.begin());  // 1 + the document of the place
     for (std::size_t i = begin; i < end; i++) {
         while (d + 1 < offsets.size() && places.starts[i] >= offsets[d]) d++;
-        const u64 first = places.first(i);
-        classes.places[first]++;
-        if (classes.last[first] != d) {
-            classes.last[first] = static_cast<u32>(d);
-            classes.documents[first]++;
+        if (!places.is_repeated(i)) continue;
+        const u64 first = places.first(i), number = places.number(i);
+        classes.places[number]++;
+        if (classes.last[number] != d) {
+            classes.last[number] = static_cast<u32>(d);
+            classes.documents[number]++;
         }
         const bool goes_on = i + 1 < places.size() && places.starts[i + 1] == places.starts[i] + 1 &&
                              places.first(i + 1) == first + 1;
-        if (!goes_on) classes.breaks[first] = 1;
+        if (!goes_on) classes.breaks[number] = 1;
     }
 }
 
@@ -114,11 +143,12 @@ inline std::vector<Passage> list_passages(const PlaceTable& places, std::span<co
     std::vector<Passage> found;
     bool was_one = false;
     for (std::size_t i = begin; i < end; i++) {
-        const bool is_one = places.first(i) == i && used[i] != 0;
+        const bool is_one = places.first(i) == i && places.counts(i, used);
         if (is_one) {
-            const bool follows = was_one && places.lengths.empty() && breaks[i - 1] == 0 && counts[i - 1] == counts[i];
+            const u64 c = places.number(i);
+            const bool follows = was_one && places.lengths.empty() && breaks[c - 1] == 0 && counts[c - 1] == counts[c];
             if (follows) found.back().tokens++;
-            else found.push_back({places.starts[i], places.length(i), counts[i], documents[i]});
+            else found.push_back({places.starts[i], places.length(i), counts[c], documents[c]});
         }
         was_one = is_one;
     }
@@ -137,7 +167,7 @@ inline std::vector<RepeatedRun> repeated_runs(std::span<const i64> offsets, cons
     std::vector<RepeatedRun> runs;
     i64 document_end = 0;
     for (std::size_t i = begin; i < end; i++) {
-        if (used[places.first(i)] == 0) continue;
+        if (!places.counts(i, used)) continue;
         const i64 start = places.starts[i], stop = places.end(i);
         const bool is_new = start >= document_end;
         if (is_new) document_end = *std::upper_bound(offsets.begin(), offsets.end(), start);
@@ -155,6 +185,29 @@ struct RemovedRun {
     i64 start, length, witness;
 };
 
+// The removed runs, and what is left of the repeated runs without them, which has no witness; all by start.
+inline std::vector<RemovedRun> runs_with_kept(std::span<const RepeatedRun> repeated,
+                                              std::span<const RemovedRun> removed) {
+    std::vector<RemovedRun> rows;
+    i64 covered = 0;
+    std::size_t next = 0;
+    const auto keep = [&](i64 until) {
+        if (until > covered) rows.push_back({covered, until - covered, -1});
+    };
+    for (const RepeatedRun& run : repeated) {
+        const i64 end = run.start + run.length;
+        covered = std::max(covered, run.start);
+        for (; next < removed.size() && removed[next].start < end; next++) {
+            keep(removed[next].start);
+            rows.push_back(removed[next]);
+            covered = removed[next].start + removed[next].length;
+        }
+        keep(end);
+        covered = std::max(covered, end);
+    }
+    return rows;
+}
+
 struct WalkRules {
     i64 least_left;       // a document of which fewer tokens are left is removed whole; 0: none is
     bool only_reference;  // only what stands in a reference document is a copy
@@ -168,9 +221,10 @@ struct KeptPlaces {
 
 class CopyWalk {
 public:
-    // used[c] says whether places of the class whose first place is c count.
-    CopyWalk(const PlaceTable& places, std::span<const u8> used, WalkRules rules, KeptPlaces kept)
-        : places_(places), used_(used), rules_(rules), kept_(kept) {}
+    // used[c] says whether places of class c count; `offsets` are those of the documents.
+    CopyWalk(std::span<const i64> offsets, const PlaceTable& places, std::span<const u8> used, WalkRules rules,
+             KeptPlaces kept)
+        : offsets_(offsets), places_(places), used_(used), rules_(rules), kept_(kept) {}
 
     // Walks through one document, tokens begin : end, with the places first … last − 1; returns whether it is removed
     // whole: it then has a witness in another document, and runs that name the document itself are dropped. The removed
@@ -191,7 +245,8 @@ public:
             if (stop <= start) continue;
             const i64 there = places_.starts[witness] + (start - places_.starts[i]);
             if (runs.size() > from && runs.back().start + runs.back().length == start &&
-                runs.back().witness + runs.back().length == there) {
+                runs.back().witness + runs.back().length == there &&
+                (places_.starts[witness] < there || in_one_document(there - 1, there))) {
                 runs.back().length += stop - start;
             } else {
                 runs.push_back({start, stop - start, there});
@@ -219,7 +274,11 @@ public:
 private:
     static constexpr u64 NONE = ~u64{0};
 
-    bool counts(u64 place) const { return used_[places_.first(place)] != 0; }
+    bool counts(u64 place) const { return places_.counts(place, used_); }
+    bool in_one_document(i64 token, i64 later) const {
+        const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), token);
+        return next == offsets_.end() || later < *next;
+    }
     bool is_kept(u64 place) const { return has_bit(kept_.bits, place); }
 
     // The kept place that a place is equal to: the one after that of the place before, if there is such a one.
@@ -231,7 +290,7 @@ private:
                 return next;
             }
         }
-        return static_cast<u64>(kept_.first[places_.first(place)]) - 1;
+        return static_cast<u64>(kept_.first[places_.number(place)]) - 1;
     }
 
     // Registers the places that end at or before `until` and of which no token is removed.
@@ -244,7 +303,7 @@ private:
             }
             if (checked_ < runs.size() && runs[checked_].start < places_.end(waiting_)) continue;
             kept_.bits[waiting_ >> 6] |= u64{1} << (waiting_ & 63);
-            i64& first = kept_.first[places_.first(waiting_)];
+            i64& first = kept_.first[places_.number(waiting_)];
             if (first == 0) first = static_cast<i64>(waiting_ + 1);
             registered_.push_back(waiting_);
         }
@@ -252,10 +311,11 @@ private:
 
     void forget(u64 place) {
         kept_.bits[place >> 6] &= ~(u64{1} << (place & 63));
-        i64& first = kept_.first[places_.first(place)];
+        i64& first = kept_.first[places_.number(place)];
         if (first == static_cast<i64>(place + 1)) first = 0;
     }
 
+    std::span<const i64> offsets_;
     PlaceTable places_;
     std::span<const u8> used_;
     WalkRules rules_;

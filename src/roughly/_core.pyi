@@ -340,15 +340,45 @@ def first_places(arg0: NDArray[numpy.int64], arg1: int, /) -> None: ...
 def put_firsts(arg0: NDArray[numpy.int64], arg1: int, arg2: NDArray[numpy.int64], arg3: int, /) -> None: ...
 def check_classes(
     arg0: NDArray[numpy.uint64],
-    arg1: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg1: tuple[
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        int,
+        NDArray[numpy.int64],
+        NDArray[numpy.uint64],
+        NDArray[numpy.uint32],
+    ],
     arg2: int,
     arg3: int,
     arg4: int,
     /,
 ) -> NDArray[numpy.int64]: ...
+def mark_repeated(
+    arg0: NDArray[numpy.int64], arg1: int, arg2: int, arg3: NDArray[numpy.uint64], arg4: int, /
+) -> None: ...
+def class_numbers(
+    arg0: tuple[
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        int,
+        NDArray[numpy.int64],
+        NDArray[numpy.uint64],
+        NDArray[numpy.uint32],
+    ],
+    arg1: int,
+    arg2: int,
+    /,
+) -> NDArray[numpy.int64]: ...
 def count_classes(
     arg0: NDArray[numpy.int64],
-    arg1: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg1: tuple[
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        int,
+        NDArray[numpy.int64],
+        NDArray[numpy.uint64],
+        NDArray[numpy.uint32],
+    ],
     arg2: int,
     arg3: int,
     arg4: NDArray[numpy.uint32],
@@ -358,7 +388,14 @@ def count_classes(
     /,
 ) -> None: ...
 def list_passages(
-    arg0: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg0: tuple[
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        int,
+        NDArray[numpy.int64],
+        NDArray[numpy.uint64],
+        NDArray[numpy.uint32],
+    ],
     arg1: NDArray[numpy.uint8],
     arg2: NDArray[numpy.uint32],
     arg3: NDArray[numpy.uint32],
@@ -369,17 +406,32 @@ def list_passages(
 ) -> NDArray[numpy.int64]: ...
 def repeated_runs(
     arg0: NDArray[numpy.int64],
-    arg1: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg1: tuple[
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        int,
+        NDArray[numpy.int64],
+        NDArray[numpy.uint64],
+        NDArray[numpy.uint32],
+    ],
     arg2: NDArray[numpy.uint8],
-    arg3: int,
+    arg3: NDArray[numpy.int64],
     arg4: int,
+    arg5: int,
     /,
 ) -> NDArray[numpy.int64]: ...
 def walk_copies(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],
     arg2: NDArray[numpy.uint8],
-    arg3: tuple[NDArray[numpy.int64], NDArray[numpy.int64], int, NDArray[numpy.int64]],
+    arg3: tuple[
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        int,
+        NDArray[numpy.int64],
+        NDArray[numpy.uint64],
+        NDArray[numpy.uint32],
+    ],
     arg4: NDArray[numpy.uint8],
     arg5: tuple[NDArray[numpy.int64], NDArray[numpy.uint64]],
     arg6: int,

@@ -131,20 +131,29 @@ def test_counts_of_classes_as_the_twin(block: int) -> None:
     grams = [tuple(tokens[at : at + least].tolist()) for at in starts]
     first_of: dict[tuple[int, ...], int] = {}
     firsts = [first_of.setdefault(gram, at) for at, gram in enumerate(grams)]
-    places = places_of(starts, least, firsts)
-    classes = repeats.ClassArrays(
-        *(np.zeros(len(starts), np.uint32) for _ in range(3)), np.zeros(len(starts), np.uint8)
-    )
+    places, count = repeats.number_classes(places_of(starts, least, firsts), [(0, 9), (9, len(starts))], 2)
+    repeated = sorted(at for at, gram in enumerate(grams) if first_of[gram] == at and grams.count(gram) > 1)
+    number_of = {first: number for number, first in enumerate(repeated)}
+    assert count == len(repeated)
+    assert repeats.class_numbers(places, 3, len(starts)).tolist() == [number_of.get(first, -1) for first in firsts[3:]]
+    classes = repeats.ClassArrays(*(np.zeros(count, np.uint32) for _ in range(3)), np.zeros(count, np.uint8))
     for begin in range(0, len(starts), block):
         repeats.count_classes(offsets, places, begin, min(len(starts), begin + block), classes)
     held = [{tuple(document[at : at + least]) for at in range(len(document) - least + 1)} for document in documents]
-    for gram, at in first_of.items():
-        assert classes.places[at] == grams.count(gram)
-        assert classes.documents[at] == sum(gram in some for some in held)
+    for first, number in number_of.items():
+        assert classes.places[number] == grams.count(grams[first])
+        assert classes.documents[number] == sum(grams[first] in some for some in held)
     used = (classes.places >= 2).astype(np.uint8)
     found = repeats.list_passages(places, used, classes, 0, len(starts))
     covered = sum(tokens - least + 1 for tokens in found[:, 1].tolist())  # every repeated class is in one passage
     assert covered == np.count_nonzero(used)
+    removed = np.array([[starts[at], 1, 0] for at in range(40, 60, 7) if firsts[at] in number_of], np.int64)
+    rows = repeats.repeated_runs(offsets, places, used, removed, 0, len(starts))
+    assert rows[rows[:, 2] >= 0].tolist() == removed.tolist() and (np.diff(rows[:, 0]) > 0).all()
+    tokens_of = {token for start, length, _ in rows.tolist() for token in range(start, start + length)}
+    assert tokens_of == {start + at for start, first in zip(starts, firsts, strict=True) if first in number_of
+                         for at in range(least)}  # fmt: skip
+    assert rows[:, 1].sum() == len(tokens_of)
 
 
 def test_mistakes_of_callers_are_refused() -> None:

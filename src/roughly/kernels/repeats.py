@@ -7,6 +7,7 @@ and by its length where lengths differ.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,19 +20,26 @@ Flags = npt.NDArray[np.uint8]
 UNITS = ("line", "sentence", "paragraph")
 NO_LENGTHS = np.empty(0, np.int64)
 """All places have one length."""
+NO_BITS, NO_RANKS = np.empty(0, np.uint64), np.empty(0, np.uint32)
+"""Classes are not numbered yet."""
 
 
 class PlaceArrays(NamedTuple):
-    """Places in the order of their starts. Equal places form a class, known by the number of its first place."""
+    """Places in the order of their starts; equal places form a class.
+
+    The classes of two places or more are numbered in the order of their first places, by `repeated` and `ranks`.
+    """
 
     starts: Offsets
     lengths: Offsets  # empty where all places have `least` tokens
     least: int
     firsts: Offsets  # of each place the first place of its class
+    repeated: Hashes = NO_BITS  # a bit per place: the first place of a class of two or more
+    ranks: Words = NO_RANKS  # the bits before each word of `repeated`
 
 
 class ClassArrays(NamedTuple):
-    """What is known of each class, in the row of its first place."""
+    """What is known of each class."""
 
     places: Words
     documents: Words
@@ -42,7 +50,7 @@ class ClassArrays(NamedTuple):
 class KeptArrays(NamedTuple):
     """What the walk has kept so far; all 0 at the start."""
 
-    first: Offsets  # 1 + the first kept place of each class
+    first: Offsets  # 1 + the first kept place, per class
     bits: Hashes  # a bit per place
 
 
@@ -102,6 +110,20 @@ def check_classes(tokens: Hashes, places: PlaceArrays, begin: int, end: int, thr
     return _core.check_classes(frozen(tokens, np.uint64, "tokens"), places, begin, end, threads)
 
 
+def number_classes(places: PlaceArrays, blocks: Iterable[tuple[int, int]], threads: int) -> tuple[PlaceArrays, int]:
+    """The places with numbered classes, and the number of classes; `blocks` are ranges of places that cover all."""
+    repeated = np.zeros(len(places.firsts) // 64 + 1, np.uint64)
+    for begin, end in blocks:
+        _core.mark_repeated(places.firsts, begin, end, repeated, threads)
+    ends = np.cumsum(np.bitwise_count(repeated), dtype=np.uint32)
+    return places._replace(repeated=repeated, ranks=np.append(np.uint32(0), ends[:-1])), int(ends[-1])
+
+
+def class_numbers(places: PlaceArrays, begin: int, end: int) -> Offsets:
+    """The numbers of the classes of the places from `begin` to `end`; −1 for a place that occurs once."""
+    return _core.class_numbers(places, begin, end)
+
+
 def count_classes(offsets: Offsets, places: PlaceArrays, begin: int, end: int, classes: ClassArrays) -> None:
     """Count the places from `begin` to `end`; ranges are given in order."""
     _core.count_classes(offsets, places, begin, end, *classes)
@@ -115,12 +137,15 @@ def list_passages(places: PlaceArrays, used: Flags, classes: ClassArrays, begin:
     return _core.list_passages(places, used, classes.places, classes.documents, classes.breaks, begin, end)
 
 
-def repeated_runs(offsets: Offsets, places: PlaceArrays, used: Flags, begin: int, end: int) -> Offsets:
-    """Rows (start, length): the maximal runs of tokens in places of used classes; units are runs of their own.
+def repeated_runs(
+    offsets: Offsets, places: PlaceArrays, used: Flags, removed: Offsets, begin: int, end: int
+) -> Offsets:
+    """Rows (start, length, witness): the removed runs, and what else is in places of used classes, with witness −1.
 
-    Only the places of the range, which begins and ends between documents.
+    What is kept are maximal runs; units are runs of their own. Only the places and the removed runs of the range, which
+    begins and ends between documents.
     """
-    return _core.repeated_runs(offsets, places, used, begin, end)
+    return _core.repeated_runs(offsets, places, used, removed, begin, end)
 
 
 def walk_copies(

@@ -90,6 +90,7 @@ def test_threads_memory_and_batches_change_nothing(least: int, monkeypatch: pyte
         {"least": 10, "sources": 2},
         {"least": 10, "site_share": 0.02},
         {"least": 12, "gap": 2},
+        {"least": 12, "gap": 2, "do": "remove", "keep": "last"},
         {"least": 8, "against": True},
     ],
     ids=str,
@@ -117,6 +118,15 @@ def test_a_page_in_every_document_with_little_memory(monkeypatch: pytest.MonkeyP
     other = roughly.passages(texts, least=20)
     assert first.summary["counts"]["spans"] == 299
     assert other.spans.equals(first.spans) and other.passages.equals(first.passages)
+
+
+@pytest.mark.parametrize("unit", ["window", "line"])
+def test_a_witness_is_in_one_document(unit: str) -> None:
+    """The kept places of two runs that follow each other may be in two documents that do as well."""
+    first, second = ("\n".join(f"{name}{at} and so on" for at in range(10)) for name in "ab")
+    spans = roughly.passages([f"x\n{first}", f"{second}\ny", f"{first}\n{second}"], unit=unit, least=4).spans
+    found = [row for row in spans.to_pylist() if not row["kept"]]
+    assert [(row["witness_id"], row["witness_start"], row["tokens"]) for row in found] == [("0", 2, 40), ("1", 0, 40)]
 
 
 def test_planted_passages() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from roughly.kernels.repeats import ClassArrays, count_classes
+from roughly.kernels.repeats import ClassArrays, class_numbers, count_classes
 from roughly.tools.passages.mapped_arrays import MappedArrays, SpilledRows
 from roughly.tools.passages.repeated_places import RepeatedPlaces
 from roughly.tools.passages.request import PassagesRequest
@@ -20,11 +20,13 @@ KINDS: dict[str, type[np.generic]] = {
     "last": np.uint32,
     "breaks": np.uint8,
 }
+_CLASSES = 1 << 20
+"""Classes that are decided on together."""
 
 
 @dataclass(frozen=True)
 class ClassCounts:
-    """Counts of all classes, and whether a class counts, in the row of its first place."""
+    """Counts of all classes, and whether a class counts."""
 
     classes: ClassArrays
     used: npt.NDArray[np.uint8]
@@ -34,21 +36,24 @@ def count(
     file: TokenFile, places: RepeatedPlaces, request: PassagesRequest, reference: int, maps: MappedArrays
 ) -> ClassCounts:
     """Count documents, and sources where that matters; with a reference, a class counts if it is in both."""
-    classes = ClassArrays(*(maps.new(f"class_{name}", kind, len(places)) for name, kind in KINDS.items()))
-    used = maps.new("class_used", np.uint8, len(places))
+    arrays, size = places.arrays, places.classes
+    classes = ClassArrays(*(maps.new(f"class_{name}", kind, size) for name, kind in KINDS.items()))
+    used = maps.new("class_used", np.uint8, size)
     for begin, end, *_ in places.blocks:
-        count_classes(file.offsets, places.arrays, begin, end, classes)
+        count_classes(file.offsets, arrays, begin, end, classes)
         maps.release()
-    counts, firsts = ClassCounts(classes, used), places.arrays.firsts
-    boundary = int(np.searchsorted(places.arrays.starts, file.offsets[len(file) - reference])) if reference else 0
-    for begin, end, *_ in places.blocks:
-        if reference:
-            own = firsts[max(begin, boundary) : max(end, boundary)]
-            used[own[own < boundary]] = 1
-        else:
-            is_often = classes.places[begin:end] >= request.times
-            used[begin:end] = is_often & (classes.documents[begin:end] >= request.documents)
-        maps.release()
+    if reference:
+        boundary = int(np.searchsorted(arrays.starts, file.offsets[len(file) - reference]))
+        for begin, end, *_ in places.blocks:
+            begin, end = max(begin, boundary), max(end, boundary)
+            used[class_numbers(arrays, begin, end)[arrays.firsts[begin:end] < boundary]] = 1
+            maps.release()
+    else:
+        for at in range(0, size, _CLASSES):
+            some = slice(at, at + _CLASSES)
+            used[some] = (classes.places[some] >= request.times) & (classes.documents[some] >= request.documents)
+            maps.release()
+    counts = ClassCounts(classes, used)
     if not reference and (request.sources > 1 or request.site_share > 0):
         _by_source(file, places, request, counts, maps)
     return counts
@@ -67,20 +72,21 @@ def _by_source(
     source_of = encoded.indices.to_numpy().astype(np.int64)
     sources = len(encoded.dictionary)
     totals = np.bincount(source_of, minlength=sources)
+    size, documents = places.classes, len(file)
     spilled = SpilledRows(maps, "sources", len(places), 1)  # (class, source), one per class and document
     for begin, end, *_ in places.blocks:
-        owners = places.arrays.firsts[begin:end]
-        is_used = counts.used[owners] != 0
+        numbers = class_numbers(places.arrays, begin, end)
+        is_used = (numbers >= 0) & (counts.used[numbers] != 0) if size else np.zeros(len(numbers), np.bool_)
         docs = np.searchsorted(file.offsets, places.arrays.starts[begin:end][is_used], "right") - 1
-        owners, docs = np.divmod(np.unique(owners[is_used] * len(file) + docs), len(file))
-        spilled.append((owners * spilled.shares // len(places)).astype(np.uint32), owners, source_of[docs])
+        owners, docs = np.divmod(np.unique(numbers[is_used] * documents + docs), documents)
+        spilled.append((owners * spilled.shares // max(1, size)).astype(np.uint32), owners, source_of[docs])
     for number in range(spilled.shares):
         rows = spilled.of_share(number)
-        pairs, documents = np.unique(rows[:, 0] * sources + rows[:, 1], return_counts=True)
+        pairs, holders = np.unique(rows[:, 0] * sources + rows[:, 1], return_counts=True)
         classes, at = np.unique(pairs // sources, return_inverse=True)
         enough = np.bincount(at, minlength=len(classes)) >= request.sources
         if request.site_share > 0:
-            is_frequent = documents >= request.site_share * totals[pairs % sources]
+            is_frequent = holders >= request.site_share * totals[pairs % sources]
             enough &= np.bincount(at[is_frequent], minlength=len(classes)) > 0
         counts.used[classes[~enough]] = 0
         maps.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from roughly.keep_rules import sort_keys
 from roughly.kernels.repeats import KeptArrays, repeated_runs, walk_copies
 from roughly.tools.passages.class_counts import ClassCounts
+from roughly.tools.passages.joined_runs import joined_runs
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
 from roughly.tools.passages.repeated_places import RepeatedPlaces
 from roughly.tools.passages.request import PassagesRequest
@@ -77,19 +79,24 @@ def write_runs(
     """Write the runs that are removed, and those that are repeated and kept; the documents that are removed whole."""
     removed, whole = _walk(file, places, counts, request, reference, maps)
     with maps.path("runs").open("wb") as out:
-        if request.gap:
-            _joined(file, removed, request).tofile(out)
-        else:
-            for block in places.blocks:
-                found = repeated_runs(file.offsets, places.arrays, counts.used, block.begin, block.end)
-                first, last = np.searchsorted(removed[:, 0], [block.first, block.last])
-                own = removed[first:last]
-                maps.workspace.space.check(found.nbytes + own.nbytes)
-                _runs(own, *_without(found[:, 0], found[:, 1], own[:, 0], own[:, 1])).tofile(out)
-                maps.release()
+        for rows in (
+            joined_runs(file, places, removed, request, maps)
+            if request.gap
+            else _with_kept(file, places, counts, removed)
+        ):
+            maps.workspace.space.check(rows.nbytes)
+            rows.tofile(out)
+            maps.release()
     del removed
     maps.delete("removed")
     return whole
+
+
+def _with_kept(file: TokenFile, places: RepeatedPlaces, counts: ClassCounts, removed: Ints) -> Iterator[Ints]:
+    """The removed runs and those that are repeated and kept, block after block."""
+    for block in places.blocks:
+        own = removed[slice(*np.searchsorted(removed[:, 0], [block.first, block.last]))]
+        yield repeated_runs(file.offsets, places.arrays, counts.used, own, block.begin, block.end)
 
 
 def open_runs(maps: MappedArrays, whole: Ints) -> TokenRuns:
@@ -110,7 +117,9 @@ def _walk(
     is_reference[len(file) - reference :] = 1
     order = keep_order(file, request.keep, reference)
     names = ("kept_first", "kept_bits")
-    kept = KeptArrays(maps.new(names[0], np.int64, len(places)), maps.new(names[1], np.uint64, len(places) // 64 + 1))
+    kept = KeptArrays(
+        maps.new(names[0], np.int64, places.classes), maps.new(names[1], np.uint64, len(places) // 64 + 1)
+    )
     least_left = request.least_left if request.do == "remove" and not request.gap else 0
     whole: list[Ints] = []
     with maps.path("removed").open("wb") as out:
@@ -129,60 +138,3 @@ def _walk(
     if (np.diff(removed[:, 0]) < 0).any():
         removed = removed[np.argsort(removed[:, 0], kind="stable")]
     return removed, np.sort(np.concatenate([np.empty(0, np.int64), *whole]))
-
-
-def _runs(removed: Ints, kept_start: Ints, kept_length: Ints) -> Ints:
-    kept = np.column_stack([kept_start, kept_length, np.full(len(kept_start), -1, np.int64)])
-    rows = np.concatenate([removed, kept])
-    return rows[np.argsort(rows[:, 0], kind="stable")]
-
-
-def _joined(file: TokenFile, removed: Ints, request: PassagesRequest) -> Ints:
-    """Runs whose gaps, here and at their witnesses, are small enough are one passage; short passages are dropped.
-
-    What is reported and marked has the changed tokens in it; what is removed has not, since these stand nowhere else.
-    The kept runs are the places that are named.
-    """
-    start, length, witness = removed.T
-    near = np.zeros(len(start), np.bool_)
-    for here in (start, witness):
-        docs = np.searchsorted(file.offsets, here, "right") - 1
-        gap = here[1:] - here[:-1] - length[:-1]
-        is_near = (docs[1:] == docs[:-1]) & (gap >= 0) & (gap <= request.gap)
-        near[1:] = is_near if here is start else near[1:] & is_near
-    first = np.flatnonzero(~near)
-    last = np.append(first, len(start))[1:] - 1
-    spans = start[last] + length[last] - start[first]
-    is_long = spans >= request.shortest
-    pieces = removed[np.repeat(is_long, last - first + 1)]
-    if request.do != "remove":
-        removed = np.column_stack([start[first], spans, witness[first]])[is_long]
-    else:
-        removed = pieces
-    return _runs(removed, *_united(file, pieces[:, 2], pieces[:, 1]))
-
-
-def _united(file: TokenFile, start: Ints, length: Ints) -> tuple[Ints, Ints]:
-    """Runs that overlap or touch, in one document, as one."""
-    if not len(start):
-        return start, length
-    order = np.argsort(start, kind="stable")
-    start, end = start[order], np.maximum.accumulate((start + length)[order])
-    docs = np.searchsorted(file.offsets, start, "right") - 1
-    first = np.flatnonzero(np.append(True, (start[1:] > end[:-1]) | (docs[1:] != docs[:-1])))
-    last = np.append(first, len(start))[1:] - 1
-    return start[first], end[last] - start[first]
-
-
-def _without(start: Ints, length: Ints, cut: Ints, cut_length: Ints) -> tuple[Ints, Ints]:
-    """What is left of disjoint runs when other runs, which lie within them, are cut out."""
-    edges = np.concatenate([start, start + length, cut, cut + cut_length])
-    steps = np.concatenate([np.ones(len(start)), -np.ones(len(start)), -np.ones(len(cut)), np.ones(len(cut))]).astype(
-        np.int64
-    )
-    places, at = np.unique(edges, return_inverse=True)
-    depth = np.cumsum(np.bincount(at, weights=steps, minlength=len(places)).astype(np.int64))
-    # a run that ends where another begins, in the next document or unit, is a run of its own
-    is_open = depth[:-1] > 0 if len(depth) else np.empty(0, np.bool_)
-    left = places[:-1][is_open]
-    return left, (places[1:] - places[:-1])[is_open]

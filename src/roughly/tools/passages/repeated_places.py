@@ -33,6 +33,7 @@ from roughly.kernels.repeats import (
     mark_fingerprints,
     mark_grams,
     mark_starts,
+    number_classes,
     put_firsts,
 )
 from roughly.meter import Stage
@@ -62,6 +63,7 @@ class RepeatedPlaces:
     """Places by start, and blocks of them that begin and end between documents."""
 
     arrays: PlaceArrays
+    classes: int  # of two places or more
     blocks: list[PlaceBlock]
 
     def __len__(self) -> int:
@@ -90,8 +92,10 @@ class PlaceSearch:
         arrays = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
         tokens = self.file.offsets[self.file.blocks(self.maps.memory)]
         edges = [0, *np.searchsorted(starts, tokens[1:-1]).tolist(), len(starts)]
+        arrays, classes = number_classes(arrays, pairwise(edges), self.threads)
+        self.maps.release()
         blocks = zip(edges[:-1], edges[1:], tokens[:-1].tolist(), tokens[1:].tolist(), strict=True)
-        return RepeatedPlaces(arrays, [PlaceBlock(*block) for block in blocks])
+        return RepeatedPlaces(arrays, classes, [PlaceBlock(*block) for block in blocks])
 
     def _offsets(self, first: int, last: int) -> list[Ints]:
         """The offsets of documents first … last − 1, block after block."""
