@@ -1,4 +1,4 @@
-// Bindings for what is read of Parquet itself, beside what pyarrow reads.
+// Bindings for what is read of Parquet itself, in addition to what pyarrow reads.
 
 #include <nanobind/stl/tuple.h>
 

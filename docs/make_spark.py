@@ -43,7 +43,7 @@ CONSTANTS = (
     "OVERHEAD",
 )
 MEANING = {
-    "FACTS": "facts of a document", "EQUAL": "its fingerprint", "WANTED": "a candidate, beside its content",
+    "FACTS": "facts of a document", "EQUAL": "its fingerprint", "WANTED": "a candidate, without its content",
     "KEYS": "its row when keys meet ranks",
     "KEY": "a key in that row", "ENTRY": "a key with its document", "EDGE": "an edge", "ROUNDS": "rounds of components",
     "BUCKETS": "buckets of a candidate (e)", "TOKEN": "a token", "DOCUMENT": "a verdict",

@@ -42,6 +42,10 @@ UNPLAIN = {
     rf"\b({_UNITS}) an? ({_PER})\b": "say per",
     r"(^|[.:] )Of (the|each|every) ": "begin with the subject: for each …, the … of each",
     r"\bone behind another\b": "say one after another",
+    r"\banew\b": "say again",
+    r"\bunder way\b": "say running",
+    r"\bstands? (alone|with an?)\b": "say is in …, or has no …",
+    r"\bbeside (its|their|the) (keys|counts|candidates|work|ids|sets)\b": "say in addition to, or without",
 }
 """What is never right, and what to write instead."""
 _ANY = re.compile("|".join(f"(?:{pattern})" for pattern in UNPLAIN), re.MULTILINE)

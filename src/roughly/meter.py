@@ -20,7 +20,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass
 class Stage:
-    """One stage of a run, finished or under way."""
+    """One stage of a run, finished or running."""
 
     name: str
     total: int = 0  # units of work, 0 if unknown
@@ -107,7 +107,7 @@ class Meter:
             stage.peak_memory = max(stage.peak_memory, resident())
 
     def _sample(self, every: float = 0.05) -> None:
-        """Sample the memory until no stage is under way."""
+        """Sample the memory until no stage is running."""
         while True:
             time.sleep(every)
             with self._lock:

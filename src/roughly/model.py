@@ -121,7 +121,7 @@ WRITTEN = {
             Column("doc_id", _TEXT, "the id, from the input or given in reading (see [Sources](sources.md))", False),
             Column(
                 "cluster_id", _TEXT,
-                "the id of the best-ranked document of its cluster; its own where it stands alone", False,
+                "the id of the best-ranked document of its cluster; its own if it has no duplicate", False,
             ),
             Column("kept", _FLAG, "whether it is kept", False),
             Column(
@@ -171,7 +171,7 @@ WRITTEN = {
         (
             Column("doc_id", _TEXT, "the id", False),
             Column(
-                "part", pa.uint32(), "the file, folder or table it stands in, from 0, in the order of reading", False
+                "part", pa.uint32(), "the file, folder or table that has it, from 0, in the order of reading", False
             ),
             Column("row", _WHOLE, "where in it, from 0", False),
             Column("bytes", _WHOLE, "UTF-8 bytes of its text, as read", False),

@@ -26,7 +26,7 @@ def map_in_order(
     """Map over items on several threads, a bounded number ahead; results come in the items' order.
 
     At most `ahead` items are at work or done and not yet taken (0 = two per thread). Where the caller fails or is
-    interrupted, `stop` is set before the work under way is waited for.
+    interrupted, `stop` is set before running work is waited for.
     """
     if threads <= 1:
         yield from map(function, items)

@@ -101,6 +101,8 @@ FILTERS: dict[str, tuple[dict[str, Any], Callable[[Row], bool]]] = {
     "title": ({"q": "fAmily 1,"}, lambda row: any("Family 1," in (one["title"] or "") for one in row["members"])),
     "url": ({"q": "site3.example"}, lambda row: any("site3.example" in (one["url"] or "") for one in row["members"])),
     "id": ({"q": ODD[3]}, lambda row: any(ODD[3] in one["doc_id"] for one in row["members"])),
+    "percent": ({"q": "R%2f"}, lambda row: any("per%2Fcent" in one["doc_id"] for one in row["members"])),
+    "letters": ({"q": "NAÏVE"}, lambda row: any("naïve" in one["doc_id"] for one in row["members"])),
     "loose": ({"suspicion": "loose"}, loose),
     "chained": ({"suspicion": "chained"}, lambda row: row["kept"] > 1),
     "sparse": ({"suspicion": "sparse"}, sparse),

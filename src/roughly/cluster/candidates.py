@@ -38,7 +38,7 @@ class SetLoader(Protocol):
 
 @dataclass(frozen=True)
 class PairConstraints:
-    """Conditions beside similarity for two documents to be duplicates, for each of the candidates."""
+    """Conditions other than similarity for two documents to be duplicates, for each of the candidates."""
 
     days: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # days of publication
     most_days: int = 0  # most days between the two

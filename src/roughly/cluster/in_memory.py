@@ -48,7 +48,7 @@ class ClusterRules:
 
 @dataclass(frozen=True)
 class DocumentFacts:
-    """What a judge may need of documents beside their keys."""
+    """What a judge may need of documents in addition to their keys."""
 
     sets: Sets | None = None  # what pairs are scored on: sketches, or full shingle sets
     lengths: Ints | None = None  # tokens
@@ -106,7 +106,7 @@ class InMemorySets:
 
 
 def work_of(resources: Resources) -> ResolveBudget:
-    """The memory that resolution may use beside the keys and sets themselves."""
+    """The memory that resolution may use in addition to the keys and sets themselves."""
     return ResolveBudget(resources.memory // 2, resources.threads)
 
 

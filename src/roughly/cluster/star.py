@@ -33,7 +33,7 @@ _LOOKS = (2 * HOT, 8 * HOT, 32 * HOT)
 
 
 def overhead(candidates: Candidates, threads: int) -> int:
-    """Memory of resolution beside the candidates, sets and bitmaps."""
+    """Memory of resolution without the candidates, sets and bitmaps."""
     entries, buckets = len(candidates.doc_buckets), candidates.buckets
     splitting = 24 * entries  # hot buckets while they are split, and later their copy in order
     return 4 * entries + splitting + 16 * buckets + (40 + 4 * threads) * candidates.documents

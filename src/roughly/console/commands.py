@@ -32,7 +32,7 @@ Run = TypeVar("Run", bound=Callable[..., None])
 
 @dataclass(frozen=True)
 class Given:
-    """What was typed, beside the request."""
+    """What was typed, in addition to the request."""
 
     typed: dict[str, Any] = field(default_factory=dict)  # options that were typed, by name
     method_options: dict[str, Any] = field(default_factory=dict)

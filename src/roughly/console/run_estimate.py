@@ -26,7 +26,7 @@ _UNKNOWN = 0.01  # a share of the run below which no time is estimated
 
 @dataclass
 class RunEstimate:
-    """The stages of a run: those that are expected, and the one under way."""
+    """The stages of a run: those that are expected, and the one that runs."""
 
     expected: Sequence[str] = ()
     clock: Callable[[], float] = time.monotonic
@@ -47,7 +47,7 @@ class RunEstimate:
 
     @property
     def number(self) -> int:
-        """The number of the stage under way, from 1; 0 before the first."""
+        """The number of the running stage, from 1; 0 before the first."""
         return self.names.index(self.stage.name) + 1 if self.stage is not None else 0
 
     @property

@@ -60,14 +60,14 @@ class Workspace:
     def _check(self, identity: dict[str, Any]) -> None:
         path = self.folder / _IDENTITY
         if not path.exists():
-            raise RoughlyError(f"{self.folder} is not an unfinished run; start anew with --overwrite")
+            raise RoughlyError(f"{self.folder} is not an unfinished run; start again with --overwrite")
         before = json.loads(path.read_text())
         now = json.loads(json.dumps(identity))
         changed = list(_differences(before, now))
         if changed:
             raise RoughlyError(
                 f"cannot resume {self.folder}: since it was started, {', '.join(changed)}; "
-                "repeat the command with its options, or start anew with --overwrite"
+                "repeat the command with its options, or start again with --overwrite"
             )
 
     def path(self, name: str) -> Path:

@@ -40,7 +40,7 @@ def values_in(path: Path) -> int:
 
 def unreadable(path: Path, problem: Exception, what: str) -> InputError:
     """The error for a file that pyarrow does not read, in one line."""
-    return InputError(f"{path} cannot be read as Parquet: {' '.join(str(problem).split())}; make the {what} anew")
+    return InputError(f"{path} cannot be read as Parquet: {' '.join(str(problem).split())}; make the {what} again")
 
 
 def refuse_nulls(data: pa.RecordBatch | pa.Table) -> None:

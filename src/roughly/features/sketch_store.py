@@ -43,7 +43,7 @@ SCHEMA = pa.schema(
     ]
 )
 METADATA = b"roughly.sketches"
-_REMEDY = "make the sketches anew"
+_REMEDY = "make the sketches again"
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def matches(
 def _duplicates(
     matcher: Matcher, query: QueryKeys, request: QueryRequest, found: list[list[Match]]
 ) -> MatchVerdicts:  # fmt: skip
-    """The wanted duplicates beside the equal ones, which are `found` already."""
+    """The wanted duplicates other than the equal ones, which are `found` already."""
     if matcher.config.method.equality:
         return MatchVerdicts.none()
     if request.limit is None:

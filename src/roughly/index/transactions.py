@@ -22,7 +22,7 @@ from roughly.index.storage.failures import attempt, not_text, translated
 from roughly.index.storage.store import IndexStore
 
 T = TypeVar("T")
-_REFRESHES = 5  # that may happen while one call is under way
+_REFRESHES = 5  # that may happen while one call is running
 _GENERATION = "SELECT value FROM meta WHERE name = 'generation'"
 
 

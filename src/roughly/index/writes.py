@@ -157,7 +157,7 @@ class DocumentWriter:
         return results
 
     def _earliest(self, content_of: list[int]) -> dict[int, DocumentRow]:
-        """The earliest document of every content that may have documents beside the first new one."""
+        """The earliest document of every content that may have documents other than the first new one."""
         numbers, counts = np.unique(np.array(content_of, np.int64), return_counts=True)
         return earliest_documents(self.store, self.connection, numbers[(counts > 1) | (numbers < self.first_new)])
 

@@ -90,7 +90,7 @@ def promise(method: Method, threshold: float, lengths: Sequence[int] = ()) -> di
 
 
 def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, method: Method, threads: int) -> RunData:
-    """The data of the report beside run.json, with the texts of its samples.
+    """The data of the report that is not in run.json, with the texts of its samples.
 
     Pairs that were judged by common keys have no scores; the few that are shown are measured here.
     """

@@ -178,7 +178,7 @@ def _check(output: Path, partial: Path, overwrite: bool, resume: bool) -> None:
 def _check_unfinished(partial: Path, overwrite: bool, resume: bool, resumable: bool) -> None:
     if partial.exists() and not resume:
         if not overwrite:
-            remedy = "continue with --resume, or start anew" if resumable else "start anew"
+            remedy = "continue with --resume, or start again" if resumable else "start again"
             raise OutputExists(f"{partial} holds an unfinished run; {remedy} with --overwrite")
         _locked(partial).close()
         shutil.rmtree(partial)

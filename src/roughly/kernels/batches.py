@@ -37,7 +37,7 @@ def gather_tokens(
 def gather_shingle_sets(
     files: Files, starts: Offsets, lengths: Offsets, docs: Offsets, size: int, threads: int = 1
 ) -> tuple[Hashes, Offsets]:
-    """As `shingle_sets(*gather_tokens(…), size)`, without all tokens in memory beside the sets."""
+    """As `shingle_sets(*gather_tokens(…), size)`, without all tokens in memory at the same time as the sets."""
     check_size(size)
     values, offsets = _core.gather_shingle_sets(_open(files), *_ranges(starts, lengths, docs), size, _threads(threads))
     return values, offsets

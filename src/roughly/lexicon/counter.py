@@ -1,7 +1,7 @@
 """Counts the documents that contain each term, for one thread's share of the documents.
 
 A counter has a vocabulary and a count per term. When it outgrows its memory it writes its counts as a partial lexicon
-and starts anew; at the end all of these are merged. The sums do not depend on which counter counted which document.
+and starts again; at the end all of these are merged. The sums do not depend on which counter counted which document.
 """
 
 from __future__ import annotations

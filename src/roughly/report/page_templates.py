@@ -37,7 +37,7 @@ def environment() -> Environment:
 
 
 def compiled_modules() -> Iterator[tuple[str, str]]:
-    """The name of each module of `compiled/` and what it holds, made anew from the templates."""
+    """The name of each module of `compiled/` and what it holds, made again from the templates."""
     made = _with(_sources())
     yield "__init__", f'"""The templates of the page as Python, made by jinja2."""\n\nJINJA2 = "{jinja2.__version__}"\n'
     for name in made.list_templates():

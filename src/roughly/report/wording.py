@@ -7,7 +7,7 @@ Two rules keep the text honest:
   threshold never looks as if it had reached it.
 
 Sizes use powers of 1024 under the names MB and GB, as the settings do: a run that was given 4GB and
-took all of it shows 4 GB. A no-break space stands between a number and its unit.
+took all of it shows 4 GB. There is a no-break space between a number and its unit.
 """
 
 from __future__ import annotations

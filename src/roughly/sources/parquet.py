@@ -84,7 +84,7 @@ class Parquet:
         self._options = options
         self._metadata: pq.FileMetaData | None = None
         with self._open() as parquet:
-            self._metadata = parquet.metadata  # read once: it may be large, and each row group is opened anew
+            self._metadata = parquet.metadata  # read once: it may be large, and each row group is opened again
             schema = parquet.schema_arrow
             self.columns = list(schema.names)
             self._reader = ColumnReader(self.name, name or kept_name, schema, options, self._number)

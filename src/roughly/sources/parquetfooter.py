@@ -136,7 +136,7 @@ def split(file: memoryview) -> tuple[memoryview, bytes]:
 
 
 def _move(group: Struct, shift: int, ordinal: int) -> None:
-    """Let a row group stand at another place."""
+    """Move a row group to another place."""
     _add(group, _GROUP_OFFSET, shift)
     if _ORDINAL in group and ordinal < _MOST_ORDINALS:
         group[_ORDINAL] = group[_ORDINAL][0], ordinal
@@ -216,7 +216,7 @@ def _struct_bytes(struct: Struct) -> bytes:
 
 def _write_value(out: bytearray, kind: int, value: Any) -> None:
     if value is None:
-        return  # a truth value, which stands in the type
+        return  # a truth value, which is in the type
     if kind in _WHOLE:
         _write_unsigned(out, value << 1 if value >= 0 else (-value << 1) - 1)
     elif kind == _STRUCT:

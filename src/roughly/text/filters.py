@@ -39,7 +39,7 @@ SHORTEST = 5
 LONGEST = 25
 
 _REMEMBERED = 1 << 20
-"""Distinct terms that a thread caches before it starts anew; about 100 bytes each."""
+"""Distinct terms that a thread caches before it starts again; about 100 bytes each."""
 _DROPPED = 0xFFFFFFFF
 _kept = threading.local()
 

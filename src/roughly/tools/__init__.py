@@ -1,1 +1,1 @@
-"""Tools beside dedupe: each folder has its logic, request, command and result."""
+"""Tools other than dedupe: each folder has its logic, request, command and result."""

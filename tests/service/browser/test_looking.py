@@ -12,6 +12,7 @@ import pytest
 from browsing import SCREENS, Look, axe, fits, shot
 from playwright.sync_api import expect
 
+from roughly.service.collection.index_collection import IndexCollection
 from service.hostile_documents import PAYLOADS
 
 expect.set_options(timeout=60_000)  # the policy of the pages forbids `wait_for_function`, which evaluates strings
@@ -57,6 +58,22 @@ def test_every_page_fits_and_keeps_nobody_out(name: str, pages: dict[str, str], 
         axe(page)
         shot(page, f"{name}-{width}-{scheme}")
         page.close()
+
+
+def test_the_page_of_an_index_that_is_being_counted(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so, leads to the documents, and is replaced by the list when that is there."""
+    monkeypatch.setattr(IndexCollection, "counting", lambda self: 10_000_000)
+    for width, scheme in SCREENS:
+        page = look("/documents?in=index", width, scheme)
+        page.route("**/again.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+        page.goto(f"{look.site}/clusters?in=index")
+        expect(page.locator("main")).to_contain_text("about 10,000,000")
+        fits(page)
+        axe(page)
+        shot(page, f"counting-{width}-{scheme}")
+    page = look("/clusters?in=index")
+    monkeypatch.undo()
+    expect(page.locator("#found .count")).to_be_visible()
 
 
 def test_the_list_is_filtered_while_one_types_and_the_address_says_it(look: Look) -> None:

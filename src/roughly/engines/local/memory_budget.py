@@ -97,7 +97,7 @@ class MemoryBudget:
 
     @property
     def for_row_groups(self) -> int:
-        """The memory of row groups of the output that are being written, beside the database."""
+        """The memory of row groups of the output that are being written, outside the database."""
         return min(max(WRITING, self.threads * _GROUP_MEMORY), self.working // 8)
 
     def for_queries(self, stored: int) -> int:
@@ -129,7 +129,7 @@ class MemoryBudget:
             )
 
     def for_resolution(self, candidates: Candidates, scratch: Path) -> ResolveBudget:
-        """The memory that is left beside the candidates themselves, and the threads that it is enough for."""
+        """The memory that the candidates themselves leave, and the threads that it is enough for."""
         free, threads = self.left, self.threads
         while threads > 1 and free - overhead(candidates, threads) < 2 * LEAST_OF_STAGE:  # each takes some memory
             threads -= 1

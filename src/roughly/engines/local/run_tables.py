@@ -48,7 +48,7 @@ ABOUT = """
     first(title) FILTER (WHERE doc_id = cluster_id) AS title, first(url) FILTER (WHERE doc_id = cluster_id) AS url,
     first(source) FILTER (WHERE doc_id = cluster_id) AS source
 """
-"""What follows from the members of a cluster, beside its days and pairs; and what its first document is called."""
+"""What follows from the members of a cluster, except its days and pairs; and what its first document is called."""
 _DAYS = f"""
     SELECT cluster_id, {ABOUT}, min(day) AS first, max(day) AS last FROM dated
     WHERE cluster_id IN (SELECT cluster_id FROM clusters) GROUP BY cluster_id

@@ -110,7 +110,7 @@ class RelationalEngine(ABC):
         """Free memory and files; with `at_once`, on all threads, which a finaliser must not start."""
 
     def describe(self) -> dict[str, Any]:
-        """What run.json says about the engine, beside the counts."""
+        """What run.json says about the engine, in addition to the counts."""
         return {}
 
     def working(self) -> AbstractContextManager[None]:

@@ -168,8 +168,8 @@ def digest_columns(collapse: str) -> tuple[str, str]:
 def ranked(numbered: str = "", more: Sequence[str] = ()) -> str:
     """Every document with `rank` and `rep`, from the table `numbered`, whose rows have `rank` and the digest.
 
-    `numbered`: the query of that table, if it does not exist; `more`: columns beside `model.CARRIED`. Only digests of
-    two documents or more are joined back: usually few.
+    `numbered`: the query of that table, if it does not exist; `more`: columns in addition to `model.CARRIED`. Only
+    digests of two documents or more are joined back: usually few.
     """
     columns = ", ".join(f"t.{name}" for name in (*CARRIED, *more, "rank"))
     first = f"numbered AS MATERIALIZED ({numbered}), " if numbered else ""

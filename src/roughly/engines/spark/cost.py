@@ -50,7 +50,7 @@ EXECUTOR_SHUFFLE = 200 << 30
 """Shuffle bytes that one executor's disks should hold at most."""
 OVERHEAD = 5.7
 """Core seconds on a cluster per core second on the local engine: rows cross between the JVM and Python, and are stored.
-Rough: the seconds of two runs, 20,000 and 100,000 documents on one executor of one core beside other work, 53 s apart,
+Rough: the seconds of two runs, 20,000 and 100,000 documents on one executor of one core of a busy machine, 53 s apart,
 against 117 µs per document on the local engine. Seconds of tasks alone would give about 3."""
 HOUR = 3600
 

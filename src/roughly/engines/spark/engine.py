@@ -37,7 +37,7 @@ SHARE_ENTRIES = 4_000_000
 SHARE_TOKENS = 256 << 20
 """Approximate number of bucket entries, and bytes of tokens, per task of resolution."""
 _FOR_WORKERS = ("chunk", "day")
-"""Facts beside `model.CARRIED` that tasks need: where a document is read again, and when it was published."""
+"""Facts in addition to `model.CARRIED` that tasks need: where a document is read again, and when it was published."""
 
 
 class SparkEngine(RelationalEngine):

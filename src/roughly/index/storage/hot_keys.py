@@ -17,8 +17,8 @@ its blocks and the rows of `keys` after the last of them. A key gets a new block
 nothing has to be moved. A content that is deleted leaves its blocks in the same transaction.
 
 An index of an earlier version has no such table, and that version does not maintain it. So `meta` says at which number
-of removals the blocks are right; where that is not the current number, they are not used, and the next writer starts
-them anew. In the database, table and entry are called `crowds`.
+of removals the blocks are right; where that is not the current number, they are not used, and the next writer builds
+them again. In the database, table and entry are called `crowds`.
 """
 
 from __future__ import annotations

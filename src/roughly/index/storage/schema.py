@@ -123,7 +123,7 @@ def keys_table(name: str, metadata: MetaData) -> Table:
 
 
 def signs_table(name: str, metadata: MetaData) -> Table:
-    """A table of what the method stores of a content beside its keys."""
+    """A table of what the method stores of a content in addition to its keys."""
     return Table(
         name,
         metadata,

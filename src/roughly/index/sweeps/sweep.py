@@ -2,7 +2,7 @@
 
 A page of a sweep is a document whose id is its url and the day, `http://a.org/x@2024-03-31`. So every version of a page
 is kept, and a version that did not change costs one row, since its text is stored once. The sweeps themselves are noted
-in the table `meta`, as `open` while one is under way: an interrupted sweep is never mistaken for a crawl that missed
+in the table `meta`, as `open` while one is running: an interrupted sweep is never mistaken for a crawl that missed
 pages, and running it again continues with what is missing. Pages are ordinary documents of the index, so `remove` and
 `expire` need not know about sweeps.
 """

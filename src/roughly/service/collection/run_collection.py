@@ -162,7 +162,7 @@ class RunCollection:
 
     def clusters(self, query: ClusterQuery) -> ClusterList:
         """Clusters that match a query."""
-        where: list[tuple[str, list[Any]]] = [("size >= ?", [query.least])]
+        where: list[Condition] = [("size >= ?", [query.least])]
         if query.most is not None:
             where.append(("size <= ?", [query.most]))
         if query.low is not None:
@@ -176,8 +176,8 @@ class RunCollection:
         if query.suspicion:
             where.append(self.rules.conditions()[query.suspicion])
         if query.q:
-            matches = "contains(lower(doc_id), ?) OR contains(lower(title), ?) OR contains(lower(url), ?)"
-            where.append((f"cluster_id IN (SELECT cluster_id FROM members WHERE {matches})", [query.q.lower()] * 3))
+            matches, given = _names_with(query.q)
+            where.append((f"cluster_id IN (SELECT cluster_id FROM members WHERE {matches})", given))
         total, rows = self.tables.clusters(where, query.sort, query.offset, query.limit)
         return ClusterList(total, tuple(self._row(row) for row in rows))
 
@@ -221,8 +221,7 @@ class RunCollection:
     def _conditions(self, query: DocumentQuery) -> list[Condition]:
         where: list[Condition] = []
         if query.q:
-            within = " OR ".join(f"contains(lower({name}), ?)" for name in ("doc_id", "title", "url"))
-            where.append((within, [query.q.lower()] * 3))
+            where.append(_names_with(query.q))
         for name in ("kind", "source"):
             if getattr(query, name):
                 where.append((f"{name} = ?", [getattr(query, name)]))
@@ -343,6 +342,17 @@ _ORDER_COLUMNS = {
     "id": "doc_id", "words": "tokens", "cluster": "cluster_id", "date": "day", "containment": "containment",
 }  # fmt: skip
 _COUNTED = 50  # totals that are remembered
+
+
+def _names_with(words: str) -> Condition:
+    """Documents with these words in id, title or address, in either case.
+
+    ILIKE takes three quarters of the time of `contains`, but `%` and `_` mean something to it.
+    """
+    names = ("doc_id", "title", "url")
+    if "%" in words or "_" in words:
+        return " OR ".join(f"contains(lower({name}), ?)" for name in names), [words.lower()] * len(names)
+    return " OR ".join(f"{name} ILIKE ?" for name in names), [f"%{words}%"] * len(names)
 
 
 def _order(sort: str) -> str:

@@ -28,7 +28,7 @@ def to(request: Request, page: str, id: str | None = None, **query: Any) -> str:
 
 
 def stored_url(request: Request, page: str, id: str | None = None, **query: Any) -> str:
-    """The address of a page about the index, also if a run is served beside it."""
+    """The address of a page about the index, also if a run is served too."""
     both = request.app.state.served.run is not None
     return to(request, page, id, **query, **({"in": "index"} if both else {}))
 

@@ -1,6 +1,6 @@
 """A page and its JSON twin: one function builds the values, a template renders them, the twin returns them as JSON.
 
-Every template has these names, beside the values of its page:
+Every template has these names, in addition to the values of its page:
 
 | name | meaning |
 |---|---|

@@ -208,7 +208,7 @@ def texts_of_pairs(
 def _changed(names: Sequence[str]) -> str:
     return (
         f"{', '.join(names)} has changed since the pairs were drawn, so their texts are not those judged; restore the "
-        "input, or begin anew with another file (--verdicts)"
+        "input, or begin again with another file (--verdicts)"
     )
 
 
