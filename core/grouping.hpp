@@ -111,8 +111,8 @@ inline KeyRows select_shared(std::span<const u64> keys, std::span<const u32> mem
         rows.members[used] = members[i];
         ++used;
     });
-    rows.keys.resize(used);
-    rows.members.resize(used);
+    rows.keys.truncate(used);  // few of many: a share is made of the rows of all files
+    rows.members.truncate(used);
     return rows;
 }
 
@@ -234,7 +234,7 @@ inline KeyBuckets find_buckets(std::span<const u64> keys, std::span<const u32> m
             found.hashes.push_back(total);
         }
     }
-    found.members.resize(used);
+    found.members.truncate(used);
     return found;
 }
 
@@ -262,7 +262,7 @@ inline Buffer<u32> members_of_used(std::span<const u32> sizes, std::span<const u
         }
         at += sizes[b];
     }
-    out.resize(used);
+    out.truncate(used);
     return out;
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
@@ -118,3 +120,32 @@ def test_spooled_rows_come_back() -> None:
             pieces = list(spool)
             assert np.concatenate([keys for keys, _ in pieces]).tolist() == [1, 2, 2**64 - 1]
             assert np.concatenate([members for _, members in pieces]).tolist() == [3, 4, 2**32 - 1]
+
+
+PEAK = """
+import resource
+import numpy as np
+from roughly.cluster.grouping import group
+from roughly.kernels.memory import keep_memory
+
+class Keys:
+    count = 2_000_000
+    def __iter__(self):
+        for piece in range(10):
+            drawn = np.random.default_rng(piece).integers(1, 3 << 20, 200_000, dtype=np.uint64)
+            yield drawn, np.arange(piece * 200_000, (piece + 1) * 200_000, dtype=np.uint32)
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+keep_memory(64 << 20)  # blocks are used again, so all of their pages are there
+before = peak()
+group([Keys()], budget=64 << 20, threads=16)
+print(peak() - before)
+"""
+
+
+def test_selected_rows_hold_no_more_memory_than_they_need() -> None:
+    """A share has few rows of every file: with many threads, blocks as large as the files would be many times more."""
+    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 160
