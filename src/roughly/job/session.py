@@ -212,8 +212,10 @@ class Session:
         return self.engine.summary(self.method.judge().measure if figures else None)
 
     def _report_data(self, summary: Summary) -> RunData:
+        from roughly.engines.local.memory_budget import rereading_threads
+
         assert self.method is not None
-        return report_data(summary, self.parts, self.settings, self.method, self.resources.threads)
+        return report_data(summary, self.parts, self.settings, self.method, rereading_threads(self.resources))
 
     def _write_report(self, folder: Path, data: RunData, run: dict[str, Any]) -> None:
         from roughly.report import write_report

@@ -48,6 +48,11 @@ def record_memory(resources: Resources) -> int:
     return budget // (DOCUMENT_MEMORY * _reading_threads(resources.threads, budget))
 
 
+def rereading_threads(resources: Resources) -> int:
+    """Threads that read some documents again, each a block or a row group at a time, when nothing else is held."""
+    return max(1, min(resources.threads, (resources.memory - BASE_MEMORY) // _PER_FETCHER))
+
+
 def _reading_threads(threads: int, budget: int) -> int:
     return max(1, min(threads, budget // _PER_READER))
 
