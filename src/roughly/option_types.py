@@ -274,6 +274,7 @@ class FeatureRequestOptions(TypedDict, total=False):
     features_column: str
     memory: int | str
     threads: int
+    temp: str | os.PathLike[str] | None
 
 
 class PassagesRunOptions(TypedDict, total=False):

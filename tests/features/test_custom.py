@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +13,12 @@ import pytest
 import roughly
 from commands import run_roughly
 from roughly.errors import DuplicateIds, InputError, InputMissing, SettingsError
-from roughly.features.custom import hash_features
+from roughly.sources.feature_lists import feature_hashes
+from roughly.text.canonical import Tokens
+
+
+def hash_features(features: Any) -> Tokens:
+    return Tokens(*feature_hashes(features))
 
 
 def test_python_and_arrow_hash_alike() -> None:

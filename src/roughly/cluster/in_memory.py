@@ -8,7 +8,7 @@ documents forms no pairs (§5.1, see `common_keys`), and counts in the scores al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from roughly.cluster.components import components
 from roughly.cluster.evidence import together, witnesses
 from roughly.cluster.grouping import Hashes, Members
 from roughly.cluster.learned import accept
-from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, slice_of, tokens_of
+from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, blocks, slice_of, tokens_of
 from roughly.cluster.star import resolve
 from roughly.dates import NO_DAY
 from roughly.errors import InputError
@@ -34,6 +34,8 @@ from roughly.settings import Resources
 from roughly.text.canonical import Tokens
 
 Flags = npt.NDArray[np.bool_]
+_ROWS = 1 << 20
+"""Rows of keys that are read together."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,36 @@ class InMemoryRows:
 
     def __iter__(self) -> Iterator[tuple[Hashes, Members]]:
         yield self.keys, self.members
+
+
+@dataclass(frozen=True)
+class InMemoryLists:
+    """The same for documents with any number of keys, whose values may be mapped from a file: some rows at a time."""
+
+    keys: Keys
+    members: Members  # of each document
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        offsets = self.offsets
+        return int(offsets[-1] - offsets[0])
+
+    @property
+    def offsets(self) -> Ints:
+        """Where the keys of each document begin and end."""
+        return np.zeros(1, np.int64) if self.keys.offsets is None else self.keys.offsets
+
+    def __iter__(self) -> Iterator[tuple[Hashes, Members]]:
+        from roughly.kernels.grouping import NO_MEMBER
+
+        for first, last in blocks(np.diff(self.offsets), _ROWS):
+            part = slice(self.offsets[first], self.offsets[last])
+            owners = np.repeat(self.members[first:last], np.diff(self.offsets[first : last + 1]))
+            if self.keys.probes is not None:
+                spread = owners << np.uint32(1) | self.keys.probes[part]
+                owners = np.where(owners == NO_MEMBER, NO_MEMBER, spread).astype(np.uint32)
+            yield np.ascontiguousarray(self.keys.values[part]), owners
 
 
 class InMemorySets:
@@ -218,17 +250,10 @@ def equivalent(sketch: Sets, rank: Ints) -> Ints:
     return np.where(np.diff(sketch.offsets) == 0, np.arange(len(sketch)), first_of(prints, rank))
 
 
-def _streams(keys: Keys, members: Members) -> list[InMemoryRows]:
-    from roughly.kernels.grouping import NO_MEMBER
-
+def _streams(keys: Keys, members: Members) -> Sequence[grouping.KeyStream]:
     if keys.offsets is None:
         return [InMemoryRows(np.ascontiguousarray(column), members) for column in keys.values.T]
-    owners = np.repeat(members, np.diff(keys.offsets))
-    values = np.ascontiguousarray(keys.values[keys.offsets[0] : keys.offsets[-1]])
-    if keys.probes is not None:
-        probes = keys.probes[keys.offsets[0] : keys.offsets[-1]]
-        owners = np.where(owners == NO_MEMBER, NO_MEMBER, owners << np.uint32(1) | probes).astype(np.uint32)
-    return [InMemoryRows(values, owners)]
+    return [InMemoryLists(keys, members)]
 
 
 def _sets(judge: Judge, facts: DocumentFacts, docs: Ints, candidates: Candidates) -> SetLoader:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,40 +15,63 @@ from roughly.errors import InputError, InputMissing, list_names
 from roughly.sources.feature_lists import feature_hashes
 from roughly.text.canonical import Tokens
 
+AT_ONCE = 8192
+"""Objects that are hashed together."""
+_SMALL, _BLOCK = 16 << 20, 16 << 20
+"""A file of JSON lines that is read at once, which finds a type that fits all of its lines; and a piece of others."""
 
-def hash_features(features: Any) -> Tokens:
+
+def hashed_batches(features: Any) -> Iterator[Tokens]:
     """Hashes of the features of each object, in order: an Arrow list column, or an iterable of iterables."""
-    return Tokens(*feature_hashes(features))
+    if isinstance(features, pa.ChunkedArray):
+        for chunk in features.chunks:
+            yield from hashed_batches(chunk)
+    elif isinstance(features, pa.Array):
+        yield from (Tokens(*feature_hashes(features.slice(at, AT_ONCE))) for at in range(0, len(features), AT_ONCE))
+    else:
+        given, first = iter(features), 0
+        while some := list(islice(given, AT_ONCE)):
+            yield Tokens(*feature_hashes(some, first))
+            first += len(some)
 
 
-def is_parquet(path: Path) -> bool:
-    """Whether features are read from this file as Parquet, and not as JSON lines."""
-    return ".jsonl" not in path.suffixes
-
-
-def read_features(path: Path, id_column: str = "id", features_column: str = "features") -> tuple[pa.Array, pa.Array]:
-    """Ids, as strings, and lists of features of a Parquet file or of JSON lines (`.jsonl`, `.jsonl.gz`)."""
-    lines = not is_parquet(path)
+def read_features(
+    path: Path, id_column: str = "id", features_column: str = "features"
+) -> Iterator[tuple[pa.Array, pa.Array]]:
+    """Ids, as strings, and lists of features of a Parquet file or of JSON lines (`.jsonl`, `.jsonl.gz`), in batches."""
+    lines = ".jsonl" in path.suffixes
     try:
-        table = pa_json.read_json(path) if lines else pq.read_table(path)
+        for batch in _lines(path) if lines else _rows(path):
+            names = batch.schema.names
+            missing = [name for name in (id_column, features_column) if name not in names]
+            if missing:
+                raise InputError(f"{path} has no column {missing[0]!r}; it has {list_names(names)}")
+            yield batch.column(id_column).cast(pa.string()), batch.column(features_column)
     except FileNotFoundError:
         raise InputMissing(f"no such file: {path}") from None
     except (OSError, pa.ArrowInvalid) as problem:
         raise InputError(f"{path} cannot be read as {'JSON lines' if lines else 'Parquet'}: {problem}") from problem
-    missing = [name for name in (id_column, features_column) if name not in table.column_names]
-    if missing:
-        raise InputError(f"{path} has no column {missing[0]!r}; it has {list_names(table.column_names)}")
-    ids, lists = (_one(table[name]) for name in (id_column, features_column))
-    return ids.cast(pa.string()), lists
 
 
-def joined_lists(columns: list[pa.Array]) -> pa.Array:
-    """Lists of several files as one column; they must hold values of one type."""
-    try:
-        return pa.concat_arrays(columns)
-    except pa.ArrowInvalid as problem:
-        raise InputError(f"the files have features of different types: {problem}") from None
+def _lines(path: Path) -> Iterator[pa.RecordBatch]:
+    if path.stat().st_size <= _SMALL:
+        yield from _batches(pa_json.read_json(path))
+    else:
+        with pa_json.open_json(path, read_options=pa_json.ReadOptions(block_size=_BLOCK)) as reader:
+            yield from reader
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+def _rows(path: Path) -> Iterator[pa.RecordBatch]:
+    if path.is_dir():
+        yield from _batches(pq.read_table(path))
+        return
+    with pq.ParquetFile(path, pre_buffer=False) as file:
+        if not file.metadata.num_rows:
+            yield from _batches(file.schema_arrow.empty_table())
+        yield from file.iter_batches(AT_ONCE)
+
+
+def _batches(table: pa.Table) -> list[pa.RecordBatch]:
+    """The batches of a table; one without rows has one, so that its columns are known."""
+    empty = pa.RecordBatch.from_pylist([], table.schema)
+    return table.to_batches() or [empty]

@@ -43,6 +43,7 @@ SCHEMA = pa.schema(
     ]
 )
 METADATA = b"roughly.sketches"
+_AT_ONCE = 8192
 _REMEDY = "make the sketches again"
 
 
@@ -140,18 +141,17 @@ def read_facts(path: Path) -> SketchFacts:
 def read_sketches(path: Path) -> StoredSketches:
     """All sketches of a file, or of the folder that holds it."""
     facts = read_facts(path)
-    path = path / FILE if path.is_dir() else path
-    with refuse_damage(path, _REMEDY):
-        batches = list(_batches(path, facts))
+    batches = list(sketch_batches(path / FILE if path.is_dir() else path, facts))
     ids = pa.concat_arrays([batch[0] for batch in batches]) if batches else pa.array([], pa.string())
     tokens = np.concatenate([batch[1] for batch in batches]) if batches else np.empty(0, np.int64)
     return StoredSketches(facts, ids, tokens, joined([batch[2] for batch in batches]))
 
 
-def _batches(path: Path, facts: SketchFacts) -> Iterator[tuple[pa.Array, Ints, Sketch]]:
+def sketch_batches(path: Path, facts: SketchFacts) -> Iterator[tuple[pa.Array, Ints, Sketch]]:
+    """(ids, tokens, sketches) of a file, some documents at a time."""
     most = facts.sampling.number if facts.sampling.kind == "min" else 0
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches():
+    with refuse_damage(path, _REMEDY), pq.ParquetFile(path, pre_buffer=False) as file:
+        for batch in file.iter_batches(_AT_ONCE):
             refuse_nulls(batch)
             for name in ("tokens", "limit", "values"):
                 if batch.schema.field(name).type != SCHEMA.field(name).type:

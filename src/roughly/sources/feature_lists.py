@@ -38,17 +38,17 @@ WORD = 17
 _WORDS = re.compile(r"(?:[0-9a-f]{16} )*")
 
 
-def feature_hashes(features: Any) -> tuple[Hashes, Offsets]:
+def feature_hashes(features: Any, first: int = 0) -> tuple[Hashes, Offsets]:
     """Hashes of the features of each object, in order, and where those of each begin and end.
 
-    `features` is an Arrow list column, or an iterable of iterables.
+    `features` is an Arrow list column, or an iterable of iterables; errors number its objects from `first`.
     """
     if isinstance(features, pa.ChunkedArray):
         features = features.combine_chunks()
         features = pa.concat_arrays(features.chunks) if isinstance(features, pa.ChunkedArray) else features
     if isinstance(features, pa.Array):
         return _from_arrow(features)
-    return _hashed([_row(at, row) for at, row in enumerate(features)])
+    return _hashed([_row(at, row) for at, row in enumerate(features, first)])
 
 
 def feature_texts(features: Any) -> pa.Array:

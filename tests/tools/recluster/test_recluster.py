@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from roughly.features.sketch import limits_of
 from roughly.features.sketch_store import SketchFacts, read_sketches
 from roughly.lexicon.format import FORM
 from roughly.text.canonical import tokenise
+from roughly.tools.recluster.clustering import Clustering
 
 Records = list[dict[str, str]]
 SKETCHES = ["all", "mod:8", "min:50", "adaptive"]
@@ -303,14 +305,37 @@ def test_equivalent_documents_count_where_both_are_removed_too(options: dict[str
         assert counts["removed"] == 4
 
 
-def test_what_does_not_fit_into_memory_is_refused_with_the_figure(tmp_path: Path) -> None:
-    lists = [[f"{number} {place}" for place in range(100)] for number in range(200)]
-    with pytest.raises(MemoryTooSmall, match="20,000 values are clustered in memory, which takes up to 162MB"):
-        roughly.cluster_features(range(200), lists, memory="161MB")
-    assert roughly.cluster_features(range(200), lists, memory="162MB").counts["kept"] == 200
+def test_values_beyond_memory_are_in_a_file_and_clusters_are_the_same(tmp_path: Path) -> None:
+    """Sketches, their texts and features that `memory` does not hold; 160 MB is the process itself."""
+    lists = [[f"{number // 3}x{place}" for place in range(number % 3, 100)] for number in range(600)]
     texts = [{"id": str(number), "text": " ".join(own)} for number, own in enumerate(lists)]
-    roughly.sketch(texts[:10], output=tmp_path / "few", shingle_size=1)
-    with pytest.raises(MemoryTooSmall, match="raise it, sample fewer, or use `roughly dedupe`"):
-        roughly.recluster(tmp_path / "few", texts=texts, memory="161MB", shingle_size=10)
-    refused = run_roughly("cluster", tmp_path / "few", "--memory", "100MB")
+    table = pa.table({"id": [str(number) for number in range(600)], "features": lists})
+    pq.write_table(table, tmp_path / "a.parquet")
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    roughly.sketch(texts, output=tmp_path / "few", shingle_size=1, sketch="mod:2")
+    roughly.sketch(texts, output=tmp_path / "min", shingle_size=2, sketch="min:50")
+    runs: list[Callable[[str], Clustering]] = [
+        lambda memory: roughly.cluster_features(range(600), lists, memory=memory, temp=tmp_path),
+        lambda memory: roughly.cluster_features(tmp_path / "a.parquet", memory=memory, cluster="components"),
+        lambda memory: roughly.cluster_features(tmp_path / "a.jsonl", memory=memory, sketch="adaptive"),
+        lambda memory: roughly.recluster(tmp_path / "few", memory=memory, pairs="all"),
+        lambda memory: roughly.recluster(tmp_path / "min", memory=memory, measure="containment", threshold=0.9),
+        lambda memory: roughly.recluster(tmp_path / "few", texts=texts, memory=memory, shingle_size=3),
+    ]
+    for run in runs:
+        with_room, without = run("1GB"), run("161MB")
+        assert with_room.counts == without.counts and with_room.counts["kept"] in (200, 600)
+        for name in ("documents", "pairs"):
+            assert getattr(with_room, name).to_arrow().equals(getattr(without, name).to_arrow())
+
+
+def test_what_does_not_fit_into_memory_is_refused_with_the_figure(tmp_path: Path) -> None:
+    with pytest.raises(MemoryTooSmall, match="2,000 documents are clustered in memory, which takes up to 162MB"):
+        roughly.cluster_features(range(2000), [[number] for number in range(2000)], memory="161MB")
+    lines = (json.dumps({"id": str(number), "text": f"{number} words"}) + "\n" for number in range(1000))
+    (tmp_path / "t.jsonl").write_text("".join(lines))
+    assert run_roughly("sign", tmp_path / "t.jsonl", "-o", tmp_path / "s.parquet").returncode == 0
+    with pytest.raises(MemoryTooSmall, match=r"values are clustered in memory, .* raise it, or use `roughly dedupe`"):
+        roughly.recluster(tmp_path / "s.parquet", memory="160MB")
+    refused = run_roughly("cluster", tmp_path / "s.parquet", "--memory", "100MB")
     assert refused.returncode == 1 and "--memory is 100MB" in refused.stderr

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _OFFERED = (
     "threshold", "measure", "cluster", "common", "shingle_size", "text_column", "id_column", "format", "markup",
-    "main_text", "memory", "threads",
+    "main_text", "memory", "threads", "temp",
 )  # fmt: skip
 
 

@@ -20,8 +20,10 @@ from roughly import checks
 from roughly.cluster import in_memory as resolution
 from roughly.cluster.in_memory import ClusterRules, ClusterVerdict, DocumentFacts, resolve_in_memory
 from roughly.cluster.leader_pairs import expanded
+from roughly.cluster.scoring import ResolveBudget
 from roughly.errors import DuplicateIds, MemoryTooSmall
 from roughly.features.sketch import Ints, Sketch, estimate
+from roughly.features.sketch_spool import SketchSpool
 from roughly.methods.method import Judge, Keys
 from roughly.model import ESTIMATED_DOCUMENTS, ESTIMATED_PAIRS
 from roughly.result_table import ResultTable, table_html
@@ -29,18 +31,34 @@ from roughly.settings import CLUSTERINGS, MEASURES, Resources
 from roughly.settings import PAIRS as PAIRS_KEPT
 from roughly.tools.recluster.request import FeatureRequest
 
-_BYTES, _BYTES_PER_VALUE = 160 << 20, 90
-"""Memory of a process that clusters nothing, and of each shingle, key or feature while they are grouped."""
+_BYTES, _BYTES_PER_DOCUMENT, _BYTES_PER_VALUE = 160 << 20, 900, 90
+"""Memory of a process that clusters nothing, of each document, and of each shingle, key or feature in memory."""
 
 
-def check_room(values: int, resources: Resources) -> None:
-    """Refuse to cluster so many shingles, keys or features in memory if they do not fit."""
-    needed = _BYTES + _BYTES_PER_VALUE * values
+def check_room(count: int, resources: Resources, what: str = "documents", each: int = _BYTES_PER_DOCUMENT) -> None:
+    """Refuse to cluster so many documents, or values in memory, if they do not fit."""
+    needed = _BYTES + each * count
     if needed > resources.memory:
         raise MemoryTooSmall(
-            f"{values:,} values are clustered in memory, which takes up to {-(-needed >> 20):,}MB, and --memory is "
-            f"{resources.memory >> 20:,}MB; raise it, sample fewer, or use `roughly dedupe`, which keeps to --memory"
+            f"{count:,} {what} are clustered in memory, which takes up to {-(-needed >> 20):,}MB, and --memory is "
+            f"{resources.memory >> 20:,}MB; raise it, or use `roughly dedupe`"
         )
+
+
+def check_values(count: int, resources: Resources) -> None:
+    """Refuse signatures, whose keys are in memory, if they do not fit."""
+    check_room(count, resources, "values", _BYTES_PER_VALUE)
+
+
+def spool_for(resources: Resources) -> SketchSpool:
+    """Sketches to be clustered: in memory as far as they fit, beyond that in a temporary file."""
+    return SketchSpool((resources.memory - _BYTES) // _BYTES_PER_VALUE, resources.temp)
+
+
+def _work_of(documents: int, resources: Resources) -> ResolveBudget:
+    """Half of the memory that the process and its documents leave."""
+    left = resources.memory - _BYTES - _BYTES_PER_DOCUMENT * documents
+    return ResolveBudget(max(left, 0) // 2, resources.threads)
 
 
 @dataclass(frozen=True)
@@ -115,6 +133,7 @@ def cluster_collection(
     full: Sketch | None = None,
 ) -> Clustering:
     """Cluster documents; the longest is kept, ties by id. A judge on text needs the `full` shingle sets."""
+    check_room(len(collection.ids), resources)
     by_id = sorted_ids(collection.ids)
     rank = ranked(collection.tokens, by_id)
     scored = {"keys": None, "sketch": collection.sketch, "text": full}[judge.on]
@@ -125,7 +144,7 @@ def cluster_collection(
         first = np.arange(len(collection.ids)) if alike is None else resolution.equivalent(alike, rank)
     found = resolve_in_memory(
         collection.keys, judge, DocumentFacts(scored, collection.tokens, collection.days), rank=rank, first=first,
-        work=resolution.work_of(resources),
+        work=_work_of(len(collection.ids), resources),
         rules=ClusterRules(common=common, linked=cluster == "components", every_pair=pairs == "all"),
     )  # fmt: skip
     if pairs == "all":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,13 +13,14 @@ import pyarrow as pa
 
 from roughly import checks
 from roughly.declarations import gather
-from roughly.errors import SettingsError
-from roughly.features.custom import hash_features, is_parquet, joined_lists, read_features
-from roughly.features.metadata import values_in
+from roughly.errors import InputError, SettingsError
+from roughly.features.custom import hashed_batches, read_features
 from roughly.features.sampling import Sampling
 from roughly.option_types import FeatureRequestOptions
 from roughly.python_words import for_python
-from roughly.tools.recluster.clustering import Clustering, check_room, cluster_sketches
+from roughly.sources.feature_lists import is_list
+from roughly.text.canonical import Tokens
+from roughly.tools.recluster.clustering import Clustering, cluster_sketches, spool_for
 from roughly.tools.recluster.request import FeatureRequest
 
 
@@ -44,18 +46,37 @@ def cluster_features(ids: Any, features: Any = None, **options: Unpack[FeatureRe
 
 def cluster_feature_files(files: Sequence[Path], request: FeatureRequest) -> Clustering:
     """The objects of several files together."""
-    check_room(sum(values_in(file) for file in files if is_parquet(file)), request.resources)
-    read = [read_features(file, request.id_column, request.features_column) for file in files]
-    return cluster_objects(pa.concat_arrays([own for own, _ in read]), joined_lists([own for _, own in read]), request)
+    names: list[pa.Array] = []
+
+    def lists() -> Iterator[pa.Array]:
+        kinds: set[str] = set()
+        for file in files:
+            for ids, own in read_features(file, request.id_column, request.features_column):
+                names.append(ids)
+                kinds |= {str(own.type.value_type)} - {"null"} if is_list(own.type) else set()
+                if len(kinds) > 1:
+                    raise InputError(f"the files have features of different types: {' and '.join(sorted(kinds))}")
+                yield own
+
+    return _cluster(names, chain.from_iterable(map(hashed_batches, lists())), request)
 
 
 def cluster_objects(ids: Any, features: Any, request: FeatureRequest) -> Clustering:
     """Objects by ids and features in memory."""
-    checks.refuse(checks.shingle_size(request.shingle_size))
-    tokens = hash_features(features)
-    check_room(len(tokens.hashes), request.resources)
     names = ids if isinstance(ids, pa.Array) else pa.array([str(name) for name in ids], pa.string())
-    if len(names) != len(tokens):
-        raise SettingsError(f"{len(names):,} ids and features of {len(tokens):,} objects do not match")
-    sketched = Sampling.parse(request.sketch, request.groups).apply(tokens, request.shingle_size)
-    return cluster_sketches(names.cast(pa.string()), np.diff(tokens.offsets), sketched, request)
+    return _cluster([names.cast(pa.string())], hashed_batches(features), request)
+
+
+def _cluster(names: list[pa.Array], hashed: Iterable[Tokens], request: FeatureRequest) -> Clustering:
+    """Cluster objects; `names` is complete once all of them are hashed."""
+    checks.refuse(checks.shingle_size(request.shingle_size))
+    sampling = Sampling.parse(request.sketch, request.groups)
+    spool = spool_for(request.resources)
+    lengths = [np.empty(0, np.int64)]
+    for tokens in hashed:
+        lengths.append(np.diff(tokens.offsets))
+        spool.add(sampling.apply(tokens, request.shingle_size))
+    ids, objects = pa.concat_arrays(names or [pa.array([], pa.string())]), np.concatenate(lengths)
+    if len(ids) != len(objects):
+        raise SettingsError(f"{len(ids):,} ids and features of {len(objects):,} objects do not match")
+    return cluster_sketches(ids, objects, spool.sketch(), request)

@@ -62,4 +62,4 @@ class FeatureRequest:
     pairs: str = option("evidence", "Pairs to return: evidence or all.")
     id_column: str = option("id", "Column of the id.")
     features_column: str = option("features", "Column of the features.")
-    resources: Resources = group(Resources, "memory", "threads")
+    resources: Resources = group(Resources, "memory", "threads", "temp")

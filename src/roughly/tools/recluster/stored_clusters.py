@@ -26,8 +26,8 @@ from roughly.errors import InputError, InputMissing, SettingsError
 from roughly.features import sketch_store
 from roughly.features.metadata import read_metadata, values_in
 from roughly.features.sampling import Sampling
-from roughly.features.sketch import Sketch, joined
-from roughly.features.sketch_store import SketchFacts, read_sketches
+from roughly.features.sketch import Sketch
+from roughly.features.sketch_store import SketchFacts, read_facts, sketch_batches
 from roughly.meter import Meter
 from roughly.methods.method import Judge, Keys
 from roughly.methods.shingles import COMMON
@@ -43,11 +43,14 @@ from roughly.tools.recluster.clustering import (
     Clustering,
     InMemoryCollection,
     check_options,
-    check_room,
+    check_values,
     cluster_collection,
+    spool_for,
 )
 from roughly.tools.recluster.request import ReclusterRequest, ReclusterRun
 
+_AT_ONCE = 16 << 20
+"""Bytes of shingles that are put in order together."""
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
@@ -69,7 +72,7 @@ def recluster(stored: Paths, *, texts: Any = None, **options: Unpack[ReclusterRu
     """Cluster stored sketches or signatures, without the documents.
 
     Scores are estimates, or none if signatures are judged by common keys. With `texts`, the documents as for
-    `roughly.dedupe`, pairs that share a key are scored exactly on all shingles. Everything is in memory. `options` are
+    `roughly.dedupe`, pairs that share a key are scored exactly on all shingles. `options` are
     those of `ReclusterRequest` (`threshold`, `measure`, `common`, `cluster`, `pairs`, …), `threads`, `memory`, the
     columns and the format.
     """
@@ -130,7 +133,7 @@ def _judge(stored: StoredDocuments, wanted: ReclusterRequest, with_texts: bool) 
 def read_stored(paths: Paths, resources: Resources) -> StoredDocuments:
     """The sketches, or the signatures, of one or several files or folders, which must have the same settings.
 
-    What does not fit into memory is refused before it is read.
+    Sketches beyond `memory` are in a temporary file; signatures beyond it are refused before they are read.
     """
     listed = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     kinds = {path: _kind(path) for path in listed}
@@ -139,8 +142,10 @@ def read_stored(paths: Paths, resources: Resources) -> StoredDocuments:
     if len(set(kinds.values())) > 1:
         raise InputError(f"{listed[0]} and {listed[-1]} are not of one kind; cluster sketches and signatures apart")
     files = [path / sketch_store.FILE if path.is_dir() else path for path in listed]
-    check_room(sum(map(_values, files)), resources)
-    return _sketches(listed) if kinds[listed[0]] == "sketches" else _signatures(listed)
+    if kinds[listed[0]] == "sketches":
+        return _sketches(files, resources)
+    check_values(sum(map(_values, files)), resources)
+    return _signatures(listed)
 
 
 def _values(file: Path) -> int:
@@ -158,20 +163,25 @@ def _kind(path: Path) -> str:
     raise InputError(f"{file} holds neither sketches nor signatures; make them with `roughly sketch` or `roughly sign`")
 
 
-def _sketches(paths: list[Path]) -> StoredDocuments:
-    read = [read_sketches(path) for path in paths]
-    facts = read[0].facts
-    for path, other in zip(paths, read, strict=True):
-        if other.facts != facts:
+def _sketches(files: list[Path], resources: Resources) -> StoredDocuments:
+    facts = read_facts(files[0])
+    spool = spool_for(resources)
+    ids, tokens = [pa.array([], pa.string())], [np.empty(0, np.int64)]
+    for file in files:
+        other = read_facts(file)
+        if other != facts:
             raise InputError(
-                f"{path} was made with other settings ({other.facts.fingerprint()}) than {paths[0]} "
+                f"{file} was made with other settings ({other.fingerprint()}) than {files[0]} "
                 f"({facts.fingerprint()}); sketch both in the same way"
             )
-    sketch = joined([one.sketch for one in read])
+        for names, lengths, sketch in sketch_batches(file, facts):
+            ids.append(names)
+            tokens.append(lengths)
+            spool.add(sketch)
+    sketch = spool.sketch()
     collection = InMemoryCollection(
-        pa.concat_arrays([one.ids for one in read]), np.concatenate([one.tokens for one in read]),
-        Keys(sketch.values, sketch.offsets), sketch,
-    )  # fmt: skip
+        pa.concat_arrays(ids), np.concatenate(tokens), Keys(sketch.values, sketch.offsets), sketch
+    )
     judge = Judge("sketch", "resemblance", 0.5)  # the paper's threshold
     return StoredDocuments(
         collection, judge, COMMON, facts.shingle_size, facts.main_text, "sketch", facts.fingerprint()
@@ -192,21 +202,24 @@ def _signatures(paths: list[Path]) -> StoredDocuments:
 
 def full_sets(texts: Any, ids: pa.Array, facts: SketchFacts, resources: Resources, reading: ReadOptions) -> Sketch:
     """All shingles of the documents with these ids, in this order."""
-    from roughly.cluster.scoring import slice_of
+    from roughly.cluster.scoring import blocks, slice_of
 
     data, paths = (None, [texts]) if isinstance(texts, str | os.PathLike) else (texts, None)
     with tempfile.TemporaryDirectory(prefix="roughly-", dir=resources.temp) as spool:
         parts = open_data(data, paths, reading, Path(spool))
-        batches, held = [], 0
-        for batch in sketch_parts(parts, facts, resources.threads, Sketched(Path(), facts), Meter()):
-            held += len(batch[2].values)
-            check_room(held, resources)
-            batches.append(batch)
-    place = {doc_id: at for at, doc_id in enumerate(name for batch in batches for name in batch[0].to_pylist())}
+        read, place, count = spool_for(resources), dict[str, int](), 0
+        for names, _, sketch in sketch_parts(parts, facts, resources.threads, Sketched(Path(), facts), Meter()):
+            place |= {doc_id: at for at, doc_id in enumerate(names.to_pylist(), count)}
+            count += len(names)
+            read.add(sketch)
     missing = [doc_id for doc_id in ids.to_pylist() if doc_id not in place]
     if missing:
         raise InputError(
             f"{len(missing):,} documents are stored but have no text, {missing[0]!r} for one: give the texts that "
             "the sketches or signatures were made of, or leave them out"
         )
-    return slice_of(joined([batch[2] for batch in batches]), np.array([place[name] for name in ids.to_pylist()]))
+    whole, ordered = read.sketch(), spool_for(resources)
+    rows = np.array([place[name] for name in ids.to_pylist()], np.int64)
+    for first, last in blocks(8 * np.diff(whole.offsets)[rows], _AT_ONCE):
+        ordered.add(slice_of(whole, rows[first:last]))
+    return ordered.sketch()
