@@ -249,7 +249,7 @@ class Parquet:
 
     def _refuse(self, group: RowGroup, reason: str) -> Reject:
         rows = f"rows {group.first_row + 1:,} to {group.first_row + group.count:,}"
-        return Reject(self.name, rows, f"{reason}; they were not read. Raise --memory")
+        return Reject(self.name, rows, f"{reason}; they were not read. Raise --memory or lower --threads")
 
     def _slices(self, group: RowGroup, wanted: Rows | None, most: int = 0) -> Iterator[Chunk]:
         """Slices of a row group, of `most` bytes. If they are chunks, their number must not depend on the memory."""

@@ -13,7 +13,7 @@ from roughly.sources.parquetfooter import GroupSize, Struct, footer_of, read_str
 _GROUPS, _COLUMNS, _METADATA = 4, 1, 3  # of FileMetaData, RowGroup, ColumnChunk
 _PATH, _COMPRESSED, _DATA, _DICTIONARY = 3, 7, 9, 11  # of ColumnMetaData
 _UNPACKED, _PACKED = 2, 3  # of PageHeader
-_WANTED_PAGE, _OTHER_PAGE = 4, 8
+_WANTED_PAGE, _OTHER_PAGE = 6, 8
 """Largest records that a page may have the size of: a page of the text, and one that is only copied."""
 _HEADER, _LONGEST_HEADER = 1 << 10, 1 << 22
 
