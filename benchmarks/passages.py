@@ -2,17 +2,20 @@
 
     python -m benchmarks.passages
     python -m benchmarks.passages --input corpus.parquet --documents 100000 1000000 --out results.json
+    python -m benchmarks.passages --documents --pan corpora --out results.json
     python -m benchmarks.passages --show results.json
 
 Growth: documents of 200 random words of their own and a page of boilerplate of 100 words, in files of JSON lines. The
 exponent is that of CPU time between the smallest and the largest collection. Every run is a process of its own; CPU
 seconds hardly depend on who else uses the machine. Of every corpus the ten passages are listed whose removal saves
-most. `--show` prints the tables of `docs/passages.md`.
+most. PAN 2013 has copied passages with known offsets: the share of their characters in repeated runs, on both
+sides. `--show` prints the tables of `docs/passages.md`.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 import re
@@ -26,6 +29,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+import roughly
 from benchmarks.measure import cpu_of_children, machine
 from benchmarks.tables import markdown, write_json
 
@@ -33,6 +37,7 @@ OWN, SHARED = 200, 100
 MADE_AT_ONCE = 20_000
 SIZES = (2_000, 20_000)
 TOP, SHOWN = 10, 44
+PAN_SIDES = {"copies": ("suspicious_id", "susp"), "originals": ("source_id", "source")}
 NAMES = {
     "debian_docs": "Debian's manuals",
     "terms_versions": "terms of service",
@@ -48,6 +53,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--memory", default="4GB")
     parser.add_argument("--folder", type=Path, help="where grown collections are made and kept, for another run")
+    parser.add_argument("--pan", type=Path, metavar="FOLDER", help="the folder of PAN 2013: copied characters found")
     parser.add_argument("--only-make", action="store_true", help="make them and measure nothing")
     parser.add_argument("--out", type=Path, help="JSON to write; what it has of other runs is kept")
     parser.add_argument("--show", type=Path, metavar="JSON", help="print the tables of an earlier run")
@@ -75,6 +81,7 @@ def main() -> None:
         "speed": speed,
         "growth": growth,
         "exponent": exponent(growth),
+        "pan": [pan(given.pan, least, gap) for least in (25, 50) for gap in (0, 8)] if given.pan else None,
     }
     if given.out and given.out.exists():
         before = json.loads(given.out.read_text())
@@ -92,11 +99,41 @@ def tables(found: dict[str, Any]) -> list[str]:
     rows = [[_name(row), *(f"{row[name]:,}" for name in columns)] for row in [*found["speed"], *found["growth"]]]
     made = [markdown(("collection", "documents", "MB", "copies, MB", "CPU seconds", "peak MB"), rows)]
     listed = [
-        ["" if number else _name(row), f"{one['places']:,}", f"{one['tokens']:,}", " ".join(one["begins"].split()[:4])]
+        ["" if number else _name(row), f"{one['places']:,}", f"{one['tokens']:,}", " ".join(one["begins"].split()[:3])]
         for row in found["speed"]
         for number, one in enumerate(row["passages"])
     ]
     return [*made, markdown(("collection", "places", "tokens", "begins"), listed)] if listed else made
+
+
+def pan_table(found: dict[str, Any]) -> str:
+    """The copied characters of PAN 2013 that were found, as Markdown."""
+    rows = [
+        [f"{row['least']}", f"{row['gap']}", *(f"{100 * row[side]:.1f} %" for side in PAN_SIDES)]
+        for row in found["pan"]
+    ]
+    return markdown(("`--least`", "`--gap`", "in the copies", "in the originals"), rows)
+
+
+def pan(folder: Path, least: int, gap: int) -> dict[str, Any]:
+    """The share of the copied characters that stand in repeated runs, in the copies and in the originals."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    found = roughly.passages(folder / "pan13_no_obfuscation.parquet", least=least, gap=gap).spans
+    for row in found.to_pylist():
+        spans.setdefault(row["doc_id"], []).append((row["char_start"], row["char_end"]))
+    with (folder / "pan13_no_obfuscation_passages.csv").open(encoding="utf-8") as rows:
+        passages = list(csv.DictReader(rows))
+    shares = {}
+    for side, (name, prefix) in PAN_SIDES.items():
+        seen = np.zeros(2, np.int64)
+        for row in passages:
+            start, length = int(row[f"{prefix}_offset"]), int(row[f"{prefix}_length"])
+            is_seen = np.zeros(length, np.bool_)  # spans with gaps may overlap
+            for begin, end in spans.get(row[name], []):
+                is_seen[max(0, begin - start) : max(0, end - start)] = True
+            seen += int(is_seen.sum()), length
+        shares[side] = round(float(seen[0] / seen[1]), 4)
+    return {"least": least, "gap": gap, **shares}
 
 
 def stages(found: dict[str, Any]) -> str:

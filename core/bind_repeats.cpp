@@ -3,8 +3,10 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include "bind_files.hpp"
 #include "bind_rows.hpp"
 #include "first_places.hpp"
+#include "line_copy.hpp"
 #include "repeats.hpp"
 #include "units.hpp"
 #include "winnowing.hpp"
@@ -150,6 +152,14 @@ void bind_repeats(nb::module_& m) {
             require(least > 0, "a gram needs a token");
             for_documents(rows, threads, [&](std::size_t begin, std::size_t end) {
                 clear_starts(rows, begin, end, least, span(twice), span(starts));
+            });
+        });
+    });
+    m.def("append_in_pieces", [](int file, In<u8> data, std::size_t piece) {
+        with_files([&] {
+            require(piece > 0, "a piece needs a byte");
+            detail::transfer_all(0, data.size(), [&](off_t, std::size_t left) {
+                return ::write(file, data.data() + (data.size() - left), std::min(left, piece));
             });
         });
     });

@@ -17,4 +17,5 @@ def test_the_tables_are_those_of_the_measurements() -> None:
     peers = json.loads((results / "passage_peers.json").read_text())
     for table in (*passages.tables(found), passage_peers.table(peers)[0]):
         assert table in page, "python -m benchmarks.passages --show benchmarks/results/passages.json"
+    assert passages.pan_table(found) in page
     assert f"to the power {found['exponent']:.2f}" in page

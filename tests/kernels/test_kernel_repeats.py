@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -154,6 +155,17 @@ def test_counts_of_classes_as_the_twin(block: int) -> None:
     assert tokens_of == {start + at for start, first in zip(starts, firsts, strict=True) if first in number_of
                          for at in range(least)}  # fmt: skip
     assert rows[:, 1].sum() == len(tokens_of)
+
+
+def test_files_grow_by_pieces(tmp_path: Path) -> None:
+    data = np.arange(1000).astype(np.uint8)
+    with (tmp_path / "file").open("wb", buffering=0) as file:
+        repeats.append_in_pieces(file.fileno(), data, 64)
+        repeats.append_in_pieces(file.fileno(), data[:0], 64)
+        repeats.append_in_pieces(file.fileno(), data[:10], 64)
+    assert (tmp_path / "file").read_bytes() == data.tobytes() + data[:10].tobytes()
+    with (tmp_path / "file").open("rb") as closed, pytest.raises(OSError, match="Bad file descriptor"):
+        repeats.append_in_pieces(closed.fileno(), data, 64)
 
 
 def test_mistakes_of_callers_are_refused() -> None:

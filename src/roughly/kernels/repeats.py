@@ -80,6 +80,11 @@ def clear_starts(tokens: Hashes, offsets: Offsets, least: int, starts: Hashes, t
     _core.clear_starts(*_rows(tokens, offsets), least, starts, twice, threads)
 
 
+def append_in_pieces(file: int, data: Bytes, piece: int) -> None:
+    """Write to the end of a file, given by its descriptor, `piece` bytes at a time."""
+    _core.append_in_pieces(file, data, piece)
+
+
 def list_bits(words: Hashes) -> Offsets:
     """The positions of all bits that are set."""
     return _core.list_bits(words)

@@ -114,21 +114,21 @@ def _edited_line(column: str, row: int, line: bytes, edits: TextEdits) -> bytes:
         return line
     text = line.decode("utf-8", "surrogateescape")
     try:
-        start, end, last = _value_range(text, column)
+        start, end, value, last = _value_range(text, column)
     except (ValueError, RecursionError):
         return line
     if edits.column is not None:
         added = f", {json.dumps(edits.column.name)}: {json.dumps(edits.value(row), ensure_ascii=False)}"
         text = text[:last].rstrip(_WHITE) + added + text[last:]
     if is_edited and start >= 0:
-        changed = json.dumps(edits.text(row, json.loads(text[start:end], strict=False)), ensure_ascii=line.isascii())
+        changed = json.dumps(edits.text(row, value), ensure_ascii=line.isascii())
         text = text[:start] + changed + text[end:]
     return text.encode("utf-8", "surrogateescape")
 
 
-def _value_range(line: str, key: str) -> tuple[int, int, int]:
-    """Where the value of a key of the object starts and ends (the last one, if there are several), and its brace."""
-    start = end = -1
+def _value_range(line: str, key: str) -> tuple[int, int, Any, int]:
+    """Where a key's value starts and ends (the last one, if there are several), the value, and the object's brace."""
+    start, end, found = -1, -1, None
     at = _skip(line, 0)
     if line[at : at + 1] != "{":
         raise ValueError("no object")
@@ -136,13 +136,13 @@ def _value_range(line: str, key: str) -> tuple[int, int, int]:
     while line[at : at + 1] == '"':
         name, at = _DECODER.raw_decode(line, at)
         at = _skip(line, _skip(line, at) + 1)
-        _, after = _DECODER.raw_decode(line, at)
+        value, after = _DECODER.raw_decode(line, at)
         if name == key:
-            start, end = at, after
+            start, end, found = at, after, value
         at = _skip(line, after)
         if line[at : at + 1] == ",":
             at = _skip(line, at + 1)
-    return start, end, at
+    return start, end, found, at
 
 
 def _skip(line: str, at: int) -> int:

@@ -14,7 +14,7 @@ from roughly.kernels.repeats import KeptArrays, repeated_runs, walk_copies
 from roughly.tools.passages.class_counts import ClassCounts
 from roughly.tools.passages.joined_runs import joined_runs
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
-from roughly.tools.passages.repeated_places import RepeatedPlaces
+from roughly.tools.passages.repeated_places import PlaceBlock, RepeatedPlaces
 from roughly.tools.passages.request import PassagesRequest
 from roughly.tools.passages.token_file import TokenFile
 
@@ -94,9 +94,12 @@ def write_runs(
 
 def _with_kept(file: TokenFile, places: RepeatedPlaces, counts: ClassCounts, removed: Ints) -> Iterator[Ints]:
     """The removed runs and those that are repeated and kept, block after block."""
-    for block in places.blocks:
+
+    def runs_of(block: PlaceBlock) -> Ints:
         own = removed[slice(*np.searchsorted(removed[:, 0], [block.first, block.last]))]
-        yield repeated_runs(file.offsets, places.arrays, counts.used, own, block.begin, block.end)
+        return repeated_runs(file.offsets, places.arrays, counts.used, own, block.begin, block.end)
+
+    return places.map_blocks(runs_of)
 
 
 def open_runs(maps: MappedArrays, whole: Ints) -> TokenRuns:

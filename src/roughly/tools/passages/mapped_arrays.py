@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.engines.workspace import Workspace
-from roughly.kernels.repeats import sort_by_share
+from roughly.kernels.repeats import append_in_pieces, sort_by_share
 from roughly.meter import mapped_pages
 
 Ints = npt.NDArray[np.int64]
@@ -56,9 +56,7 @@ class MappedArrays:
     @staticmethod
     def append(file: BinaryIO, array: npt.NDArray[Any]) -> None:
         """Write to a file in small pieces: a page that is asked for later brings its whole piece into memory."""
-        data = array.view(np.uint8)
-        for at in range(0, len(data), _PIECE):
-            file.write(data[at : at + _PIECE].data)
+        append_in_pieces(file.fileno(), array.view(np.uint8), _PIECE)
 
     def delete(self, *names: str) -> None:
         """Delete arrays; their memory is given back when nobody uses them any more."""

@@ -12,7 +12,7 @@ import numpy as np
 from roughly.kernels.repeats import list_passages
 from roughly.tools.passages.class_counts import ClassCounts
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
-from roughly.tools.passages.repeated_places import RepeatedPlaces
+from roughly.tools.passages.repeated_places import PlaceBlock, RepeatedPlaces
 
 LISTED = 1000
 """Passages that are listed at most."""
@@ -38,9 +38,12 @@ def best_passages(
 ) -> tuple[Ints, int]:
     """The first `most` passages of at least this number of tokens, as rows of `PassageList`, and the number of all."""
     best, total = np.empty((0, 4), np.int64), 0
-    for begin, end, *_ in places.blocks:
-        found = list_passages(places.arrays, counts.used, counts.classes, begin, end)
-        found = found[found[:, 1] >= least]
+
+    def listed(block: PlaceBlock) -> Ints:
+        found = list_passages(places.arrays, counts.used, counts.classes, block.begin, block.end)
+        return found[found[:, 1] >= least]
+
+    for found in places.map_blocks(listed):
         total += len(found)
         best = np.concatenate([best, found])
         best = best[np.lexsort((best[:, 0], -(best[:, 2] - 1) * best[:, 1]))[: _TRIED * most]]

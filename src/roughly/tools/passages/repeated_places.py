@@ -14,9 +14,10 @@ Against a reference, the filter has the fingerprints of the reference alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +38,11 @@ from roughly.kernels.repeats import (
     put_firsts,
 )
 from roughly.meter import Stage
+from roughly.threads import map_in_order
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, SpilledRows
 from roughly.tools.passages.token_file import TokenFile
 
+R = TypeVar("R")
 _SLOTS = 16
 """Slots of a filter per fingerprint or run, at most."""
 _WORDS = 1 << 16
@@ -65,9 +68,14 @@ class RepeatedPlaces:
     arrays: PlaceArrays
     classes: int  # of two places or more
     blocks: list[PlaceBlock]
+    threads: int
 
     def __len__(self) -> int:
         return len(self.arrays.starts)
+
+    def map_blocks(self, function: Callable[[PlaceBlock], R]) -> Iterator[R]:
+        """What a function, called on several threads, makes of every block, in their order."""
+        return map_in_order(function, self.blocks, self.threads)
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,7 @@ class PlaceSearch:
         arrays, classes = number_classes(arrays, pairwise(edges), self.threads)
         self.maps.release()
         blocks = zip(edges[:-1], edges[1:], tokens[:-1].tolist(), tokens[1:].tolist(), strict=True)
-        return RepeatedPlaces(arrays, classes, [PlaceBlock(*block) for block in blocks])
+        return RepeatedPlaces(arrays, classes, [PlaceBlock(*block) for block in blocks], self.threads)
 
     def _offsets(self, first: int, last: int) -> list[Ints]:
         """The offsets of documents first … last − 1, block after block."""

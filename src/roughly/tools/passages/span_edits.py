@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,12 @@ MARKS = pa.field(
 """The column of `--do mark`."""
 
 
+def _spans_of(rows: Ints) -> dict[int, slice]:
+    """Where the spans of each row are; `rows` has the row of each span, ascending."""
+    first = np.flatnonzero(np.append(True, rows[1:] != rows[:-1])[: len(rows)]).tolist()
+    return {row: slice(*edges) for row, edges in zip(rows[first].tolist(), pairwise([*first, len(rows)]), strict=True)}
+
+
 class SpanRemoval:
     """Cuts spans out of texts."""
 
@@ -32,18 +39,17 @@ class SpanRemoval:
 
     def __init__(self, rows: Ints, starts: Ints, ends: Ints) -> None:
         """Spans (row, start, end), by row and start."""
-        self._rows, self._starts, self._ends = rows, starts, ends
+        self._of, self._starts, self._ends = _spans_of(rows), starts, ends
 
     def is_edited(self, row: int) -> bool:
         """Whether something is cut out of the text of a row."""
-        at = np.searchsorted(self._rows, row)
-        return bool(at < len(self._rows) and self._rows[at] == row)
+        return row in self._of
 
     def text(self, row: int, text: str) -> str:
         """What is left of the text of a row."""
         data, pieces, at = text.encode(), [], 0
-        first, last = np.searchsorted(self._rows, [row, row + 1])
-        for start, end in zip(self._starts[first:last].tolist(), self._ends[first:last].tolist(), strict=True):
+        own = self._of.get(row, slice(0))
+        for start, end in zip(self._starts[own].tolist(), self._ends[own].tolist(), strict=True):
             pieces.append(data[at:start])
             at = end
         return b"".join([*pieces, data[at:]]).decode()
@@ -60,7 +66,7 @@ class SpanMarks:
 
     def __init__(self, rows: Ints, marks: Ints, ids: pa.Array) -> None:
         """Spans (row, start, end, witness, witness_start), by row and start; `marks` has all but the row."""
-        self._rows, self._marks, self._ids = rows, marks, ids
+        self._of, self._marks, self._ids = _spans_of(rows), marks, ids
 
     def is_edited(self, row: int) -> bool:
         """No text changes."""
@@ -72,8 +78,7 @@ class SpanMarks:
 
     def value(self, row: int) -> Any:
         """The spans of a row."""
-        first, last = np.searchsorted(self._rows, [row, row + 1])
         return [
             {"start": start, "end": end, "witness_id": self._ids[witness].as_py(), "witness_start": there}
-            for start, end, witness, there in self._marks[first:last].tolist()
+            for start, end, witness, there in self._marks[self._of.get(row, slice(0))].tolist()
         ]

@@ -101,7 +101,7 @@ class RemovedTexts:
 
     def take(self, docs: Ints, starts: Ints, texts: list[bytes]) -> None:
         """Append the texts of some spans."""
-        columns = [self._ids.take(pa.array(docs)), pa.array(starts), pa.array([text.decode() for text in texts])]
+        columns = [self._ids.take(pa.array(docs)), pa.array(starts), pa.array(texts, _TEXT)]
         self._writer.write_table(pa.Table.from_arrays(columns, schema=TABLES["removed"].schema))
 
 

@@ -61,8 +61,7 @@ class ReadTexts:
 
     def text(self, at: int, start: int = 0, end: int | None = None) -> bytes:
         """A part of a text."""
-        data: bytes = self.texts[at].as_buffer().to_pybytes()
-        return data[start:end]
+        return bytes(memoryview(self.texts[at].as_buffer())[start:end])
 
     def masked(self, is_divided: bool) -> MaskedTexts:
         """The texts with their markup overwritten; whether spans are divided at tags."""

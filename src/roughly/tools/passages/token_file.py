@@ -114,7 +114,7 @@ def _write(
     rejects: list[Reject] = []
     with ExitStack() as stack:
         writer = stack.enter_context(pq.ParquetWriter(facts, _KNOWN))
-        files = [stack.enter_context(maps.path(name).open("wb")) for name in names]
+        files = [stack.enter_context(maps.path(name).open("wb", buffering=0)) for name in names]
         for done in chain.from_iterable(map_in_order(read, items(), threads)):
             arrays = [done.hashes, *([] if done.unit_lengths is None else [done.unit_lengths])]
             maps.workspace.space.check(sum(array.nbytes for array in arrays))
