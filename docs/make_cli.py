@@ -24,8 +24,8 @@ NAMES = {"index": "the-index"}
 BEGIN = "<!-- from the command line: python docs/make_cli.py -->"
 END = "<!-- end of what is generated -->"
 _TABLE = ("| option | | default |", "|---|---|---|")
-_EVERYWHERE = ("as_json", "quiet", "verbose", "overwrite")
-"""Options that mean the same in every command that has them: docs/cli/index.md explains them."""
+_EVERYWHERE = ("as_json", "quiet", "verbose", "overwrite", "inputs")
+"""What means the same in every command that has it: docs/cli/index.md explains it."""
 _SEVERAL = 3
 """An option of this many commands of a group is explained once, above them."""
 

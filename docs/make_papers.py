@@ -21,10 +21,9 @@ DOCS = Path(__file__).parent
 PAGE = DOCS / "papers.md"
 INTRO = """# The papers
 
-Roughly implements five papers. This page has every part of them: the command and the Python name that run it, the page
-that describes it, what was measured here and what the paper published. Collections differ from the papers', so figures
-do too; ranges in brackets are of ten draws. [Reproduction](reproduction.md) has all tables, and says where results
-differ and why. Pages of methods list their departures from the papers. Written by `python docs/make_papers.py`.
+Every part of the five [papers](methods/index.md#references): the command and the Python name that run it, its page,
+what was measured here and what was published. Collections differ from the papers', so figures do too; ranges in
+brackets are of ten draws. [Reproduction](reproduction.md) has all tables, and says where results differ and why.
 """
 
 
@@ -65,8 +64,8 @@ def make() -> str:
     """The whole page."""
     page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     lines = [INTRO]
-    for paper, citation in PAPERS.items():
-        lines += [f"## {paper}\n", f"{citation}\n", "| part | where | measured here | published |", "|---|---|---|---|"]
+    for paper in PAPERS:
+        lines += [f"## {paper}\n", "| part | where | measured here | published |", "|---|---|---|---|"]
         lines += [line(part, page) for part in parts() if part["paper"] == paper]
         lines.append("")
     return "\n".join(lines)

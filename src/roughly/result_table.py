@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
+from roughly.errors import SettingsError
+
 _ROWS_SHOWN = 10
 _LETTERS_SHOWN = 80
+
+
+@contextmanager
+def _needed(package: str) -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as problem:
+        if problem.name != package:
+            raise
+        raise SettingsError(f"this needs {package}; install it with pip install {package}, or use to_list()") from None
 
 
 class ResultTable:
@@ -27,12 +40,13 @@ class ResultTable:
 
     def to_pandas(self) -> Any:
         """As a pandas DataFrame."""
-        return self._table.to_pandas()
+        with _needed("pandas"):
+            return self._table.to_pandas()
 
     def to_polars(self) -> Any:
         """As a polars DataFrame."""
-        import polars
-
+        with _needed("polars"):
+            import polars
         return polars.from_arrow(self._table)
 
     def to_list(self) -> list[dict[str, Any]]:

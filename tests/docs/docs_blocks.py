@@ -134,8 +134,12 @@ def run_command(command: Command, folder: Path) -> tuple[int, str]:
         timeout=600,
         check=False,
     )
-    printed = done.stdout.splitlines(keepends=True)
-    return done.returncode, "".join(line for line in printed if not _PROGRESS.match(line))
+    return done.returncode, without_progress(done.stdout)
+
+
+def without_progress(printed: str) -> str:
+    """What was printed, without lines about the progress."""
+    return "".join(line for line in printed.splitlines(keepends=True) if not _PROGRESS.match(line))
 
 
 def run_page(page: Path, folder: Path) -> int:

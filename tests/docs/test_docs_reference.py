@@ -188,17 +188,6 @@ def test_the_tables_of_bands_and_probes() -> None:
     assert probes == {key: str(fewest_probes(*key)) for key in probes}
 
 
-def test_the_table_of_changed_words() -> None:
-    shingles = 500 - 5 + 1
-    text = section((DOCS / "threshold.md").read_text(encoding="utf-8"), "## Choosing a threshold")
-    lines = rows(text)
-    assert len(lines) == 4
-    for threshold, words in lines:
-        changed = int(words.split()[0])
-        below = (shingles - 5 * (changed + 1)) / (shingles + 5 * (changed + 1))
-        assert below < float(threshold) <= (shingles - 5 * changed) / (shingles + 5 * changed)
-
-
 def test_the_picture_of_the_curve_is_up_to_date() -> None:
     make = module(DOCS / "make_pictures.py")
     assert make.PICTURE.read_text(encoding="utf-8") == make.draw(), "run python docs/make_pictures.py"

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from docs_blocks import DOCS, ROOT, blocks_of, commands_of, missing_line, name_of
+from docs_blocks import DOCS, ROOT, blocks_of, commands_of, missing_line, name_of, without_progress
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -103,9 +103,9 @@ def test_the_explorer_is_in_a_plain_install(environment: dict[str, str], tmp_pat
 
 
 def run(words: list[str], environment: dict[str, str], folder: Path) -> tuple[int, str]:
-    """(exit code, what was printed)."""
+    """(exit code, what was printed, without progress)."""
     done = subprocess.run(
         words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, timeout=600, check=False,
     )  # fmt: skip
-    return done.returncode, done.stdout
+    return done.returncode, without_progress(done.stdout)

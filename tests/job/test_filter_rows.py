@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import polars as pl
@@ -10,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 import roughly
-from roughly.errors import InputError
+from roughly.errors import InputError, SettingsError
+from roughly.result_table import ResultTable
 
 ROSE = "A rose is a rose is a rose, said Gertrude Stein, and she should know, since she wrote it more than once."
 OTHER = "Something else entirely, with nothing in common but the language."
@@ -169,3 +172,14 @@ def test_names_of_files_are_refused_as_texts(tmp_path: Any) -> None:
     assert len(roughly.dedupe(paths=files).kept) == 1
     assert len(roughly.dedupe([{"text": str(file)} for file in files]).kept) == 2
     assert len(roughly.dedupe([str(files[0]), "and a text"]).kept) == 2
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_a_package_that_is_not_installed_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = ResultTable(pa.table({"a": [1]}))
+    monkeypatch.setitem(sys.modules, package, None)
+    if package == "pandas":
+        missing = ModuleNotFoundError("No module named 'pandas'", name="pandas")
+        monkeypatch.setattr(table, "_table", Mock(to_pandas=Mock(side_effect=missing)))
+    with pytest.raises(SettingsError, match=rf"pip install {package}, or use to_list\(\)"):
+        getattr(table, f"to_{package}")()
