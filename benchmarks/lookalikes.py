@@ -47,7 +47,9 @@ def main() -> int:
             roughly.perturb(source, output=made, kinds=SAME + kinds, documents=given.documents, alpha=7.0)
             corpus = Labelled(name, "documents.parquet", column="cluster", sample=10**6)
             row = measured(corpus, made, given.seeds, Resources(threads=given.threads))
-            cells = [f"{np.mean(row[way]):.3f}" for way in ("default", "threshold", "tune", "learn")]  # type: ignore[arg-type]
+            cells = [
+                f"{np.array(row[way], np.float64).mean():.3f}" for way in ("default", "threshold", "tune", "learn")
+            ]
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
     return 0
 
