@@ -132,7 +132,7 @@ class Learning:
         return size, pairs
 
     @property
-    def compared(self) -> Floats:
+    def compared(self) -> npt.NDArray[np.float64]:
         """The comparisons of each pair."""
         return self.features[:, : len(COMPARISONS)]
 
