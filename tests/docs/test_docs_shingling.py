@@ -29,12 +29,20 @@ def test_the_chances_of_mega_shingles() -> None:
 
 
 def test_every_preset_is_listed_with_its_settings() -> None:
-    shown = {names_in(row[0])[0]: names_in(row[2]) for row in rows(page("presets.md"))}
+    papers, learnt = page("presets.md").split("## Learnt from labels")
+    shown = {names_in(row[0])[0]: names_in(row[2]) for row in rows(papers)}
+    listed = {name: preset for name, preset in PRESETS.items() if "verdict" not in preset.settings}
     assert shown == {
-        name: [f"{key} = {value}" for key, value in preset.settings.items()] for name, preset in PRESETS.items()
+        name: [f"{key} = {value}" for key, value in preset.settings.items()] for name, preset in listed.items()
     }
-    sections = {names_in(row[0])[0]: re.findall(r"§[\d.]*\d", row[1]) for row in rows(page("presets.md"))}
-    assert sections == {name: re.findall(r"§[\d.]*\d", preset.citation) for name, preset in PRESETS.items()}
+    sections = {names_in(row[0])[0]: re.findall(r"§[\d.]*\d", row[1]) for row in rows(papers)}
+    assert sections == {name: re.findall(r"§[\d.]*\d", preset.citation) for name, preset in listed.items()}
+    shown = {names_in(row[0])[0]: row[1:] for row in rows(learnt) if names_in(row[0])}
+    assert shown == {
+        name: [preset.about.removeprefix("learnt: "), preset.citation.removeprefix("labels of ")]
+        for name, preset in PRESETS.items()
+        if name not in listed
+    }
 
 
 def test_the_columns_of_sketches() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import roughly
 from roughly import lexicon
 from roughly.errors import SettingsError
 from roughly.features.sampling import Sampling
@@ -32,6 +33,8 @@ MADE = {
     "kolcz-2008": IMatch(lexicon=lexicon.default(), filter="IDFR-I-20-80", norm="imatch", lexicons=10),
     "fetterly-2003": MegaShingles(6, 14, 5),
     "haveliwala-2000": WordLSH(3, 125, 0.8),
+    "versions": make(Settings(threshold=0.45, shingle_size=2)),
+    "pages": make(Settings(threshold=0.3, shingle_size=2)),
 }
 
 
@@ -39,6 +42,20 @@ MADE = {
 def test_a_preset_makes_its_method(name: str) -> None:
     assert make(Settings.gather(preset(name).settings), lexicon.default()) == MADE[name]
     assert preset(name).citation and preset(name).about
+
+
+def test_learned_presets_have_a_verdict_that_runs_take() -> None:
+    first = "The committee met in March 2019 and agreed on the budget of the new library in the old town."
+    rows = [
+        {"id": "a", "text": first * 3}, {"id": "c", "text": "Nothing of this, said the captain of the boat."},
+        {"id": "b", "text": (first * 3).replace("agreed on", "approved")},
+    ]  # fmt: skip
+    for name in ("versions", "pages"):
+        found = roughly.dedupe(rows, preset=name)
+        assert [row["kept"] for row in found.documents.to_pylist()] == [True, False, True], name
+        assert "probability" in found.pairs.column_names
+    with pytest.raises(SettingsError, match="belongs to the method minhash"):
+        roughly.dedupe(rows, preset="pages", method="imatch")
 
 
 def made(**settings: Any) -> Method:

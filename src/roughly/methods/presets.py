@@ -1,6 +1,7 @@
-"""Parameters of the papers, by name: `--preset broder-1997`.
+"""Parameters of the papers, and verdicts learnt from public labels, by name: `--preset broder-1997`.
 
-A preset is a set of settings, each of which may be overridden. Values that a paper does not state are left
+A preset is a set of settings, each of which may be overridden. `python -m benchmarks.verdict_presets` fits the learned
+ones. Values that a paper does not state are left
 to the defaults, but for the size of shingles in `ye-2008`: the paper says "a moderate w", and 10 is Broder's.
 """
 
@@ -30,10 +31,22 @@ _YE = (
     "detection. Knowledge and Information Systems, 2008"
 )
 
+_VERSIONS = (
+    "probability=0.2 prior=-11.337 words=1.1261/0.72398 word_pairs=1.251/0.95777 shingles=0.8106/0.77161 "
+    "words_held=0.56192/0.50117 shingles_held=0.25181/0.65756 rare_words=0.38163/0.01614 "
+    "rare_words_held=0/0.021796 numbers=0.1539/0.86502 length=0.98783/0.68397 weighted_words=0.97227/0.56467 "
+    "weighted_words_held=0.3371/0.37687 in_order=0.12621/0.63215"
+)
+_PAGES = (
+    "probability=0.35 prior=-10.471 words=0.65039/0.56563 word_pairs=0.59504/0.89702 shingles=0.53007/1.4689 "
+    "shingles_held=0.65678/1.1681 rare_words=0.54224/0.44046 numbers=0.15447/0 length=1.1692/0.70044 "
+    "weighted_words=0.70127/0.59206 longest_run=0.23839/0.83383 in_order=0.81537/1.4986"
+)
+
 
 @dataclass(frozen=True)
 class Preset:
-    """Settings as a paper has them."""
+    """Settings as a paper has them, or with a verdict learnt from labels."""
 
     name: str
     settings: MappingProxyType[str, Any]
@@ -92,6 +105,17 @@ PRESETS = {
             "T. H. Haveliwala, A. Gionis, P. Indyk: Scalable techniques for clustering the Web. WebDB, 2000, as in "
             "A. Kołcz, A. Chowdhury: Lexicon randomization for near-duplicate detection with I-Match, 2008, §4",
             method="word-lsh", lsh_words=3, lsh_signatures=125, threshold=0.8,
+        ),
+        _preset(
+            "versions", "learnt: another version of the same document, long or short",
+            "labels of terms of service (Open Terms Archive, ODC-BY 1.0), RFCs, 20 Newsgroups, the Debian installation "
+            "guide and Chinese laws",
+            method="minhash", threshold=0.45, shingle_size=2, verdict=_VERSIONS,
+        ),
+        _preset(
+            "pages", "learnt: the same page of a manual or web site in another edition",
+            "labels of the Debian installation guide",
+            method="minhash", threshold=0.3, shingle_size=2, verdict=_PAGES,
         ),
     )
 }  # fmt: skip

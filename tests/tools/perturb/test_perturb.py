@@ -78,6 +78,12 @@ def test_a_kind_is_what_it_says(kind: str, alpha: float) -> None:
                 assert not Counter(own) - Counter(made) and len(made) > len(own)
             case "template" | "form":
                 assert score < 0.8
+            case "numbers":
+                changed = [(a, b) for a, b in zip(own, made, strict=True) if a != b]
+                assert changed and all(b.isdecimal() and len(a) == len(b) for a, b in changed)
+                assert {a for a, _ in changed} >= {a for a in own if a.isdecimal()}
+            case "quoted":
+                assert made[-len(own) :] == own and len(made) > len(own)
             case "characters":
                 assert len(made) == len(own) and made != own
     mean = sum(found) / len(found)

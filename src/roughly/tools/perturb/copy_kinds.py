@@ -93,6 +93,8 @@ KINDS = {
         ),
         CopyKind("split", True, "a campaign in a few versions, each sent as it is (Kołcz 2008, §5)", _AIM, _split),
         CopyKind("template", False, "the same frame around another body", "nothing", _by(edits.template)),
+        CopyKind("numbers", False, "all numbers changed", "nothing", _by(edits.numbers)),
+        CopyKind("quoted", False, "a reply that quotes the text", _AIM, _by(edits.quoted)),
         CopyKind("form", False, "one form filled in differently", "nothing", _by(edits.form)),
     )
 }

@@ -3,17 +3,19 @@
 Most aim at a resemblance by the arithmetic of 5-token shingles: appending a share f leaves J = 1 / (1 + f), changing a
 word spoils five shingles. The actual resemblance is measured exactly when copies are labelled.
 
-`template` and `form` are not duplicates although they look it: pages of one site that share a frame around different
-bodies, and one form filled in differently, in which nine words of ten agree but J is below 0.8.
+`template`, `form`, `numbers` and `quoted` are not duplicates although they look it: pages of one site that share a
+frame around different bodies; one form filled in differently, in which nine words of ten agree but J is below 0.8; a
+text with other numbers; a reply that quotes the text.
 """
 
 from __future__ import annotations
 
 import math
 from itertools import pairwise
+from random import Random
 
 from roughly.tools.perturb.noise import misread, mistyped
-from roughly.tools.perturb.recipe import Foreign, Ground, Own, Recipe, Respaced, Rewritten, Spliced, Substituted
+from roughly.tools.perturb.recipe import Foreign, Ground, New, Own, Recipe, Respaced, Rewritten, Spliced, Substituted
 
 SHINGLE_SIZE = 5
 FRAME_TOKENS = 600
@@ -124,6 +126,24 @@ def form(ground: Ground) -> Recipe:
     step = chance.randint(6, 18)
     places = list(range(chance.randrange(min(step, size)), size, step))
     return Rewritten(places, [str(chance.randrange(10**7)) for _ in places])
+
+
+def numbers(ground: Ground) -> Recipe:
+    """Not a duplicate: the same text with other numbers; if it has none, its first word becomes one."""
+    words = ground.spelled(list(range(len(ground))))
+    places = [at for at, word in enumerate(words) if word.isdecimal()] or [0]
+    return Rewritten(places, [_other_number(words[at], ground.chance) for at in places])
+
+
+def _other_number(word: str, chance: Random) -> str:
+    low, high = 10 ** (len(word) - 1), 10 ** len(word)
+    found = str(chance.randrange(low, high - 1))
+    return found if found != word else str(high - 1)
+
+
+def quoted(ground: Ground) -> Recipe:
+    """Not a duplicate: a reply that quotes the text, below text of another document."""
+    return Spliced([ground.foreign(extra(ground)), New(" wrote:\n\n"), Own(0, len(ground))])
 
 
 def _places(ground: Ground) -> list[int]:

@@ -100,7 +100,8 @@ def trials(
         if method in wanted:
             found += _of(method, _axes(method, others, threshold, shingle_size))
     if presets and not others:
-        found += [Trial(PRESET + p.name, p.settings) for p in PRESETS.values() if p.settings["method"] in wanted]
+        papers = (p for p in PRESETS.values() if "verdict" not in p.settings)  # `--learn` fits a verdict itself
+        found += [Trial(PRESET + p.name, p.settings) for p in papers if p.settings["method"] in wanted]
     return found
 
 

@@ -105,9 +105,11 @@ class UnseenPairs:
 class Learning:
     """Candidate pairs of a sample, their comparisons, and what is known of them."""
 
-    def __init__(self, sample: DrawnSample, truth: Reference, threads: int, most: int) -> None:
+    def __init__(
+        self, sample: DrawnSample, truth: Reference, threads: int, most: int, sizes: Sequence[int] = SIZES
+    ) -> None:
         self.sample, self._truth, self._scored = sample, truth, ScoredSample(sample, threads, most)
-        self.size, self._pairs = self._best_size()
+        self.size, self._pairs = self._best_size(sizes)
         self.listed, leaders = self._scored.leader_pairs(self._pairs)
         use = self._pairs.scores["resemblance"] >= self._pairs.floors["resemblance"]
         self.listed, self.resemblance = self.listed[use], self._pairs.scores["resemblance"][use]
@@ -117,9 +119,9 @@ class Learning:
         self.documents = leaders[self.listed]  # of the sample
         self.labels = truth.pair_labels(self.documents)
 
-    def _best_size(self) -> tuple[int, PairScores]:
+    def _best_size(self, sizes: Sequence[int]) -> tuple[int, PairScores]:
         found: list[tuple[int, int, PairScores]] = []
-        for size in SIZES:
+        for size in sizes:
             pairs = self._scored.score("word", size)
             listed, leaders = self._scored.leader_pairs(pairs)
             use = pairs.scores["resemblance"] >= pairs.floors["resemblance"]
@@ -128,6 +130,11 @@ class Learning:
         most = max(one[0] for one in found)
         _, size, pairs = next(one for one in reversed(found) if one[0] >= most)
         return size, pairs
+
+    @property
+    def compared(self) -> npt.NDArray[np.float64]:
+        """The comparisons of each pair."""
+        return self.features[:, : len(COMPARISONS)]
 
     @property
     def floor(self) -> float:
@@ -151,12 +158,8 @@ class Learning:
             raise InputError(
                 "candidates are all the same, or all different, by the labels: there is no verdict to learn; add labels"
             )
-        fitted = _fit(self.features[use], same, weights[use] * effective_scale(weights[use]))
-        count = len(COMPARISONS)
-        named = zip(COMPARISONS, fitted[1 : count + 1].tolist(), fitted[count + 1 :].tolist(), strict=True)
-        weighted = tuple((name, float(f"{a:.5g}"), float(f"{b:.5g}")) for name, a, b in named if max(a, b) > 1e-4)
-        verdict = Verdict.parse(str(Verdict(0.5, float(fitted[0]), weighted)))
-        return verdict, verdict.probabilities(self.features[:, :count]), len(use)
+        verdict = fit_verdict(self.features[use], same, weights[use] * effective_scale(weights[use]))
+        return verdict, verdict.probabilities(self.compared), len(use)
 
     def trials(self, verdict: Verdict, probabilities: Floats, sets: Flags | None = None) -> list[Tried]:
         """The verdict at every probability, with both clusterings; thresholds follow from the labels of these sets."""
@@ -164,7 +167,7 @@ class Learning:
         for cut in CUTS:
             accepted = self.accepted(replace(verdict, probability=cut), probabilities, sets)
             for cluster in ("star", "components"):
-                columns = self._columns(accepted, cluster)
+                columns = self.columns(accepted, cluster)
                 values = {"method": "minhash", "threshold": cut, "cluster": cluster, "shingle_size": self.size}
                 found.append(Tried(named_trial(values), score(columns), float("nan"), 0.0, columns))
         return found
@@ -174,7 +177,8 @@ class Learning:
         likely: Flags = probabilities >= verdict.probability
         return likely & (self.resemblance >= self.threshold(verdict, likely, sets))
 
-    def _columns(self, accepted: Flags, cluster: str) -> Floats:
+    def columns(self, accepted: Flags, cluster: str) -> Floats:
+        """(both, found, true) of each set, if these pairs are the same."""
         linked = cluster == "components"
         group = groups_of(self.listed[accepted], self.resemblance[accepted], self._leaders, linked=linked)
         return self._truth.columns(TrialOutcome(self._scored.expanded(group), None, 0.0, 0.0))
@@ -239,6 +243,14 @@ def _unseen(learning: Learning, goal: Goal, settled: Tried, held_back: float, se
 def effective_scale(weights: Floats) -> float:
     """The factor with which weights add up to the effective number of what they weight."""
     return float(weights.sum() / (weights**2).sum())
+
+
+def fit_verdict(features: Floats, same: Flags, weights: Floats) -> Verdict:
+    """The verdict that fits pairs best; its probability is 0.5."""
+    fitted, count = _fit(features, same, weights), len(COMPARISONS)
+    named = zip(COMPARISONS, fitted[1 : count + 1].tolist(), fitted[count + 1 :].tolist(), strict=True)
+    weighted = tuple((name, a, b) for name, a, b in named if max(a, b) > 1e-4)
+    return Verdict.parse(str(Verdict(0.5, float(fitted[0]), weighted)))
 
 
 def _fit(features: Floats, same: Flags, weights: Floats) -> Floats:

@@ -1,0 +1,87 @@
+"""The learned presets: verdicts fitted to the labels of public corpora, and their F1 on other corpora.
+
+    python -m benchmarks.verdict_presets    # settings for `methods/presets.py`, and the table of docs/presets.md
+
+Pairs of each corpus count the same in sum. The probability is that with the highest mean F1 over the corpora (`star`),
+the threshold the highest that does not lower it. A corpus that a preset was fitted to is scored by a verdict fitted to
+the others; if there are none, not at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import corpora
+from benchmarks.tuning import CORPORA, Labelled, drawn
+from roughly.settings import Resources, Settings
+from roughly.tools.tune.learn import CUTS, LEARNED_PAIRS, Learning, fit_verdict
+from roughly.tools.tune.reference import score, truth_of
+from roughly.tools.tune.trial import TrialBench
+
+LAWS = Labelled("laws", "multilingual/laws_zh.parquet", column="cluster")
+LEARNT_ON = {"versions": ("terms", "RFC revisions", "newsgroups", "guides", "laws"), "pages": ("guides",)}
+SIZE, COUNTED, FITTED = 2, 1000, 40_000
+"""Words per shingle; what the pairs of a corpus count together; pairs of a corpus that are fitted to at most."""
+THRESHOLDS = [round(0.05 * step, 2) for step in range(1, 13)]
+
+
+def main() -> int:
+    """Print settings, and F1 of each preset on every corpus."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpora", type=Path, default=corpora.CORPORA)
+    parser.add_argument("--threads", type=int, default=0)
+    given = parser.parse_args()
+    resources = Resources(threads=given.threads)
+    samples = {one.name: drawn(one, given.corpora, resources) for one in (*CORPORA, LAWS)}
+    learnt = {
+        name: Learning(*(samples[name][0], truth_of(*samples[name])), resources.threads, LEARNED_PAIRS, (SIZE,))
+        for name in sorted({name for names in LEARNT_ON.values() for name in names})
+    }
+    for preset, names in LEARNT_ON.items():
+        print(f"{preset}: {settings_of({name: learnt[name] for name in names})}", flush=True)
+    print(f"| corpus | default 0.8 | {' | '.join(f'`{name}`' for name in LEARNT_ON)} |")
+    print(f"|---|---:|{'---:|' * len(LEARNT_ON)}")
+    for corpus, (sample, labels) in samples.items():
+        bench, truth = TrialBench(sample, resources), truth_of(sample, labels)
+        cells = [score(truth.columns(bench.run(Settings()))).f1]
+        for names in LEARNT_ON.values():
+            others = {name: learnt[name] for name in names if name != corpus}
+            settings = Settings.from_dict(settings_of(others)) if others else None
+            cells.append(np.nan if settings is None else score(truth.columns(bench.run(settings))).f1)
+        print(f"| {corpus} | {' | '.join('–' if np.isnan(one) else f'{one:.3f}' for one in cells)} |", flush=True)
+    return 0
+
+
+def settings_of(learnt: Mapping[str, Learning]) -> dict[str, Any]:
+    """The settings of a verdict fitted to several corpora."""
+    features, same, weights = [], [], []
+    for one in learnt.values():
+        use = np.flatnonzero(one.ends(None).sum(axis=1) > 0)
+        if len(use) > FITTED:
+            use = np.sort(np.random.default_rng(0).choice(use, FITTED, replace=False))
+        features.append(one.features[use])
+        same.append(one.labels.same[use])
+        weights.append(np.full(len(use), COUNTED / len(use)))
+    verdict = fit_verdict(np.concatenate(features), np.concatenate(same), np.concatenate(weights))
+    f1 = np.zeros((len(CUTS), len(THRESHOLDS)))
+    for one in learnt.values():
+        probabilities = verdict.probabilities(one.compared)
+        for row, cut in enumerate(CUTS):
+            for column, threshold in enumerate(THRESHOLDS):
+                accepted = (probabilities >= cut) & (one.resemblance >= threshold)
+                f1[row, column] += score(one.columns(accepted, "star")).f1 / len(learnt)
+    row = int(np.argmax(f1.max(axis=1)))
+    threshold = THRESHOLDS[int(np.flatnonzero(f1[row] >= f1[row].max() - 1e-9)[-1])]
+    verdict = replace(verdict, probability=CUTS[row])
+    return {"method": "minhash", "threshold": threshold, "shingle_size": SIZE, "verdict": str(verdict)}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
