@@ -31,6 +31,7 @@ SLOW_TESTS = {
     "test_every_link_of_a_list_leads_somewhere",
     "test_the_compiled_targets_hold",
     "test_runs_and_requests_are_used_or_refused",
+    "test_a_service_that_is_left_open_does_not_crash_the_process",
     "test_hostile_and_damaged_files_do_no_harm",
     "test_all_headers_fit_into_one_program",
     "test_intervals_hold_the_figures_and_are_quick_for_a_million",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -67,6 +68,9 @@ _THREADS = 12
 _RESERVED_THREADS = 2
 """Threads for health and error pages, which must not wait until one of the others is free."""
 
+_STOPPING = 10.0
+"""Seconds that the end waits for pages that are being prepared; they are interrupted."""
+
 
 def create_app(served: ServedData, config: ServiceConfig | None = None) -> FastAPI:
     """The application over this data; the caller closes the data."""
@@ -98,12 +102,20 @@ def create_app(served: ServedData, config: ServiceConfig | None = None) -> FastA
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
-    threading.Thread(target=app.state.collections.prepare, name="prepare run", daemon=True).start()
+    preparing = threading.Thread(target=app.state.collections.prepare, name="prepare run", daemon=True)
+    preparing.start()
+
+    def stop() -> None:
+        if app.state.writer is not None:
+            app.state.writer.close()  # every accepted document is added
+        app.state.collections.close()
+        app.state.markup_trial.close()
+        preparing.join(_STOPPING)
+
+    atexit.register(stop)  # a thread that is in the database when the interpreter ends takes the process down
     yield
-    if app.state.writer is not None:
-        await anyio.to_thread.run_sync(app.state.writer.close)  # every accepted document is added
-    await anyio.to_thread.run_sync(app.state.collections.close)
-    await anyio.to_thread.run_sync(app.state.markup_trial.close)
+    atexit.unregister(stop)
+    await anyio.to_thread.run_sync(stop)
 
 
 async def _handle_error(request: Request, problem: Exception) -> Response:

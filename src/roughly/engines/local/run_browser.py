@@ -216,7 +216,7 @@ class Browsing(RunTables):
     @contextmanager
     def decided(self, changed: pa.Table) -> Iterator[DecidedTables]:
         """The tables after decisions, with `changed` instead of the documents that it names."""
-        with self._plain_errors(), self._connection().cursor() as cursor:
+        with self._plain_errors(), self._cursor() as cursor:
             yield DecidedTables(cursor, changed)
 
     def at_url(self, url: str, limit: int = MOST) -> list[Row]:
@@ -247,7 +247,7 @@ class Browsing(RunTables):
 
         About twenty bytes per pair and per document in memory: the only answer that grows with the run.
         """
-        with self._plain_errors(), self._connection().cursor() as cursor:
+        with self._plain_errors(), self._cursor() as cursor:
             cursor.execute("""
                 CREATE TABLE IF NOT EXISTS numbers AS
                 SELECT doc_id, (row_number() OVER (ORDER BY doc_id) - 1)::UINTEGER AS n, bytes FROM (
@@ -282,7 +282,7 @@ class Browsing(RunTables):
             JOIN rows r ON r.doc_id = e.left_id WHERE NOT r.kept AND r.equal_to IS NULL AND e.score IS NOT NULL
             ORDER BY e.score DESC
         """
-        with self._plain_errors(), self._connection().cursor() as cursor:
+        with self._plain_errors(), self._cursor() as cursor:
             found = cursor.execute(query).fetchnumpy()
         return np.column_stack([np.asarray(found[name], np.float64) for name in ("score", "bytes")])
 

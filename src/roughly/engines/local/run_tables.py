@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,6 +61,8 @@ _PAIRS = """
 """
 
 Row = dict[str, Any]
+_ENDING = 10.0
+"""Seconds that a query may take to end after it was interrupted."""
 
 
 def _columns() -> str:
@@ -67,6 +70,21 @@ def _columns() -> str:
     own = WRITTEN["documents"].schema.names
     known = ", ".join(f"k.{column.name}" for column in WRITTEN["known"].columns if column.name not in own)
     return f"{', '.join(f'd.{name}' for name in own)}, {known}"
+
+
+def _close(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close a connection; a query that another thread runs on it is ended first."""
+    until = time.monotonic() + _ENDING
+    while True:
+        try:
+            connection.interrupt()
+            return connection.close()
+        except duckdb.ConnectionException:
+            return  # by its own thread
+        except duckdb.Error:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.005)
 
 
 class RunTables:
@@ -83,18 +101,17 @@ class RunTables:
         self._building = threading.RLock()  # a table that queries wait for
         self.lists_pairs = True  # whether lists of clusters count the verified pairs of each
         self._closed = False
+        self._cursors: list[duckdb.DuckDBPyConnection] = []
         self._made: set[str] = set()
         self.has_known = (folder / "known.parquet").exists()
 
     def close(self) -> None:
-        """Delete the database."""
+        """End what other threads ask, and delete the database."""
         self._closed = True
-        if self._ready is not None:
-            self._ready.interrupt()
+        for cursor in [*self._cursors, *([] if self._ready is None else [self._ready])]:
+            _close(cursor)
         with self._building, self._making:
-            if self._ready is not None:
-                self._ready.close()
-                self._ready = None
+            self._ready = None
             self._home.cleanup()
 
     def rows(self, sql: str, given: Sequence[Any] = ()) -> list[Row]:
@@ -105,7 +122,7 @@ class RunTables:
         """The same one by one, however many there are."""
         if "dated" in sql:
             self._read_dates()
-        with self._connection().cursor() as cursor, ended_in_time(cursor.interrupt), self._plain_errors():
+        with self._cursor() as cursor, ended_in_time(cursor.interrupt), self._plain_errors():
             found = cursor.execute(sql, list(given))
             names = [column[0] for column in found.description]
             while some := found.fetchmany(_FETCHED):
@@ -118,7 +135,7 @@ class RunTables:
 
     def prepare(self) -> None:
         """Copy what queries read into tables, so that they need not decode the files again."""
-        with self._plain_errors(), self._connection().cursor() as cursor:
+        with self._plain_errors(), self._cursor() as cursor:
             clusters = f"SELECT * FROM {parquet(self._files('clusters'))} ORDER BY size DESC, cluster_id"
             self._store(cursor, "clusters", clusters, {"clusters": "SELECT * FROM stored_clusters"})
             edges = {"edges": "SELECT * FROM stored_edges"}
@@ -166,6 +183,10 @@ class RunTables:
         try:
             with plain_errors(self._memory):
                 yield
+        except KeyboardInterrupt:
+            if self._closed:  # by another thread
+                raise self._no_longer_open() from None
+            raise
         except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as problem:
             if self._has_all_columns():
                 raise  # a wrong query, not a damaged file
@@ -176,7 +197,7 @@ class RunTables:
     def _has_all_columns(self) -> bool:
         """Whether the files have the columns that a run writes."""
         try:
-            with self._connection().cursor() as cursor:
+            with self._cursor() as cursor:
                 return all(
                     {column.name for column in WRITTEN[name].columns}
                     <= {row[0] for row in cursor.execute(f"DESCRIBE {name}").fetchall()}
@@ -185,11 +206,26 @@ class RunTables:
         except duckdb.Error:
             return False
 
+    def _no_longer_open(self) -> InputError:
+        return InputError(f"{self.folder} is no longer open; open it again")
+
     def _unreadable(self, problem: duckdb.Error) -> InputError:
         return InputError(f"{self.folder} cannot be read ({first_line(problem)}); run dedupe again")
 
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection for one thread, which `close` ends."""
+        with self._connection().cursor() as cursor:
+            self._cursors.append(cursor)
+            try:
+                yield cursor
+            finally:
+                self._cursors.remove(cursor)
+
     def _connection(self) -> duckdb.DuckDBPyConnection:
         with self._making:
+            if self._closed:
+                raise self._no_longer_open()
             if self._ready is None:
                 self._ready = self._make()
             return self._ready
@@ -235,7 +271,7 @@ class RunTables:
             if "described" in self._made:
                 return
             self._read_dates()
-            with self._plain_errors(), self._connection().cursor() as cursor:
+            with self._plain_errors(), self._cursor() as cursor:
                 cursor.execute(f"""
                     CREATE TABLE described AS SELECT c.*, m.* EXCLUDE (cluster_id), p.pairs FROM clusters c
                     LEFT JOIN ({_DAYS}) m USING (cluster_id)

@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 TRIES = 6
 _FIRST_WAIT = 0.2
+_CANCELLED = "57014"  # of PostgreSQL, in any language: a query took longer than it may
 _TEMPORARY = ("40001", "40P01", "57P01", "57P02", "57P03", "53300", "08")
 """SQLSTATEs: serialisation, deadlock, shutdown, crash, starting up, too many connections, connection."""
 
@@ -90,7 +91,7 @@ def translated(name: str, problem: Any) -> RoughlyError:
     low = message.lower()
     if "disk is full" in low or "no space left" in low or str(getattr(problem.orig, "sqlstate", "")) == "53100":
         return DiskFull(f"no space left for {name}: what was acknowledged is safe; free some and repeat the command")
-    if low == "interrupted" or "statement timeout" in low:
+    if low == "interrupted" or str(getattr(problem.orig, "sqlstate", "")) == _CANCELLED:
         return too_slow()
     if "cannot contain nul" in low:
         return InputError("no index has an id, a url or a word with the character NUL in it; leave it out")
