@@ -41,9 +41,9 @@ def test_the_sizes_are_those_of_the_plain_reader(tmp_path: Path) -> None:
 
 
 def test_they_are_those_of_pyarrow(tmp_path: Path) -> None:
-    footer_of(tmp_path)
+    footer = footer_of(tmp_path)
     metadata = pq.read_metadata(tmp_path / "t.parquet")
-    for index, group in enumerate(group_sizes(metadata)):
+    for index, group in enumerate(group_sizes(footer)):
         theirs = metadata.row_group(index)
         assert (group.rows, group.nbytes) == (theirs.num_rows, theirs.total_byte_size)
         assert [(c.path, c.nbytes, c.values, c.has_dictionary) for c in group.columns] == [

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError, InputMissing, RoughlyError, first_line
+from roughly.sources.parquetfooter import group_sizes, read_footer
 
 _DAMAGE = (
     OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RecursionError,
@@ -31,11 +32,11 @@ def read_metadata(path: Path, what: str, command: str) -> dict[bytes, bytes]:
 def values_in(path: Path) -> int:
     """The values in all columns of a Parquet file, by its footer; 0 if it has none, which reading it will say."""
     try:
-        found = pq.read_metadata(path)
-    except (OSError, ValueError, pa.ArrowException):
+        with path.open("rb") as file:
+            groups = group_sizes(read_footer(file))
+    except OSError:
         return 0
-    groups = (found.row_group(number) for number in range(found.num_row_groups))
-    return sum(group.column(number).num_values for group in groups for number in range(found.num_columns))
+    return sum(column.values for group in groups for column in group.columns)
 
 
 def unreadable(path: Path, problem: Exception, what: str) -> InputError:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from roughly.service.error_responses import ErrorResponse
 from roughly.settings import ReadOptions
 
+
+def _valid(text: str) -> str:
+    """Refuse half of a surrogate pair, which no answer could repeat; pydantic does so only where a length is set."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        raise PydanticCustomError("string_unicode", "is not valid Unicode") from problem
+    return text
+
+
+Text = Annotated[str, AfterValidator(_valid)]
 Short = Annotated[str, Field(max_length=100_000)]
 _ID = AliasChoices("doc_id", "id")
 OptionalId = Annotated[str | None, Field(validation_alias=_ID, max_length=100_000, description="The id of a document.")]
@@ -21,7 +33,7 @@ class _DocumentFields(BaseModel):
     model_config = ConfigDict(populate_by_name=True)
 
     doc_id: OptionalId = None
-    text: str | None = Field(None, description="The text.")
+    text: Text | None = Field(None, description="The text.")
     title: Short | None = Field(None, description="The title.")
     url: Short | None = Field(None, description="The address.")
     date: Short | None = Field(None, description="The date, in any usual form.")
@@ -33,7 +45,7 @@ class QueryDocument(_DocumentFields):
     """A document that need not have an id."""
 
     doc_id: str = Field("", validation_alias=_ID, max_length=100_000, description="The id, if it has one.")
-    text: str = Field(description="The text.")
+    text: Text = Field(description="The text.")
     features: list[str | int] | None = Field(
         None, exclude=True, description="Instead of the text, if the index compares features."
     )
@@ -109,7 +121,7 @@ class GroupRequest(BaseModel):
 class CompareSide(BaseModel):
     """A text, or the id of a stored document."""
 
-    text: str | None = Field(None, description="The text.")
+    text: Text | None = Field(None, description="The text.")
     doc_id: OptionalId = None
 
     @model_validator(mode="after")

@@ -26,7 +26,7 @@ from roughly.sources.arrowcolumns import ColumnReader, filtered, pick
 from roughly.sources.collector import nothing, numbered
 from roughly.sources.files import File
 from roughly.sources.parquet_pages import large_pages
-from roughly.sources.parquetfooter import GroupSize, group_sizes
+from roughly.sources.parquetfooter import GroupSize, arrow_metadata, group_sizes, read_footer
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.sources.part import ALONE, Chunk, CopyBudget, IdOrigin, Mask, Parsed, Rows
 from roughly.sources.read_limits import LARGEST_RECORD
@@ -37,6 +37,7 @@ LARGEST_GROUP = 32 << 20  # bytes of the wanted columns; larger row groups are r
 LARGEST_WHOLE = 256 << 20  # the same where a thread's share of the memory is enough for a record of this size
 LARGEST_OF_ONE_THREAD = 256 << 20  # a row group that one thread may read, a slice at a time
 MOST_ROWS_OF_ONE_THREAD = 1 << 16
+MOST_ROWS_AT_ONCE = 1 << 22  # Arrow reserves memory for all rows that the footer claims
 SLICE = 4 << 20
 MOST_UNFOLDED = 256 << 20  # bytes that the values of dictionaries may unfold to in a row group
 _WRITTEN_GROUP = 64 << 20
@@ -82,16 +83,14 @@ class Parquet:
         self.size: int | None = file.size
         self._file = file
         self._options = options
-        self._metadata: pq.FileMetaData | None = None
+        self._metadata: pq.FileMetaData | None = None  # read once: it may be large, and each row group is opened again
         with self._open() as parquet:
-            self._metadata = parquet.metadata  # read once: it may be large, and each row group is opened again
             schema = parquet.schema_arrow
             self.columns = list(schema.names)
             self._reader = ColumnReader(self.name, name or kept_name, schema, options, self._number)
-            self._sizes = group_sizes(parquet.metadata)
             self._groups = list(_groups(self._sizes, set(self._reader.wanted)))
             record = options.record_memory or LARGEST_RECORD
-            large = large_pages(file, parquet.metadata, self._sizes, set(self._reader.wanted), record)
+            large = large_pages(file, self._sizes, set(self._reader.wanted), record)
             self._refused = {index: self._refuse(self._groups[index], reason) for index, reason in large}
         self.notes = self._reader.notes
         self.ids_from = IdOrigin.of(self._reader.id_column)
@@ -118,10 +117,14 @@ class Parquet:
 
     def pieces(self, chunk: Chunk) -> Iterator[Chunk]:
         """A chunk, or its slices if it is a large row group."""
-        group = self._unfolded(chunk.data.group) if isinstance(chunk.data, Undecoded) else None
+        if not isinstance(chunk.data, Undecoded):
+            yield chunk
+            return
+        group = self._unfolded(chunk.data.group)
         share = self._options.record_memory or 0
         largest = max(LARGEST_GROUP, min(LARGEST_WHOLE, share))
-        if group is None or (group.nbytes <= largest and self._options.batch_size is None):
+        is_small = group.nbytes <= largest and group.count <= MOST_ROWS_AT_ONCE
+        if is_small and self._options.batch_size is None:
             yield chunk
         elif group.count:
             yield from self._slices(group, chunk.data.rows, max(SLICE, min(LARGEST_GROUP, share // 4)))
@@ -135,9 +138,9 @@ class Parquet:
         group, wanted = chunk.data.group, chunk.data.rows
         with self._open() as parquet:
             table = parquet.read_row_group(group.index, columns=self._reader.wanted, use_threads=False)
-        rows = np.arange(group.first_row, group.first_row + group.count, dtype=np.int64)
         batch = _one_batch(table)
         self._check_rows(group, batch.num_rows)
+        rows = np.arange(group.first_row, group.first_row + group.count, dtype=np.int64)
         if wanted is not None:
             batch, rows = pick(batch, wanted - group.first_row), wanted
         return self._reader.parse(batch, rows)
@@ -217,6 +220,10 @@ class Parquet:
     def _open(self, dictionaries: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
         try:
             with self._file.open() as raw:
+                if self._metadata is None:
+                    footer = read_footer(raw)
+                    self._sizes = group_sizes(footer)
+                    self._metadata = arrow_metadata(footer)
                 source = raw if self._file.fs is not None else self._file.path
                 with self._parquet_file(source, dictionaries) as parquet:
                     yield parquet

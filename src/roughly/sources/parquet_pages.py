@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
-import pyarrow.parquet as pq
-
 from roughly.sources.files import File
-from roughly.sources.parquetfooter import GroupSize, Struct, footer_of, read_struct
+from roughly.sources.parquetfooter import GroupSize, Struct, read_footer, read_struct
 
 _GROUPS, _COLUMNS, _METADATA = 4, 1, 3  # of FileMetaData, RowGroup, ColumnChunk
 _PATH, _COMPRESSED, _DATA, _DICTIONARY = 3, 7, 9, 11  # of ColumnMetaData
@@ -18,9 +16,7 @@ _WANTED_PAGE, _OTHER_PAGE = 6, 8
 _HEADER, _LONGEST_HEADER = 1 << 10, 1 << 22
 
 
-def large_pages(
-    file: File, metadata: pq.FileMetaData, sizes: Sequence[GroupSize], wanted: set[str], record: int
-) -> Iterator[tuple[int, str]]:
+def large_pages(file: File, sizes: Sequence[GroupSize], wanted: set[str], record: int) -> Iterator[tuple[int, str]]:
     """Row groups with a page that takes too much memory, where a record may have so many bytes; with the reason."""
     footer = b""
     for index, group in enumerate(sizes):
@@ -28,11 +24,11 @@ def large_pages(
             most = record * (_WANTED_PAGE if column.path.split(".")[0] in wanted else _OTHER_PAGE)
             if column.nbytes <= most:
                 continue
-            footer = footer or footer_of(metadata)
             try:
                 with file.open() as source:
+                    footer = footer or read_footer(source)
                     size = _largest_page(source, footer, index, column.path)
-            except (OSError, ValueError, KeyError, RecursionError):
+            except (OSError, ValueError, TypeError, LookupError, RecursionError):
                 continue  # reading says what is wrong
             if size > most:
                 yield index, f"a page of column {column.path!r} unpacks to {size / 1e6:,.0f} MB"

@@ -10,9 +10,10 @@ items, items). Numbers of fields are those of the format's `parquet.thrift`.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,6 +27,8 @@ _ROWS, _GROUPS = 3, 4  # of FileMetaData
 _COLUMNS, _GROUP_OFFSET, _ORDINAL = 1, 5, 7  # of RowGroup
 _CHUNK_OFFSET, _CHUNK_METADATA = 2, 3  # of ColumnChunk
 _PAGE_OFFSETS = (9, 10, 11)  # of ColumnMetaData: data, index and dictionary pages
+_TAIL = 1 << 16  # bytes read at the end of a file: most footers are shorter
+_MOST_ROWS = 1 << 62
 _MOST_ORDINALS = 1 << 15  # an ordinal has 16 bits; row groups beyond have none
 
 
@@ -54,24 +57,38 @@ class GroupSize:
     columns: tuple[ColumnSize, ...]
 
 
-def footer_of(metadata: pq.FileMetaData) -> bytes:
-    """The footer as Arrow has understood it: well-formed, whatever the file holds."""
-    sink = pa.BufferOutputStream()
-    metadata.write_metadata_file(sink)
-    return split(memoryview(sink.getvalue()))[1]
+def read_footer(file: BinaryIO) -> bytes:
+    """The footer of a Parquet file, which stands before its length and the magic bytes at the end."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _TAIL))
+    tail = file.read(_TAIL)
+    length = int.from_bytes(tail[-8:-4], "little")
+    if tail[-4:] != MAGIC or size < len(MAGIC) + length + 8:
+        raise OSError("it does not end with a footer of Parquet, or the footer is encrypted")
+    if length + 8 > len(tail):
+        file.seek(size - 8 - length)
+        tail = file.read(length + 8)
+    return tail[-8 - length : -8]
 
 
-def group_sizes(metadata: pq.FileMetaData) -> list[GroupSize]:
-    """The row groups of a file. They are read here because `RowGroupMetaData.column` of pyarrow ends the process where
-    statistics of a column do not fit its type, or where it is encrypted."""
+def arrow_metadata(footer: bytes) -> pq.FileMetaData:
+    """A footer as Arrow reads it. `write_metadata_file` and `RowGroupMetaData.column` must not be called: they end the
+    process where a column lacks what it must have, or where its statistics do not fit its type."""
+    return pq.read_metadata(pa.BufferReader(MAGIC + footer + len(footer).to_bytes(4, "little") + MAGIC))
+
+
+def group_sizes(footer: bytes) -> list[GroupSize]:
+    """The row groups of a file, by its footer."""
     from roughly.kernels.parquet_footer import sizes_in_footer
 
     try:
-        groups, columns, names = sizes_in_footer(footer_of(metadata))
+        groups, columns, names = sizes_in_footer(footer)
     except ValueError as problem:
         raise OSError(str(problem)) from problem
     if (groups < 0).any() or (columns < 0).any():
         raise OSError("columns are encrypted, or their sizes are missing")
+    if sum(groups[:, 0].tolist()) > _MOST_ROWS:
+        raise OSError("the footer has more rows than a file can have")
     found = [
         ColumnSize(
             name,
