@@ -18,7 +18,7 @@ _HEADER, _LONGEST_HEADER = 1 << 10, 1 << 22
 
 def large_pages(file: File, sizes: Sequence[GroupSize], wanted: set[str], record: int) -> Iterator[tuple[int, str]]:
     """Row groups with a page that takes too much memory, where a record may have so many bytes; with the reason."""
-    footer = b""
+    groups: list[Struct] = []
     for index, group in enumerate(sizes):
         for column in group.columns:
             most = record * (_WANTED_PAGE if column.path.split(".")[0] in wanted else _OTHER_PAGE)
@@ -26,8 +26,8 @@ def large_pages(file: File, sizes: Sequence[GroupSize], wanted: set[str], record
                 continue
             try:
                 with file.open() as source:
-                    footer = footer or read_footer(source)
-                    size = _largest_page(source, footer, index, column.path)
+                    groups = groups or read_struct(read_footer(source))[0][_GROUPS][1][1]
+                    size = _largest_page(source, groups[index], column.path)
             except (OSError, ValueError, TypeError, LookupError, RecursionError):
                 continue  # reading says what is wrong
             if size > most:
@@ -35,16 +35,18 @@ def large_pages(file: File, sizes: Sequence[GroupSize], wanted: set[str], record
                 break
 
 
-def _largest_page(source: BinaryIO, footer: bytes, group: int, column: str) -> int:
+def _largest_page(source: BinaryIO, group: Struct, column: str) -> int:
     """Bytes that the largest page of a column has when it is decompressed, as the pages say themselves."""
     largest = 0
-    for chunk in read_struct(footer)[0][_GROUPS][1][1][group][_COLUMNS][1][1]:
+    for chunk in group[_COLUMNS][1][1]:
         facts = chunk[_METADATA][1]
         if b".".join(facts[_PATH][1][1]).decode() == column:
             at = min(place for field in (_DATA, _DICTIONARY) if (place := _number(facts, field)) > 0)
             end = at + _number(facts, _COMPRESSED)
             while at < end:
                 header, length = _header_at(source, at)
+                if _PACKED not in header:
+                    raise ValueError(f"there is no page at byte {at:,}")
                 largest = max(largest, _number(header, _UNPACKED))
                 at += length + max(0, _number(header, _PACKED))
     return largest
