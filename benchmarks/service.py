@@ -33,6 +33,7 @@ from urllib.parse import quote, urlencode
 
 import numpy as np
 import psutil
+import pyarrow.parquet as pq
 from sqlalchemy import text as sql
 
 import roughly
@@ -202,8 +203,8 @@ def kinds(made: Made) -> list[tuple[str, Callable[[int], Request]]]:
 
 PAGES = (
     "/", "/documents?sort=-words&page={n}", "/documents?q=s{n}&kept=no", "/documents.json?least={n}&sort=title",
-    "/documents/s{n}", "/clusters?page={n}", "/search?q={word}", "/compare?left=s{n}&right=s{m}", "/threshold",
-    "/passages?page={n}", "/passages/document?id=s{n}", "/decisions", "/api/stats", "/health",
+    "/documents/s{n}", "/clusters?page={few}", "/search?q={word}", "/compare?left=s{n}&right=s{m}", "/threshold",
+    "/passages", "/passages/document?id={repeated}", "/decisions", "/api/stats", "/health",
 )  # fmt: skip
 _IN_RUN = 500
 
@@ -228,13 +229,19 @@ class Made:
             roughly.dedupe(given, output=folder / "run", threshold=0.7).removed.to_arrow()["doc_id"].to_pylist()
         )
         roughly.passages(given, output=folder / "passages")
+        self._repeated = pq.read_table(folder / "passages" / "documents.parquet")["doc_id"].to_pylist()
         return str(folder / "run"), str(folder / "passages")
 
     def page(self, number: int) -> str:
         """The address of a page."""
         n = 1 + number // len(PAGES) % 20
+        words = (word for word in self._texts[number % len(self._texts)].split() if word.isalpha())
         return PAGES[number % len(PAGES)].format(
-            n=n, m=n + 1, word=quote(self._texts[number % len(self._texts)].split()[0])
+            n=n,
+            m=n + 1,
+            few=1 + n % 4,
+            word=quote(next(words, "the")),
+            repeated=self._repeated[n % len(self._repeated)],
         )
 
     def decision(self, number: int) -> Request:
