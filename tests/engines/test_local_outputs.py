@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import json
 import threading
 from collections.abc import Iterator
@@ -193,3 +195,21 @@ def test_a_result_that_nobody_holds_any_more_starts_no_thread(monkeypatch: pytes
     del result
     gc.collect()
     assert not started and not folder.exists()
+
+
+BEFORE_THREADS = """
+import sys
+import roughly
+from roughly.threads import BackgroundTasks
+
+do, seen = BackgroundTasks.do, []
+BackgroundTasks.do = lambda self, work: (seen.append({"duckdb", "pandas"} <= set(sys.modules)), do(self, work))
+roughly.dedupe(["a b c d e f g h", "a b c d e f g h i"], threads=2)
+assert seen and all(seen), seen
+"""
+
+
+def test_libraries_are_imported_before_threads_are_at_work() -> None:
+    """Imports by two threads at once may end in Python's `_DeadlockError`."""
+    done = subprocess.run([sys.executable, "-c", BEFORE_THREADS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError, InputMissing, RoughlyError, first_line
-from roughly.sources.parquetfooter import group_sizes, read_footer
 
 _DAMAGE = (
     OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RecursionError,
@@ -31,6 +30,8 @@ def read_metadata(path: Path, what: str, command: str) -> dict[bytes, bytes]:
 
 def values_in(path: Path) -> int:
     """The values in all columns of a Parquet file, by its footer; 0 if it has none, which reading it will say."""
+    from roughly.sources.parquetfooter import group_sizes, read_footer
+
     try:
         with path.open("rb") as file:
             groups = group_sizes(read_footer(file))

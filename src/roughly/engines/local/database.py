@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from roughly.errors import DiskFull, MemoryTooSmall
@@ -239,6 +240,14 @@ class Database:
         finally:
             for name in tables:
                 self.connection.unregister(name)
+
+
+def import_all() -> None:
+    """Import what the database and pyarrow need before threads do: those that import at the same time may stop each
+    other, which Python ends with `_DeadlockError`."""
+    import duckdb  # noqa: F401
+
+    pa.array(np.empty(0, np.int64))  # pyarrow looks for pandas
 
 
 def _opened() -> duckdb.DuckDBPyConnection:

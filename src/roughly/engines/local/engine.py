@@ -24,7 +24,7 @@ from roughly.cluster import grouping
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.common_keys import COMMON_COUNTS, CommonLimit, IgnoredKeys
 from roughly.cluster.evidence import together
-from roughly.engines.local.database import Database, TableToWrite, parquet, plain_errors
+from roughly.engines.local.database import Database, TableToWrite, import_all, parquet, plain_errors
 from roughly.engines.local.kept_parts import copy_parts
 from roughly.engines.local.keys import Band, KeyLists
 from roughly.engines.local.memory_budget import LEAST_OF_STAGE, WRITING, MemoryBudget
@@ -164,6 +164,7 @@ class LocalEngine(RelationalEngine):
 
     def read_and_sign(self, method: Method, stage: Stage) -> None:
         """Read all parts, from where an interrupted run stopped; facts, keys, sketches and rejects are on disk."""
+        import_all()
         self._committing.do(self.database.open)  # meanwhile
         cursor = self.segments.cursor
         stage.reused = self._is_resumed = (cursor.part, cursor.chunk) != (0, 0)
