@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import sys
-import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path

@@ -25,7 +25,6 @@ from roughly.settings import ReadOptions
 from roughly.sources.arrowcolumns import ColumnReader, filtered, pick
 from roughly.sources.collector import nothing, numbered
 from roughly.sources.files import File
-from roughly.sources.parquet_pages import large_pages
 from roughly.sources.parquetfooter import GroupSize, arrow_metadata, group_sizes, read_footer
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.sources.part import ALONE, Chunk, CopyBudget, IdOrigin, Mask, Parsed, Rows
@@ -78,6 +77,8 @@ class Parquet:
     format = "parquet"
 
     def __init__(self, file: File, options: ReadOptions, kept_name: str, name: str | None = None) -> None:
+        from roughly.sources.parquet_pages import large_pages
+
         self.name = name or file.name
         self.kept_name = kept_name
         self.size: int | None = file.size
