@@ -1,4 +1,4 @@
-"""Writes the tables of kills, hostile files and fuzzers into `docs/reliability.md`, from `benchmarks/results`.
+"""Writes the tables of kills, hostile files, fuzzers and load into `docs/reliability.md`, from `benchmarks/results`.
 
     python docs/make_reliability.py
 
@@ -72,7 +72,18 @@ def fuzzers() -> str:
     return "\n".join(lines)
 
 
-BLOCKS = {"kills": kills, "hostile": hostile, "fuzzers": fuzzers}
+def load() -> str:
+    """The service under mixed load, in one sentence."""
+    found = measured("service")
+    row = found["rows"][0]
+    first, last = row["memory_over_time"][0], row["memory_over_time"][-1]
+    return (
+        f"{found['clients']} clients on {found['cores']} cores, {row['seconds'] / 60:.0f} minutes: {row['requests']:,} "
+        f"requests, {row['errors']:,} errors, {first:,} MB after a tenth of the time and {last:,} MB at the end."
+    )
+
+
+BLOCKS = {"kills": kills, "hostile": hostile, "fuzzers": fuzzers, "load": load}
 
 
 def page(text: str) -> str:
