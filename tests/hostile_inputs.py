@@ -53,6 +53,7 @@ PAGES: dict[str, Callable[[int], str]] = {
     "attributes": lambda n: "<p " + " ".join(f"a{i}=1" for i in range(n)) + ">x",
     "quoted attributes": lambda n: "<p " + " ".join(f'a{i}="<a>"' for i in range(n)) + ">x",
     "formatting": lambda n: "".join(f"<b id={i}>" for i in range(n // 10)) + "<p>x" * n,
+    "cells": lambda n: "<table>" + "<td>x" * n,
     "roots": lambda n: "".join(f"<html a{i}=1>" for i in range(n)) + "x",
     "svg": lambda n: "<svg>" + "<g>" * n,
 }
