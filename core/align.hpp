@@ -196,7 +196,7 @@ private:
 
     // Join a block to a longer neighbour where only one side has a gap between them and the text allows it.
     //
-    // Of "the cat and the dog" and "the dog", the first "the" may be aligned or the second: the second, which stands
+    // Of "the cat and the dog" and "the dog", the first "the" may be aligned or the second: the second, which is
     // with "dog", leaves one block instead of two.
     void slide(Tokens a, Tokens b) {
         const auto equal = [&](i64 i, i64 j, i64 n) {

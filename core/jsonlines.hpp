@@ -179,7 +179,7 @@ private:
         u32 cp;
     };
 
-    // What the letter after a backslash stands for, but for u; 0 for a letter that means nothing.
+    // What the letter after a backslash stands for, except for u; 0 for a letter that means nothing.
     static constexpr auto SHORT = [] {
         std::array<u8, 256> letters{};
         letters['"'] = '"', letters['\\'] = '\\', letters['/'] = '/', letters['b'] = '\b';

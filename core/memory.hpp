@@ -71,7 +71,7 @@ public:
         return true;
     }
 
-    // Keeps at most so many bytes from now on; if there are more, all are freed.
+    // Keeps at most this many bytes from now on; if there are more, all are freed.
     void keep(std::size_t limit) noexcept {
         const std::lock_guard guard(mutex_);
         limit_ = limit;

@@ -210,7 +210,7 @@ inline std::vector<RemovedRun> runs_with_kept(std::span<const RepeatedRun> repea
 
 struct WalkRules {
     i64 least_left;       // a document of which fewer tokens are left is removed whole; 0: none is
-    bool only_reference;  // only what stands in a reference document is a copy
+    bool only_reference;  // only what occurs in a reference document is a copy
 };
 
 // What the walk has kept so far; all 0 at the start.

@@ -8,8 +8,8 @@
 // | sentence  | after a full stop, the closing marks and the white space that follow; where a paragraph ends      |
 //
 // Full stops that need white space after them: . ! ? … ؟ ۔ । ॥ ። ። ၊ ။ ។ ៕ ‼ ⁇ ⁈ ⁉. A point is none after a single letter (an
-// initial) or before a small ASCII letter or a digit. Those of Chinese and Japanese (。 ！ ？ ｡) end a sentence wherever they
-// stand. Scripts without full stops, such as Thai, have paragraphs only: their sentences are paragraphs.
+// initial) or before a small ASCII letter or a digit. Those of Chinese and Japanese (。 ！ ？ ｡) end a sentence
+// anywhere. Scripts without full stops, such as Thai, have paragraphs only: their sentences are paragraphs.
 #pragma once
 
 #include <span>

@@ -20,7 +20,7 @@ def main() -> None:
     documents = [{"id": "notice", "text": NOTICE}, {"id": "letter", "text": LETTER}, {"id": "menu", "text": MENU}]
     result = roughly.dedupe(documents, measure="containment", threshold=0.9)
     for row in result.removed.to_pylist():
-        print(f"{row['doc_id']} goes: {row['containment']:.0%} of it is in {row['kept_id']}")
+        print(f"{row['doc_id']} is removed: {row['containment']:.0%} of it is in {row['kept_id']}")
 
 
 if __name__ == "__main__":

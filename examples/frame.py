@@ -24,10 +24,10 @@ def main() -> None:
         frame = pd.DataFrame(map(json.loads, lines))
     result = roughly.dedupe(frame, threshold=0.9, keep=["newest", "longest"])
     kept = result.filter(frame)
-    print(f"{len(frame)} rows, {len(kept)} stay")
+    print(f"{len(frame)} rows, {len(kept)} kept")
     lost = frame.groupby("source").size().sub(kept.groupby("source").size(), fill_value=0).astype(int)
     for source, count in lost.sort_values(ascending=False, kind="stable").head(3).items():
-        print(f"{source}: {count} rows go")
+        print(f"{source}: {count} rows removed")
 
 
 if __name__ == "__main__":

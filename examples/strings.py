@@ -1,4 +1,4 @@
-"""Find near-duplicates in a list of strings, and say why each one goes.
+"""Find near-duplicates in a list of strings, and say why each one is removed.
 
 python examples/strings.py
 """
@@ -16,12 +16,12 @@ REPORTS = [
 
 
 def main() -> None:
-    """Print what stays, then what goes with its witness."""
+    """Print what is kept, then what is removed, with its witness."""
     result = roughly.dedupe(REPORTS, threshold=0.6)
     for name in result.kept_ids:
-        print(f"stays {name}: {REPORTS[int(name)]}")
+        print(f"kept    {name}: {REPORTS[int(name)]}")
     for row in result.removed.to_pylist():
-        print(f"goes  {row['doc_id']}: {row['kind']} of {row['kept_id']}, resemblance {row['resemblance']:.3f}")
+        print(f"removed {row['doc_id']}: {row['kind']} of {row['kept_id']}, resemblance {row['resemblance']:.3f}")
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ POLICIES = Path(__file__).parent / "policies.jsonl.gz"
 
 
 def main() -> None:
-    """Print how many documents stay at each threshold, from the lowest upwards."""
+    """Print how many documents are kept at each threshold, from the lowest upwards."""
     lowest = roughly.dedupe(POLICIES, threshold=0.5)
-    print(f"0.5  {len(lowest.kept)} stay")
+    print(f"0.5  {len(lowest.kept)} kept")
     for threshold in (0.6, 0.7, 0.8, 0.9, 1.0):
-        print(f"{threshold}  {len(lowest.rethreshold(threshold).kept)} stay")
+        print(f"{threshold}  {len(lowest.rethreshold(threshold).kept)} kept")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,11 @@ UNPLAIN = {
     r"\bone behind another\b": "say one after another",
     r"\banew\b": "say again",
     r"\bunder way\b": "say running",
-    r"\bstands? (alone|with an?)\b": "say is in …, or has no …",
+    r"\bstands?\b(?! (in )?for\b)(?!$)": "say is in …, occurs or has no …",
+    r"\bbut for\b": "say except for",
+    r"\bin the place of\b": "say instead of",
+    r"\bso many (bytes|values|keys|documents|connections|seconds|of)\b": "say this many",
+    r"\b(is|are|be) told\b|\bcannot be had\b": "say the message or summary says, or is not available",
     r"\bbeside (its|their|the) (keys|counts|candidates|work|ids|sets)\b": "say in addition to, or without",
 }
 """What is never right, and what to write instead."""

@@ -150,7 +150,7 @@ def mapped_pages() -> int:
 
 
 def limit_arenas(most: int) -> None:
-    """Let threads share at most so many arenas of the C library, each of which holds freed memory of its own."""
+    """Let threads share at most this many arenas of the C library, each of which holds freed memory of its own."""
     if sys.platform == "linux":
         option = getattr(ctypes.CDLL(None), "mallopt", None)  # the GNU C library's
         if option is not None:

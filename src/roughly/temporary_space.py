@@ -22,7 +22,7 @@ _DELETING = 16
 class TemporarySpace:
     """The temporary files of one run, in these folders.
 
-    With a limit, they may take so many bytes. Without one, a reserve is left free on every disk that is written to.
+    With a limit, they may take this many bytes. Without one, a reserve is left free on every disk that is written to.
     """
 
     def __init__(self, limit: int | None, *folders: Path, output: Path | None = None, again: str = "run again") -> None:
@@ -42,7 +42,7 @@ class TemporarySpace:
         return sum(map(_size, self.folders))
 
     def check(self, more: int = 0) -> None:
-        """Refuse to write so many bytes more if there is no room for them."""
+        """Refuse to write this many bytes more if there is no room for them."""
         if self.left() >= more:
             return
         if self.limit is not None:
@@ -53,7 +53,7 @@ class TemporarySpace:
         full = min(self._places(), key=self._left_on)
         free = _megabytes(shutil.disk_usage(full).free)
         raise DiskFull(
-            f"{full}: the disk is full but for a reserve ({free} are free); nothing was written to the output. Free "
+            f"{full}: the disk is full except for a reserve ({free} are free); nothing was written to the output. Free "
             f"some space or use the reserve by setting --temp-limit, and {self._again}"
         )
 

@@ -1,4 +1,4 @@
-"""`dedupe --against` with a collection in the place of an index."""
+"""`dedupe --against` with a collection instead of an index."""
 
 from __future__ import annotations
 

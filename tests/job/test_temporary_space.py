@@ -49,7 +49,7 @@ def test_without_a_limit_a_reserve_of_each_disk_stays_free(tmp_path: Path, monke
     assert space.left() == 99 * RESERVE
     free = 2 * RESERVE
     space.check(RESERVE)
-    with pytest.raises(DiskFull, match=r"the disk is full but for a reserve \(2,048.0 MB are free\)"):
+    with pytest.raises(DiskFull, match=r"the disk is full except for a reserve \(2,048.0 MB are free\)"):
         space.check(RESERVE + 1)
     free = 10 << 20
     assert TemporarySpace(None, tmp_path).left() == 9 << 20  # a small disk keeps a tenth

@@ -52,7 +52,7 @@ def test_a_shape_holds_only_if_it_does_in_all_draws() -> None:
     assert mixed.held is None and mixed.word == "depends on the draw"
     assert mixed.sentence == "s, in 2 of 3 draws (seen)"
     assert of(True, None).held is True  # a draw that cannot decide does not count
-    assert shape_of_all([ShapeResult("s", None, "no")] * 2, ShapeResult("s", None, "no")).word == "cannot be told"
+    assert shape_of_all([ShapeResult("s", None, "no")] * 2, ShapeResult("s", None, "no")).word == "is unknown"
 
 
 def test_seconds_are_means_and_deviations() -> None:

@@ -307,5 +307,5 @@ def test_a_word_for_what_cannot_be_told() -> None:
     assert [ShapeResult("", held, "").word for held in (True, False, None)] == [
         "holds",
         "does not hold",
-        "cannot be told",
+        "is unknown",
     ]

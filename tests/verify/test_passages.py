@@ -1,4 +1,4 @@
-"""Shared passages: found wherever they stand, with exact places in both originals."""
+"""Shared passages: found anywhere, with exact places in both originals."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ COMMANDS = {
         "roughly.cli.compare_command", "CompareOptions",
     ),
     "passages": Entry(
-        "Find passages that stand in more than one place; report, mark or remove the copies.",
+        "Find passages that occur more than once; report, mark or remove the copies.",
         "roughly.tools.passages.command", "PassagesOptions",
     ),
     "sketch": Entry(

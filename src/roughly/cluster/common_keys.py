@@ -11,8 +11,8 @@ This loses no pair. If A and B share at least t·n of A's n keys (A the smaller 
 are common, then A is mostly common; of its common keys at most m − ⌈t·n⌉ are not in B, so one of the rarest
 m − ⌈t·n⌉ + 1 is.
 
-With `ignore_common` the sets that documents are judged on have no common keys, as in the paper, but for mostly common
-documents, of which too little would remain.
+With `ignore_common` the sets that documents are judged on have no common keys, as in the paper, except for mostly
+common documents, of which too little would remain.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class CommonLimit:
         return cls(most, 0.0 if judge.measure == "common" else judge.threshold, judge.ignore_common)
 
     def rarest(self, keys: Ints, common: Ints) -> Ints:
-        """How many common keys form pairs nevertheless, of documents with so many keys and common keys."""
+        """How many common keys form pairs nevertheless, of documents with these numbers of keys and common keys."""
         if not self.share:
             return np.zeros(len(keys), np.int64)
         needed = np.ceil(self.share * keys - 1e-9).astype(np.int64)

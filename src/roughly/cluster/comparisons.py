@@ -26,7 +26,7 @@ from roughly.verdict import COMPARISONS
 
 Floats = npt.NDArray[np.float64]
 RARE = 1000
-"""A word is rare if fewer than one in so many documents of the default lexicon have it."""
+"""A word is rare if fewer than one in this many documents of the default lexicon have it."""
 RUN = 5
 """Words per shingle of `shingles` and of the longest run."""
 _SCALE = 1000

@@ -29,7 +29,7 @@ Ints = npt.NDArray[np.int64]
 Row = dict[str, Any]
 ORDERS = ("size", "smallest", "sources", "newest", "id")
 LARGE = 300_000
-"""In an index of so many documents or more, words are looked for at the beginning of ids and addresses only."""
+"""In an index of this many documents or more, words are looked for at the beginning of ids and addresses only."""
 _COLUMNS = ("cluster", "size", "sources", "first", "last", "document")
 _SEARCHED = ("doc_id", "title", "url")
 _COUNTERS = ("next_content", "next_document", "removals")

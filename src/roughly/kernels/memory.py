@@ -6,7 +6,7 @@ from roughly import _core
 
 
 def keep_memory(limit: int) -> None:
-    """Keep at most so many bytes of what is freed; what is kept beyond that is given back at once."""
+    """Keep at most this many bytes of what is freed; what is kept beyond that is given back at once."""
     _core.keep_memory(max(0, limit))
 
 

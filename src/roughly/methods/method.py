@@ -73,7 +73,7 @@ class Judge:
     threshold: float  # for "common" a whole number
     dates: int | None = None  # most days between the two; an unknown date is near to none
     lengths: float | None = None  # token counts differ by at most this fraction of the longer
-    ignore_common: bool = False  # common keys do not count in estimates, but for documents that consist of them
+    ignore_common: bool = False  # common keys do not count in estimates, except for documents that consist of them
 
 
 class Method(ABC):

@@ -2,7 +2,7 @@
 
 A preset is a set of settings, each of which may be overridden. `python -m benchmarks.verdict_presets` fits the learned
 ones. Values that a paper does not state are left
-to the defaults, but for the size of shingles in `ye-2008`: the paper says "a moderate w", and 10 is Broder's.
+to the defaults, except for the size of shingles in `ye-2008`: the paper says "a moderate w", and 10 is Broder's.
 """
 
 from __future__ import annotations

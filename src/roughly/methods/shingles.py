@@ -9,7 +9,7 @@ w-shingles S(A):
 
 Shingles in more than `common` documents form no pairs (§5.1): expanding them is quadratic, and they are usually
 boilerplate. A document that consists of them is found by its rarest ones (`cluster.common_keys`). They still count in
-the estimate; with `ignore_common` they do not, as in the paper, but for documents that consist of them.
+the estimate; with `ignore_common` they do not, as in the paper, except for documents that consist of them.
 
 | symbol | parameter |
 |---|---|

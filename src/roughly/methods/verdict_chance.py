@@ -49,7 +49,7 @@ def reaching(sampled: int, values: int, similarity: float, threshold: float) -> 
 
 
 def averaged(values: int, ratio: float, found: Callable[[int], float]) -> float:
-    """The mean of `found(U)`, where U of so many values are sampled, each with the probability `ratio`."""
+    """The mean of `found(U)`, where U of this many values are sampled, each with the probability `ratio`."""
     if ratio >= 1:
         return found(values)
     mean, wide = values * ratio, _WIDE * math.sqrt(values * ratio * (1 - ratio)) + _WIDE
@@ -63,5 +63,5 @@ def averaged(values: int, ratio: float, found: Callable[[int], float]) -> float:
 
 
 def _log_choices(of: int, taken: int) -> float:
-    """The logarithm of the number of ways to take so many of so many."""
+    """The logarithm of the number of ways to choose k of n."""
     return math.lgamma(of + 1) - math.lgamma(taken + 1) - math.lgamma(of - taken + 1)

@@ -1,7 +1,7 @@
 """Digests of answers, by which printed results are known to be stale.
 
-Everything in the docs that was printed from a run has a digest beside it. A change of code that changes answers, be it
-one constant of a hash, changes the digest, and a test names the pages until they are made again.
+Everything in the docs that was printed from a run has a digest beside it. A change of code that changes answers, even
+of one constant of a hash, changes the digest, and a test names the pages until they are made again.
 
 `answers_digest` is of what the kernels give for a few made texts: tokens, digests, samples, keys of every method, the
 order of a lexicon. A *trial* is an experiment, or a block of a page, on a small made collection; its digest

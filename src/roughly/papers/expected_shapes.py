@@ -50,7 +50,7 @@ class ShapeResult:
         """For people."""
         if self.held is None and self.draws:
             return "depends on the draw"
-        return {True: "holds", False: "does not hold", None: "cannot be told"}[self.held]
+        return {True: "holds", False: "does not hold", None: "is unknown"}[self.held]
 
     @property
     def sentence(self) -> str:

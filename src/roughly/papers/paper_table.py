@@ -20,7 +20,7 @@ Range = tuple[float, float]
 
 
 def rounded(value: Any) -> Any:
-    """Floats to nine digits, wherever they stand in a value: the last ones depend on the machine."""
+    """Floats to nine digits, wherever they are in a value: the last ones depend on the machine."""
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, Mapping):

@@ -39,7 +39,7 @@ _INTRO = """# Reproduction
 
 Every table and figure of five papers, run on collections of today. Written by `python docs/make_reproduction.py`,
 which runs all experiments of [`roughly lab`](lab.md) on their default collections; `roughly lab check` runs them again
-and compares. The papers' own collections cannot be had (or not by us); each section says what stands in for what. So
+and compares. The papers' own collections are not available (to us); each section says what stands in for what. So
 figures are not expected to be equal. What is expected is the *shape*: who is ahead of whom, what rises and what falls.
 Each shape is stated in the experiment's file, and checked. Columns marked *in the paper* hold what it prints, or what
 follows from that by division (shares of its collection, ratios of its times and lengths). *Guess* marks a reason that
@@ -52,8 +52,8 @@ shingles and the randomised lexicons. Cells are means, with the least and the mo
 How many shapes hold is a description and no score. Directions come from the papers; but where a paper says "slightly"
 or "roughly", the bands were set with first results in view, and some collections and settings were chosen because
 they come nearer to the paper's than others that were tried: web-like pages for Table IX instead of newsgroups,
-stories of a hundred words or more in Conrad's Tables 7 and 8 (all stories stand beside them), the way of making
-copies in Tables III and IV (the other five stand below). A few shapes were also reworded or dropped once results
+stories of a hundred words or more in Conrad's Tables 7 and 8 (all stories are beside them), the way of making
+copies in Tables III and IV (the other five are below). A few shapes were also reworded or dropped once results
 were seen.
 """
 TIMED = ("work", "phases")

@@ -39,7 +39,7 @@ def most_connections(config: ServiceConfig) -> int:
 
 
 def limited_protocol(config: ServiceConfig, most: int) -> type[asyncio.Protocol]:
-    """uvicorn's protocol with limits, for one server with at most so many connections."""
+    """uvicorn's protocol with limits, for one server with at most this many connections."""
     per_client = max(1, most // _CLIENT_SHARE)
     seconds = min(HEADER_SECONDS, config.timeout)
     clients = Counter[str]()

@@ -16,7 +16,7 @@ from roughly.service.service_config import ServiceConfig
 
 NDJSON = ("application/x-ndjson", "application/jsonl")
 _STREAMS = ("/api/documents/batch", "/api/check/batch")
-_BODY_TIMEOUTS = 10  # a whole request must arrive within so many timeouts
+_BODY_TIMEOUTS = 10  # a whole request must arrive within this many timeouts
 _FOR_THE_ERROR = 0.1  # of the timeout
 _DISCARDED_BYTES, _DISCARD_SECONDS = 1 << 28, 10.0
 _HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]

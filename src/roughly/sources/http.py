@@ -107,7 +107,7 @@ def _check_size(block: bytes, limits: ReadLimits) -> None:
 
 
 def _unpacked(data: bytes, encoding: bytes, most: int) -> bytes:
-    """The first `most` bytes at least, if there are so many."""
+    """The first `most` bytes at least, if there are that many."""
     if encoding == b"br":
         return bytes(brotli.Decompressor().process(data, output_buffer_limit=most))
     if encoding not in (b"gzip", b"x-gzip", b"deflate"):

@@ -5,7 +5,7 @@ it, so whoever reads a range first publishes how many it has, then waits for tho
 Ranges are taken in order, so the wait is short; a range before it that nobody reads (a resumed run, a task of Spark) is
 counted by whoever needs it.
 
-What was found on the way is where the lines stand (`landmarks`): the second reading goes straight to them.
+It finds where the lines are on the way (`landmarks`): the second reading goes straight to them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class LineRanges:
             self.read(missing)
 
     def landmarks(self) -> list[Landmark] | None:
-        """Where the lines stand; None unless all ranges were read."""
+        """Where the lines are; None unless all ranges were read."""
         with self._changed:
             if len(self._first_rows) <= len(self.ranges):
                 return None

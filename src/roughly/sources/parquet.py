@@ -40,7 +40,9 @@ MOST_ROWS_AT_ONCE = 1 << 22  # Arrow reserves memory for all rows that the foote
 SLICE = 4 << 20
 MOST_UNFOLDED = 256 << 20  # bytes that the values of dictionaries may unfold to in a row group
 _WRITTEN_GROUP = 64 << 20
-_DECODED_TIMES = 3  # memory of decoding per byte of the row group: a value may stand once in it and often in rows
+_DECODED_TIMES = (
+    3  # memory of decoding per byte of the row group: a value may be stored once in it and occur in many rows
+)
 _BUFFER = 1 << 20  # a column is read as a stream, not as a whole
 
 

@@ -17,7 +17,7 @@ _HEADER, _LONGEST_HEADER = 1 << 10, 1 << 22
 
 
 def large_pages(file: File, sizes: Sequence[GroupSize], wanted: set[str], record: int) -> Iterator[tuple[int, str]]:
-    """Row groups with a page that takes too much memory, where a record may have so many bytes; with the reason."""
+    """Row groups with a page that takes too much memory, where a record may have this many bytes; with the reason."""
     groups: list[Struct] = []
     for index, group in enumerate(sizes):
         for column in group.columns:

@@ -1,6 +1,6 @@
 """The footer of a Parquet file, taken apart and put together again: Thrift's compact protocol.
 
-Row groups that were encoded as files of their own become one file when their pages stand one after another and one
+Row groups that were encoded as files of their own become one file when their pages follow one another and one
 footer names them all. In it only the places of pages, the ordinals of row groups and the number of rows differ from
 the footers of the pieces; everything else is carried over as it was found.
 
@@ -58,7 +58,7 @@ class GroupSize:
 
 
 def read_footer(file: BinaryIO) -> bytes:
-    """The footer of a Parquet file, which stands before its length and the magic bytes at the end."""
+    """The footer of a Parquet file, which comes before its length and the magic bytes at the end."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _TAIL))
     tail = file.read(_TAIL)
@@ -108,7 +108,7 @@ def group_sizes(footer: bytes) -> list[GroupSize]:
 
 
 class JoinedFooter:
-    """The footer of pieces that stand one after another in one file."""
+    """The footer of pieces that follow one another in one file."""
 
     def __init__(self) -> None:
         self._first: Struct = {}
@@ -116,7 +116,7 @@ class JoinedFooter:
         self._groups: list[bytes] = []
 
     def add(self, footer: bytes, shift: int) -> None:
-        """Take over the row groups of a piece whose bytes stand `shift` bytes further on than in its own file."""
+        """Take over the row groups of a piece whose bytes are `shift` bytes further on than in its own file."""
         read = _Reader(footer).struct()
         self._first = self._first or read
         self._rows += read[_ROWS][1]
@@ -125,7 +125,7 @@ class JoinedFooter:
             self._groups.append(_struct_bytes(group))
 
     def to_bytes(self) -> bytes:
-        """The footer, as it stands before its length."""
+        """The footer, as it is before its length."""
         out = bytearray()
         fields = self._first | {_ROWS: (self._first[_ROWS][0], self._rows)}
         last = 0
@@ -167,7 +167,7 @@ def _move(group: Struct, shift: int, ordinal: int) -> None:
 
 def _add(struct: Struct, field: int, shift: int) -> None:
     kind, value = struct.get(field, (0, 0))
-    if value > 0:  # nothing stands before the magic bytes, so 0 is no place
+    if value > 0:  # nothing comes before the magic bytes, so 0 is no place
         struct[field] = kind, value + shift
 
 

@@ -29,7 +29,7 @@ _UNLIKE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, Over
 
 
 def spool_stream(stream: BinaryIO, folder: Path, name: str, most: int | None = None) -> Path:
-    """Store a stream of at most so many bytes as `folder / name`, with the suffix of its compression; returns the
+    """Store a stream of at most this many bytes as `folder / name`, with the suffix of its compression; returns the
     path."""
     head = stream.read(4)
     suffix = {"gzip": ".gz", "zstd": ".zst", None: ""}[compression_of(head)]

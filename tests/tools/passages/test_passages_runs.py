@@ -62,7 +62,7 @@ def test_a_test_set_that_leaked(tmp_path: Path) -> None:
     )
     done = run_roughly("passages", train, "--against", test, "-o", tmp_path / "out", "--preset", "ngram-13")
     assert done.returncode == 3, done.stderr
-    assert "1 of 3 stand in the input" in done.stdout
+    assert "1 of 3 occur in the input" in done.stdout
     assert "1 have fewer than 13 tokens" not in done.stdout  # two have: the second has ten
     items = pq.read_table(tmp_path / "out" / "items.parquet").to_pylist()
     assert [row["seen_tokens"] for row in items] == [19, 0, 0]

@@ -106,7 +106,7 @@ class MemoryBudget:
         return min(max(WRITING, self.threads * _GROUP_MEMORY), self.working // 8)
 
     def for_queries(self, stored: int) -> int:
-        """The memory of all queries of the outputs at once, which read so many bytes."""
+        """The memory of all queries of the outputs at once, which read this many bytes."""
         return _QUERY_TIMES * stored + self.threads * _QUERY_PER_THREAD
 
     @property

@@ -78,7 +78,7 @@ def _flag_common(grouped: Any, limit: CommonLimit) -> Any:
 
 
 def without_common(documents: Any, buckets: Any, limit: CommonLimit) -> Any:
-    """The documents with common keys dropped from their sketches (`content`), but for mostly common ones."""
+    """The documents with common keys dropped from their sketches (`content`), except for mostly common ones."""
     from pyspark.sql import functions as f
 
     listed = buckets.where(f.col("size") > limit.most).select("key").distinct().collect()

@@ -41,7 +41,7 @@ from roughly.service.collection.page_limits import PAGE
 from roughly.service.collection.warnings import WarningRules
 
 SLOW_SECONDS, CACHE_FACTOR = 0.1, 10
-"""Counting that takes longer is slow; slow counts are cached so many times as long as they took."""
+"""Counting that takes longer is slow; slow counts are cached this many times as long as they took."""
 CACHE_SECONDS = 600
 """The longest time that counts are cached if nothing seems to have changed."""
 LAST_ADDED_SECONDS = 60

@@ -1,6 +1,6 @@
 """Columns of a run's input that Roughly does not use, for the documents of a page.
 
-The input is opened again with these columns in the place of title, address and date, so that every format is read by
+The input is opened again with these columns instead of title, address and date, so that every format is read by
 its own reader and a record is found as quickly as its text.
 """
 

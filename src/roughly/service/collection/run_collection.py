@@ -205,7 +205,7 @@ class RunCollection:
         where = self._conditions(query)
         rows = self.tables.listed(where, _order(query.sort), query.offset, query.limit)
         total = int(self.run_json["counts"]["documents"])
-        if query.q and total > UNCOUNTED:  # to look at every name of so many documents takes seconds
+        if query.q and total > UNCOUNTED:  # to look at every name takes seconds
             return DocumentList(None, len(rows) == query.limit, tuple(map(_document, rows)))
         if query.filters:
             plain = replace(query, sort="", offset=0, limit=1)

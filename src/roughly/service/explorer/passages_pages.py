@@ -54,7 +54,7 @@ def passages(request: Request) -> Response:
 @router.get("/passages/document")
 @router.get("/passages/document.json")
 def document(request: Request) -> Response:
-    """A document with its repeated spans marked, and where else they stand."""
+    """A document with its repeated spans marked, and where else they occur."""
     found = collections_of(request).require_passages()
     doc_id = request.query_params.get("id", "")
     spans = found.spans_of(doc_id)

@@ -48,7 +48,7 @@ def audit_qrels(
     """Relevance judgments that disagree on documents whose resemblance reaches the threshold.
 
     `options` are those of `AuditRequest`: `threshold`, `shingle_size`, the columns and the format, `threads`, …. With
-    `run` in the place of `documents`, the output of `roughly.dedupe` with any method or a file of pairs or clusters,
+    `run` instead of `documents`, the output of `roughly.dedupe` with any method or a file of pairs or clusters,
     documents that it puts together are duplicates.
     """
     if (documents is None) == (run is None):

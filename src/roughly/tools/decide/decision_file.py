@@ -104,7 +104,7 @@ class DecisionFile:
             raise SettingsError(*problems)
         self.refresh()
         if number not in {one.number for one in self.standing}:
-            raise InputMissing(f"there is no decision {number} to undo; the list shows those that stand")
+            raise InputMissing(f"there is no decision {number} to undo; the list shows those that count")
         self._append({"decision": "undo", "number": number, "note": note.strip(), "by": by})
 
     def _append(self, entry: dict[str, Any]) -> None:

@@ -49,10 +49,10 @@ def passages(
     overwrite: bool = False,
     **options: Unpack[PassagesRunOptions],
 ) -> PassagesResult:
-    """Find what stands in more than one place of a collection: lines, sentences, paragraphs, or runs of tokens.
+    """Find what occurs more than once in a collection: lines, sentences, paragraphs, or runs of tokens.
 
     `data` and `paths` are those of `roughly.dedupe`. `against` is a test set, in the same forms: then only passages
-    that stand in it count. `options` are those of `PassagesRequest` (`unit`, `least`, `do`, `times`, …), the columns
+    that occur in it count. `options` are those of `PassagesRequest` (`unit`, `least`, `do`, `times`, …), the columns
     and the format, `threads`, `memory`, `temp` and `temp_limit`.
 
     >>> text = "one two three four five six seven"
@@ -117,7 +117,7 @@ def _test_set(against: Any, paths: Paths | None) -> tuple[Any, Any]:
     own = {os.path.realpath(path) for path in paths or ()}
     for path in listed or ():
         if os.path.realpath(path) in own:
-            raise SettingsError(f"{path} is both the input and the test set; every passage would stand in both")
+            raise SettingsError(f"{path} is both the input and the test set; every passage would occur in both")
     return data, listed
 
 

@@ -1,4 +1,4 @@
-"""`roughly passages`: lines, sentences, paragraphs or runs of tokens that stand in more than one place."""
+"""`roughly passages`: lines, sentences, paragraphs or runs of tokens that occur more than once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PassagesOptions:
     inputs: list[str] = argument(help=INPUTS)
     output: Path = option(REQUIRED, "Folder to write.", "-o", "--output")
     against: list[Path] | None = option(
-        None, "Test set: count only passages that stand in it; exit code 3 if there are any."
+        None, "Test set: count only passages that occur in it; exit code 3 if there are any."
     )
     resume: bool = option(False, "Continue a run that was interrupted.")
     run: PassagesRun = group(
@@ -42,7 +42,7 @@ class PassagesOptions:
 
 
 def passages(options: PassagesOptions) -> None:
-    """Find passages that stand in more than one place; report, mark or remove the copies."""
+    """Find passages that occur more than once; report, mark or remove the copies."""
     from roughly.console.progress import Progress
     from roughly.tools.passages.api import PassagesPlace, run_passages
 
@@ -77,7 +77,7 @@ def _print_summary(result: PassagesResult, output: Path) -> None:
         left = f"fewer than {request['least_left']:,} tokens were left"
         print(f"removed     {counted(counts['removed_whole'], 'document')} whole: {left}")
     if "seen_items" in counts:
-        print(f"test items  {counts['seen_items']:,} of {counts['test_items']:,} stand in the input, in part or whole")
+        print(f"test items  {counts['seen_items']:,} of {counts['test_items']:,} occur in the input, in part or whole")
         if counts["short_items"]:
             print(
                 f"            {counts['short_items']:,} have fewer than {request['least']} tokens and cannot be found"

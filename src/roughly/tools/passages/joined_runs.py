@@ -1,6 +1,6 @@
 """Passages with changed words (`--gap`): exact runs that are near each other, here and at the place that is kept.
 
-What is reported and marked has the changed tokens in it; what is removed has not, since these stand nowhere else. The
+What is reported and marked has the changed tokens in it; what is removed has not, since these occur nowhere else. The
 kept runs are the places that are named.
 """
 

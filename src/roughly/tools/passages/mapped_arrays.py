@@ -103,7 +103,7 @@ class SpilledRows:
     def replace(self, number: int, change: Callable[[Ints, bool], Ints]) -> None:
         """Replace the rows of a share, as many at once as the memory allows: a share may be larger than others.
 
-        `change` is told whether the rows are the last.
+        `change` learns whether the rows are the last.
         """
         waiting: list[tuple[int, int]] = []
         for begin, end in self._slices(number):

@@ -40,7 +40,7 @@ def _overview(run: dict[str, Any]) -> list[str]:
         ("Compared", unit),
         (
             "Repeated",
-            f"{share(counts['repeated_tokens'], counts['tokens'])} of the tokens stand in more than one place",
+            f"{share(counts['repeated_tokens'], counts['tokens'])} of the tokens occur more than once",
         ),
         (
             "Copies",
@@ -53,7 +53,7 @@ def _overview(run: dict[str, Any]) -> list[str]:
         rows.append(("Removed whole", f"{count(counts['removed_whole'])} documents"))
     if "seen_items" in counts:
         rows.append(
-            ("Test items", f"{count(counts['seen_items'])} of {count(counts['test_items'])} stand in the input")
+            ("Test items", f"{count(counts['seen_items'])} of {count(counts['test_items'])} occur in the input")
         )
     cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>\n" for name, text in rows)
     return ["<h1>Repeated passages</h1>\n", f"<table>{cells}</table>\n"]
@@ -62,7 +62,7 @@ def _overview(run: dict[str, Any]) -> list[str]:
 def _passages(table: pa.Table) -> list[str]:
     rows = table.slice(0, _SHOWN).to_pylist()
     if not rows:
-        return ["<p>Nothing stands in more than one place.</p>\n"]
+        return ["<p>Nothing occurs more than once.</p>\n"]
     cells = "".join(
         f'<tr><td class="n">{count(row["places"])}</td><td class="n">{count(row["documents"])}</td>'
         f'<td class="n">{count(row["tokens"])}</td><td><bdi>{escape(label(row["doc_id"]))}</bdi></td>'

@@ -58,13 +58,13 @@ class PassagesResult:
 
     @property
     def items(self) -> pa.Table | None:
-        """The share of each test item that stands in the input; None without `against`."""
+        """The share of each test item that occurs in the input; None without `against`."""
         path = self.folder / "items.parquet"
         return pq.read_table(path) if path.exists() else None
 
     @property
     def leaked(self) -> bool:
-        """Whether some test item stands in the input, in part or whole."""
+        """Whether some test item occurs in the input, in part or whole."""
         return bool(self.summary["counts"].get("seen_items"))
 
     def texts(self) -> pa.Table:

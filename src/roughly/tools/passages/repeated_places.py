@@ -1,7 +1,7 @@
 """Which places of the collection hold the same tokens: of each place the first that is equal, exactly, at any size.
 
 Windows: fingerprints by winnowing mark the starts of runs that may occur twice (two passes over the token file and one
-bit per token); the runs of `least` tokens at these starts are filtered once more. A run of `least` tokens that stands
+bit per token); the runs of `least` tokens at these starts are filtered once more. A run of `least` tokens that occurs
 in two places is never missed.
 
 Lines, sentences and paragraphs are places themselves.

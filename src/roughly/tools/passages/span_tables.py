@@ -41,7 +41,7 @@ TABLES = {
     "passages": Table(
         (
             Column("tokens", _WHOLE, "tokens in the passage", False),
-            Column("places", _WHOLE, "places where it stands", False),
+            Column("places", _WHOLE, "places where it occurs", False),
             Column("documents", _WHOLE, "documents that contain it", False),
             Column("doc_id", _TEXT, "the first of them in reading order", False),
             Column("start", _WHOLE, "where it starts there, in bytes", False),
@@ -69,7 +69,7 @@ TABLES = {
         (
             Column("test_id", _TEXT, "an item of the test set", False),
             Column("tokens", _WHOLE, "its tokens", False),
-            Column("seen_tokens", _WHOLE, "tokens in passages that stand in the input", False),
+            Column("seen_tokens", _WHOLE, "tokens in passages that occur in the input", False),
             Column("share", _SHARE, "the fraction of its tokens that were seen", False),
             Column("short", _FLAG, "whether it has fewer tokens than a passage, and so cannot be found", False),
             Column("documents", _WHOLE, "documents of the input whose spans name it", False),
@@ -157,7 +157,7 @@ def documents_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table
 
 
 def items_table(file: TokenFile, runs: TokenRuns, ids: pa.Array, reference: int, least: int) -> pa.Table:
-    """The table `items`: how much of each document of the reference stands in the others."""
+    """The table `items`: how much of each document of the reference occurs in the others."""
     first = len(file) - reference
     docs = document_of(file, runs.start)
     inside = docs >= first

@@ -36,7 +36,7 @@ _BYTES, _BYTES_PER_DOCUMENT, _BYTES_PER_VALUE = 160 << 20, 900, 90
 
 
 def check_room(count: int, resources: Resources, what: str = "documents", each: int = _BYTES_PER_DOCUMENT) -> None:
-    """Refuse to cluster so many documents, or values in memory, if they do not fit."""
+    """Refuse to cluster this many documents, or values in memory, if they do not fit."""
     needed = _BYTES + each * count
     if needed > resources.memory:
         raise MemoryTooSmall(

@@ -149,7 +149,7 @@ def read_stored(paths: Paths, resources: Resources) -> StoredDocuments:
 
 
 def _values(file: Path) -> int:
-    """At most so many values are in memory when this file is read; a packed vector has sixty and their keys."""
+    """At most this many values are in memory when this file is read; a packed vector has sixty and their keys."""
     packed = packed_vectors.COLUMN in pq.read_schema(file).names
     return values_in(file) * (VECTOR_TERMS if packed else 1)
 

@@ -56,7 +56,7 @@ class Trial:
 
     @property
     def family(self) -> tuple[tuple[str, str], ...]:
-        """The settings but for the threshold."""
+        """The settings except for the threshold."""
         return tuple(sorted((name, str(value)) for name, value in self.values.items() if name != "threshold"))
 
     @property

@@ -167,7 +167,7 @@ class Search:
 
 
 def trial_values(shape: Shape, measure: str, cluster: str, threshold: float) -> dict[str, Any]:
-    """Settings; those at their defaults are left out, but for size and threshold."""
+    """Settings; those at their defaults are left out, except for size and threshold."""
     unit, size = shape
     values: dict[str, Any] = {"method": "minhash", "threshold": threshold, "shingle_size": size}
     others = {"shingle_unit": (unit, "word"), "measure": (measure, "resemblance"), "cluster": (cluster, "star")}
