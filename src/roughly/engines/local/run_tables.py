@@ -11,7 +11,6 @@ own.
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from roughly.errors import InputError, InputMissing, first_line
 from roughly.machine import limits
 from roughly.model import WRITTEN
 from roughly.query_time import ended_in_time
+from roughly.temporary_space import LockedFolder
 
 MEMORY, MOST_MEMORY = 1 << 30, 4 << 30
 """A quarter of the machine's memory is used, but at least the first and at most the second."""
@@ -95,7 +95,7 @@ class RunTables:
     ) -> None:
         self.folder, self._date_format, self._threads = folder, date_format, threads
         self._memory = _memory() if memory is None else memory
-        self._home = tempfile.TemporaryDirectory(prefix="roughly-browse-")
+        self._home = LockedFolder("roughly-browse-")
         self._ready: duckdb.DuckDBPyConnection | None = None
         self._making = threading.RLock()  # the connection, or views in place of others
         self._building = threading.RLock()  # a table that queries wait for
