@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import roughly
@@ -42,3 +43,13 @@ def test_apply_notices_it(format: str, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="changed since the run; restore it, or say where it is with --input"):
             decisions.apply(tmp_path / "other")
     assert (tmp_path / "same").exists() and not (tmp_path / "other").exists()
+
+
+def test_apply_reads_runs_of_earlier_versions_without_digests(tmp_path: Path) -> None:
+    path = write("jsonl", tmp_path, [*BEFORE, BEFORE[0]])
+    result = roughly.dedupe(path, output=tmp_path / "out")
+    known = tmp_path / "out" / "known.parquet"
+    pq.write_table(pq.read_table(known).drop(["digest"]), known)
+    with roughly.Decisions(tmp_path / "out") as decisions:
+        decisions.keep(result.removed.to_list()[0]["doc_id"])
+        assert decisions.apply(tmp_path / "same").kept == 3
