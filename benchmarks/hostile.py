@@ -4,9 +4,10 @@
 
 A file of `hostile_files.py` is read by a process of its own, with `--memory 640MB` and beside 20 good files. Damaged
 ones are copies of good files of every format with bits flipped, bytes inserted, moved or removed, or the end cut off
-(`fuzz/mutation.py`); processes are used again for them. Counted are: memory above the limit by more than a tenth, more
-than 10 CPU seconds per megabyte (the first megabyte counts as a whole one), tracebacks and errors that nobody
-expected, and documents unaccounted for: documents are neither kept nor removed, a table or `kept/` has
+(`fuzz/mutation.py`), 25 in a run, and each alone if something is wrong with a run. What is done is written to a file
+beside --out (hostile.jsonl): a run that was stopped goes on where it was. Counted are: memory above the limit by more
+than a tenth, more than 10 CPU seconds per megabyte (the first megabyte counts as a whole one), tracebacks and errors
+that nobody expected, and documents unaccounted for: documents are neither kept nor removed, a table or `kept/` has
 another number of them, a good file beside is missing, or a refused run leaves output.
 """
 
@@ -23,8 +24,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -40,7 +42,7 @@ MOST_MEMORY = MEMORY * 1.1
 SECONDS = 10.0
 """CPU seconds per megabyte."""
 GOOD = 20
-_AT_ONCE = 50
+_AT_ONCE = 25
 _PROTECTION = 24 << 30
 """Bytes of address space of a process, to protect the machine."""
 
@@ -96,9 +98,9 @@ def hostile(name: str, scratch: Path) -> Count:
         size = sum(path.stat().st_size for path in (folder / "files").glob("*.*") if path.is_file())
         command = [sys.executable, "-m", "roughly", "dedupe", *arguments, str(good), "-o", str(out)]
         settings = ["--memory", str(MEMORY), "--threads", "2", "--quiet"]
-        done = measure.run(
-            [*command, *settings], folder=log, environment={}, timeout=3 * SECONDS * max(6.0, size / 1e6)
-        )
+        most = int(3 * SECONDS * max(1.0, size / 1e6))  # CPU seconds: the machine may be busy
+        limited = ["sh", "-c", f'ulimit -t {most}; exec "$@"', "sh", *command, *settings]
+        done = measure.run(limited, folder=log, environment={}, timeout=20.0 * most)
         wrong: dict[str, str] = {}
         if "Traceback" in done.output or "nexpected" in done.output:
             wrong["tracebacks"] = done.output[-300:]
@@ -118,8 +120,7 @@ def unaccounted(out: Path, failed: bool, good: int = 0) -> str:
     """What is wrong with the documents of a run, if anything is."""
     import pyarrow.parquet as pq
 
-    from roughly.settings import ReadOptions
-    from roughly.sources import open_parts
+    from roughly.errors import InputError
 
     if not out.exists():
         return "" if failed else "no output"
@@ -131,49 +132,86 @@ def unaccounted(out: Path, failed: bool, good: int = 0) -> str:
     names = table["doc_id"].to_pylist()
     if found := good - sum(name.startswith("good") for name in names):
         return f"{found} good files beside it are missing"
-    if (out / "kept").is_dir() and any((out / "kept").rglob("*.*")):
+    try:
+        again = _documents(out / "kept")
+    except InputError:  # nothing of some file is kept
         again = 0
-        for part in open_parts([out / "kept"], ReadOptions(), out):
-            again += sum(part.parse(chunk).batch.num_rows for chunk in part.chunks())
-        if again != kept:
-            return f"{again} documents in kept/, not {kept}"
+        for file in (path for path in (out / "kept").rglob("*") if path.is_file()):
+            with contextlib.suppress(InputError):
+                again += _documents(file)
+    if (out / "kept").is_dir() and again != kept:
+        return f"{again} documents in kept/, not {kept}"
     return ""
 
 
-def damaged(seed: int, count: int, scratch: Path) -> Count:
-    """Damaged files of all formats in turn, in this process."""
+def _documents(path: Path) -> int:
+    from roughly.settings import ReadOptions
+    from roughly.sources import open_parts
+
+    parts = open_parts([path], ReadOptions(), ROOT)
+    return sum(part.parse(chunk).batch.num_rows for part in parts for chunk in part.chunks())
+
+
+def damaged(number: int, count: int, scratch: Path) -> Count:
+    """Damaged files of one format, in this process: together, and each alone where something is wrong."""
     from mutation import mutated
     from reader_targets import READERS
 
+    folder = Path(tempfile.mkdtemp(prefix="damaged-", dir=scratch))
+    chance, name = random.Random(number), list(READERS)[number % len(READERS)]
+    target, paths = READERS[name](folder), list[Path]()
+    for at in range(count):
+        path, data = chance.choice(target.seeds)
+        paths.append(folder / str(at) / path.name)
+        paths[-1].parent.mkdir()
+        paths[-1].write_bytes(mutated(data, chance, target.words))
+    done = _read(paths, name, folder / "out")
+    if done.problems and count > 1:
+        alone = Count()
+        for path in paths:
+            alone.merge(one := _read([path], f"{name} {number}-{path.parent.name}", folder / "out"))
+            if one.problems:
+                shutil.copy(path, scratch / f"{number}-{path.parent.name}-{path.name}")
+        done = alone if alone.problems else done
+    shutil.rmtree(folder, ignore_errors=True)
+    return done
+
+
+def _read(paths: list[Path], name: str, out: Path) -> Count:
+    """Run `dedupe` on some files; one that is refused must be named, and the others are read without it."""
     import roughly
 
-    folder = Path(tempfile.mkdtemp(prefix="damaged-", dir=scratch))
-    chance, done = random.Random(seed), Count()
-    targets = {name: prepare(folder) for name, prepare in READERS.items()}
-    for number in range(count):
-        name = list(targets)[(seed + number) % len(targets)]
-        path, data = chance.choice(targets[name].seeds)
-        path.write_bytes(mutated(data, chance, targets[name].words))
-        out, wrong, refused = folder / "out", dict[str, str](), False
-        _reset_peak()
-        started = time.process_time()
+    done, left, wrong = Count(), list(paths), dict[str, str]()
+    _reset_peak()
+    started = time.process_time()
+    while left:
+        refusal = ""
         try:
-            roughly.dedupe(path, output=out, memory=MEMORY, threads=1, progress=False)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", roughly.errors.RoughlyWarning)
+                roughly.dedupe(
+                    paths=left, output=out, memory=MEMORY, threads=1, progress=False, on_duplicate_id="number"
+                )
         except roughly.errors.UnexpectedError as problem:
             wrong["tracebacks"] = str(problem)
-        except roughly.RoughlyError:
-            refused = True
+        except roughly.RoughlyError as problem:
+            refusal = str(problem)
         except Exception as problem:
             wrong["tracebacks"] = f"{type(problem).__name__}: {problem}"
-        cpu = time.process_time() - started
-        if not wrong and (problem := unaccounted(out, refused)):
+        if not wrong and (problem := unaccounted(out, bool(refusal))):
             wrong["unaccounted"] = problem
-        if wrong:
-            shutil.copy(path, scratch / f"{seed}-{number}-{path.name}")
-        done.add(f"{name} {seed}-{number}", path.stat().st_size, cpu, _peak(), wrong, refused)
         shutil.rmtree(out, ignore_errors=True)
-        path.unlink()
-    shutil.rmtree(folder, ignore_errors=True)
+        named = [path for path in left if str(path) in refusal] if len(left) > 1 else left
+        if wrong or not refusal:
+            break
+        if len(named) != 1:
+            wrong["unaccounted"] = f"which file was refused? {refusal}"
+            break
+        left.remove(named[0])
+    cpu = time.process_time() - started
+    for at, path in enumerate(paths):  # what is wrong and what it cost, once
+        first = (cpu, _peak(), wrong) if at == 0 else (0.0, 0, {})
+        done.add(name, path.stat().st_size, *first, path not in left)
     return done
 
 
@@ -199,16 +237,25 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_PROTECTION, _PROTECTION))
 
 
-def run(names: list[str], damage: int, workers: int, scratch: Path, seed: int = 1) -> dict[str, Any]:
-    """Run all of them side by side."""
-    counts = {"hostile": Count(), "damaged": Count()}
-    shares = [min(_AT_ONCE, damage - at) for at in range(0, damage, _AT_ONCE)]
+def run(names: list[str], damage: int, workers: int, scratch: Path, log: Path | None = None) -> dict[str, Any]:
+    """Run all of them side by side; those that have a line in the log were run before."""
+    works = {name: (hostile, name, scratch) for name in names} | {
+        f"damaged {at // _AT_ONCE}": (damaged, at // _AT_ONCE, min(_AT_ONCE, damage - at), scratch)
+        for at in range(0, damage, _AT_ONCE)
+    }
+    lines = log.read_text(encoding="utf-8").splitlines() if log is not None and log.exists() else []
+    found = {line["work"]: Count(**line["count"]) for line in map(json.loads, lines)}
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_limit) as pool:
-        waiting: dict[Future[Count], str] = {pool.submit(hostile, name, scratch): "hostile" for name in names}
-        for number, share in enumerate(shares):
-            waiting[pool.submit(damaged, seed * 1_000_000 + number, share, scratch)] = "damaged"
-        for done in as_completed(waiting):
-            counts[waiting[done]].merge(done.result())
+        waiting = {pool.submit(*work): name for name, work in works.items() if name not in found}
+        for future in as_completed(waiting):
+            found[waiting[future]] = future.result()
+            if log is not None:
+                with log.open("a", encoding="utf-8") as file:
+                    line = {"work": waiting[future], "count": asdict(found[waiting[future]])}
+                    file.write(json.dumps(line) + "\n")
+    counts = {"hostile": Count(), "damaged": Count()}
+    for name, count in found.items():
+        counts["damaged" if name.startswith("damaged ") else "hostile"].merge(count)
     return {"machine": measure.machine(), "memory_mb": MEMORY >> 20} | {
         name: asdict(count) for name, count in counts.items()
     }
@@ -229,12 +276,12 @@ def main() -> None:
     parser.add_argument("--damaged", type=int, default=1_000, help="damaged files")
     parser.add_argument("--only", default="", help="hostile files with this in their names; `none` for none")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     names = [name for name in every() if asked.only in name]
+    log = None if asked.out is None else asked.out.with_suffix(".jsonl")
     with tempfile.TemporaryDirectory(prefix="roughly-hostile-") as scratch:
-        found = run(names, asked.damaged, asked.workers, Path(scratch), asked.seed)
+        found = run(names, asked.damaged, asked.workers, Path(scratch), log)
     print("\n".join(rows(found)))
     problems = found["hostile"]["problems"] + found["damaged"]["problems"]
     print("\n".join(problems))

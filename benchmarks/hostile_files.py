@@ -205,6 +205,6 @@ def every() -> dict[str, Make]:
     """All of them, by name."""
     return {
         name: make
-        for table in (bombs, bodies, parquet_files, special_files, sentences, slow_files)
+        for table in (sentences, special_files, parquet_files, slow_files, bodies, bombs)
         for name, make in table()
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -102,3 +103,9 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_parquet_is_opened_where_the_footer_is_checked_first() -> None:
+    opening = re.compile(r"\bpq\.(?:read_\w+|ParquetFile|ParquetDataset)\(|pyarrow\.dataset")
+    found = {str(path.relative_to(PACKAGE)) for path in FILES if opening.search(path.read_text(encoding="utf-8"))}
+    assert found == {f"sources/{name}.py" for name in ("parquet", "parquet_open", "parquetfooter")}

@@ -94,6 +94,9 @@ FACTS = Table(
 # The same with the number of the document in reading order over all parts; it never leaves the run.
 NUMBERED_FACTS = FACTS.insert(0, pa.field("doc", pa.uint32(), nullable=False))
 
+DIGEST = (1 << 62) - 1
+"""The bits of `raw_lo` that are stored with a run: they are a positive number in every engine."""
+
 CARRIED = ("doc", "part", "row", "doc_id", "source", "bytes", "tokens")
 """The facts that are stored with a document's rank and verdict; documents.parquet may select any of them."""
 
@@ -176,6 +179,9 @@ WRITTEN = {
             Column("row", _WHOLE, "where in it, from 0", False),
             Column("bytes", _WHOLE, "UTF-8 bytes of its text, as read", False),
             Column("tokens", _WHOLE, "words in its [canonical form](canonical-form.md)", False),
+            Column(
+                "digest", _WHOLE, "62 bits of a digest of its text, as read", False, f"(f.raw_lo & {DIGEST})::BIGINT"
+            ),
             Column(
                 "equal_to", _TEXT, "the best-ranked document that it is equal to, where there is a better one",
                 sql="CASE WHEN v.rank != v.rep THEN e.doc_id END",

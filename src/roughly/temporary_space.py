@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import tempfile
+import time
+import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +21,8 @@ RESERVE = 1 << 30
 _MUCH = 1 << 28
 """From this number of bytes on, files are deleted by several threads."""
 _DELETING = 16
+_NEW = 60.0
+"""Seconds in which a folder that is not locked is left alone."""
 
 
 class TemporarySpace:
@@ -67,6 +73,34 @@ class TemporarySpace:
     def _left_on(self, folder: Path) -> int:
         free = shutil.disk_usage(folder).free
         return free - self._reserves.setdefault(folder.stat().st_dev, min(RESERVE, free // 10))
+
+
+class LockedFolder(tempfile.TemporaryDirectory[str]):
+    """A temporary folder of this process, which only its owner can read; those of killed processes are deleted.
+
+    The system releases the lock on a folder when its process ends, however that happens.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+            with suppress(OSError):
+                _delete_abandoned(folder)
+        super().__init__(prefix=prefix)
+        lock = os.open(self.name, os.O_RDONLY)
+        weakref.finalize(self, os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def _delete_abandoned(folder: Path) -> None:
+    """Delete a folder of this user that no process has locked; a new one may be about to be locked."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        status = os.fstat(lock)
+        if status.st_uid == os.geteuid() and time.time() - status.st_mtime > _NEW:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            delete_folder(folder)
+    finally:
+        os.close(lock)
 
 
 def delete_folder(folder: Path) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +16,7 @@ import roughly as package
 from roughly.engines.local.database import Database
 from roughly.errors import DiskFull, SettingsError
 from roughly.settings import Resources
-from roughly.temporary_space import RESERVE, TemporarySpace
+from roughly.temporary_space import RESERVE, LockedFolder, TemporarySpace
 from stream_texts import prose
 
 ROWS = [{"id": str(n), "text": f"{prose(n % 10, 200)} {n}"} for n in range(40)]
@@ -120,3 +124,33 @@ def test_a_limit_is_a_size(limit: object) -> None:
     with pytest.raises(SettingsError, match=r"temp_limit must be|not a size"):
         Resources(temp_limit=limit)  # type: ignore[arg-type]
     assert Resources(temp_limit="2MB").temp_limit == 2 << 20  # type: ignore[arg-type]
+
+
+KILLED = """
+import os, pathlib, sys
+from roughly.temporary_space import LockedFolder
+folder = LockedFolder("own-")
+pathlib.Path(folder.name, "file").touch()
+print(folder.name, flush=True)
+sys.stdin.read()
+os._exit(9)
+"""
+
+
+def test_a_folder_is_deleted_by_the_next_process_when_its_own_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": os.environ | {"TMPDIR": str(tmp_path)}}
+    with subprocess.Popen([sys.executable, "-c", KILLED], text=True, **pipes) as process:  # type: ignore[call-overload]
+        old = Path(process.stdout.readline().strip())
+        assert old.parent == tmp_path and old.stat().st_mode & 0o777 == 0o700
+        (tmp_path / "own-link").symlink_to(tmp_path)
+        os.utime(old, (0, 0))
+        with LockedFolder("own-"):
+            assert (old / "file").exists()  # its process lives
+        process.communicate("")
+    new = tmp_path / "own-new"
+    new.mkdir()  # its process is about to lock it
+    with LockedFolder("own-") as own:
+        assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "own-link", new, Path(own)])

@@ -72,18 +72,19 @@ def test_the_level_is_one_that_the_processor_has() -> None:
     assert _core.set_vector_level(0) == "baseline" == _core.vector_level()
 
 
-def test_a_batch_is_signed_in_one_pass_with_the_same_outcome() -> None:
-    texts = pa.array(["one two three four five six", "", "…", "Été été"] * 5, pa.large_string())
+@pytest.mark.parametrize("long", [[], ["a b c d e f " * 120_000, "b c d " * 120_000]], ids=["short", "long"])
+def test_a_batch_is_signed_in_one_pass_with_the_same_outcome(long: list[str]) -> None:
+    """Also where long texts are equal, of which one is signed."""
+    texts = pa.array(["one two three four five six", "", "…", "Été été"] * 5 + long * 2, pa.large_string())
     method = MinHash(0.8, 0.99, 3, 5, 4)
     quick, plain = TextBatch(texts), TextBatch(texts)
     one, other = quick.sign_in_one_pass(method), plain.sign(method)
     assert "tokens" not in vars(quick) and one.counts == other.counts
     assert one.keys is not None and other.keys is not None and (one.keys.values == other.keys.values).all()
     assert (quick.lengths == plain.lengths).all() and (quick.lexical_digests == plain.lexical_digests).all()
-    marked = TextBatch(texts, pa.array([True] * 20))
-    assert (
-        marked.sign_in_one_pass(method).keys.values == TextBatch(texts, pa.array([True] * 20)).sign(method).keys.values
-    ).all()
+    assert (quick.raw_digests == plain.raw_digests).all()
+    marked, again = (TextBatch(texts, pa.array([True] * len(texts))) for _ in range(2))
+    assert (marked.sign_in_one_pass(method).keys.values == again.sign(method).keys.values).all()
 
 
 def test_wrong_bands_are_refused() -> None:

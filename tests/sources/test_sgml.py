@@ -100,6 +100,8 @@ def test_reuters_documents(block: int, tmp_path: Path, monkeypatch: pytest.Monke
     assert found.part.copy(mask(found.documents, {"2", "9"}), tmp_path / "kept") == 2
     copied = (tmp_path / "kept" / "r.sgm").read_text(encoding="latin-1")
     assert copied == HEADER + documents[1] + documents[8]
+    assert found.part.copy(mask(found.documents, set()), tmp_path / "none") == 0
+    assert read(tmp_path / "none" / "r.sgm").ids == []
 
 
 def test_documents_whose_tags_are_missing(tmp_path: Path) -> None:

@@ -84,14 +84,13 @@ def _rejected(run: Path) -> Iterator[dict[str, Any]]:
 def _columns(run: Path, what: str) -> list[str]:
     if what == "rejected":
         return ["file", "record", "reason", "excerpt"]
-    import pyarrow.parquet as pq
-
     from roughly.features.metadata import refuse_damage
+    from roughly.sources.parquet_open import parquet_schema
 
     path = run / f"{what if what in ('pairs', 'clusters') else 'documents'}.parquet"
     file = next(iter(sorted(path.glob("*.parquet"))), path) if path.is_dir() else path
     with refuse_damage(file, _AGAIN):
-        return list(pq.read_schema(file).names)
+        return list(parquet_schema(file).names)
 
 
 def _print_csv(rows: Iterator[dict[str, Any]], columns: list[str]) -> None:

@@ -51,9 +51,9 @@ def columns_of(path: Path) -> list[str]:
     """The columns of a file of JSON lines, CSV or Parquet, from its beginning."""
     with path.open("rb") as file:
         if file.read(4) == b"PAR1":
-            import pyarrow.parquet as pq
+            from roughly.sources.parquet_open import parquet_schema
 
-            return list(pq.read_schema(path).names)
+            return list(parquet_schema(path).names)
     head = _head(path).decode("utf-8-sig", "replace")
     lines = [line for line in head.splitlines()[:100] if line.strip()]
     if lines and lines[0].lstrip().startswith("{"):

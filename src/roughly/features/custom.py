@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.json as pa_json
-import pyarrow.parquet as pq
 
 from roughly.errors import InputError, InputMissing, list_names
 from roughly.sources.feature_lists import feature_hashes
+from roughly.sources.parquet_open import open_parquet, parquet_table
 from roughly.text.canonical import Tokens
 
 AT_ONCE = 8192
@@ -63,9 +63,9 @@ def _lines(path: Path) -> Iterator[pa.RecordBatch]:
 
 def _rows(path: Path) -> Iterator[pa.RecordBatch]:
     if path.is_dir():
-        yield from _batches(pq.read_table(path))
+        yield from _batches(parquet_table(path))
         return
-    with pq.ParquetFile(path, pre_buffer=False) as file:
+    with open_parquet(path, pre_buffer=False) as file:
         if not file.metadata.num_rows:
             yield from _batches(file.schema_arrow.empty_table())
         yield from file.iter_batches(AT_ONCE)

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roughly.errors import InputError, InputMissing, RoughlyError, first_line
+from roughly.sources.parquet_open import parquet_schema
 
 _DAMAGE = (
     OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RecursionError,
@@ -21,7 +21,7 @@ _DAMAGE = (
 def read_metadata(path: Path, what: str, command: str) -> dict[bytes, bytes]:
     """The metadata of a file of `what`, made by `command`."""
     try:
-        return dict(pq.read_schema(path).metadata or {})
+        return dict(parquet_schema(path).metadata or {})
     except FileNotFoundError:
         raise InputMissing(f"no {what} in {path}; make them with {command}") from None
     except (OSError, ValueError, pa.ArrowException) as problem:

@@ -29,6 +29,7 @@ from roughly.errors import InputError
 from roughly.features.metadata import read_metadata, refuse_damage, refuse_nulls
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Ints, Sketch, joined, limits_of
+from roughly.sources.parquet_open import open_parquet
 
 FILE = "sketches.parquet"
 VERSION = 2
@@ -150,7 +151,7 @@ def read_sketches(path: Path) -> StoredSketches:
 def sketch_batches(path: Path, facts: SketchFacts) -> Iterator[tuple[pa.Array, Ints, Sketch]]:
     """(ids, tokens, sketches) of a file, some documents at a time."""
     most = facts.sampling.number if facts.sampling.kind == "min" else 0
-    with refuse_damage(path, _REMEDY), pq.ParquetFile(path, pre_buffer=False) as file:
+    with refuse_damage(path, _REMEDY), open_parquet(path, pre_buffer=False) as file:
         for batch in file.iter_batches(_AT_ONCE):
             refuse_nulls(batch)
             for name in ("tokens", "limit", "values"):

@@ -31,6 +31,7 @@ from roughly.index.index_config import check_same
 from roughly.job.merging import merge_sorted, write_sorted
 from roughly.model import SCORED_PAIRS, WRITTEN
 from roughly.settings import Settings
+from roughly.sources.parquet_open import open_parquet, parquet_schema, parquet_table
 from roughly.sources.part import Chunk, Parsed, Part
 from roughly.threads import map_in_order
 
@@ -182,19 +183,19 @@ def _merge(
     path = folder / f"{name}.parquet"
     parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     model = WRITTEN[name].schema
-    reasons = [field for field in pq.read_schema(parts[0]) if field.name not in model.names]  # of a learned verdict
+    reasons = [field for field in parquet_schema(parts[0]) if field.name not in model.names]  # of a learned verdict
     schema = pa.schema([*model, *reasons])
     whole = schema.append(IN_ARCHIVE)
     with tempfile.TemporaryDirectory(dir=folder) as beside:
         theirs = [Path(beside) / file.name for file in files]
         for file, found in zip(theirs, files, strict=True):
-            table = pq.read_table(found)
+            table = parquet_table(found)
             columns = shown(table) | {IN_ARCHIVE.name: _every(True, len(table))}
             pq.write_table(_filled(columns, len(table), whole), file)
         mine, merged = Path(beside) / "mine.parquet", Path(beside) / "merged.parquet"
         with pq.ParquetWriter(mine, whole) as writer:
             for own in parts:
-                for batch in pq.ParquetFile(own).iter_batches():
+                for batch in open_parquet(own).iter_batches():
                     table = pa.Table.from_batches([batch]).cast(schema)
                     writer.write_table(table.append_column(IN_ARCHIVE, _every(False, len(table))))
         last = None

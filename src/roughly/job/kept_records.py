@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import orjson
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from roughly.errors import InputError
+from roughly.sources.parquet_open import parquet_schema
 from roughly.sources.part import Part, Rows
 from roughly.sources.spool import batches_of
 from roughly.sources.streams import Reader
@@ -50,7 +50,7 @@ def columns_of(part: Part, kept: Path) -> list[str]:
     """The names of all columns of a part, in order."""
     path = kept / part.kept_name
     if part.format in ("parquet", "table"):
-        return list(pq.read_schema(path).names)
+        return list(parquet_schema(path).names)
     if part.format == "csv":
         return _header(path, getattr(part, "delimiter", ","))
     if part.format == "jsonl":

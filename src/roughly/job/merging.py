@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from roughly.sources.parquet_open import open_parquet
+
 BATCH = 1 << 16
 
 
@@ -32,7 +34,7 @@ def merge_sorted(files: Sequence[Path], order: Sequence[str], batch: int = BATCH
 
 def _merged(files: Sequence[Path], order: Sequence[str], batch: int) -> Iterator[pa.Table]:
     first, rule = order[0], [(name, "ascending") for name in order]
-    readers = [pq.ParquetFile(file).iter_batches(batch_size=batch) for file in files]
+    readers = [open_parquet(file).iter_batches(batch_size=batch) for file in files]
     tables = [_next(reader) for reader in readers]
     while any(table is not None for table in tables):
         lowest = min(table[first][len(table) - 1].as_py().encode() for table in tables if table is not None).decode()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from roughly.features.metadata import refuse_damage
+from roughly.sources.parquet_open import parquet_batches
 from roughly.sources.streams import Compression, replacing
 
 
@@ -25,9 +25,8 @@ def write_removed(folder: Path, path: Path, compression: Compression | None = No
 def table_batches(folder: Path, name: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
     """The rows of a table of a run, which is a file, or a folder of files if Spark wrote it."""
     path = folder / f"{name}.parquet"
-    for file in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
-        with refuse_damage(file, "run dedupe again"), pq.ParquetFile(file) as opened:
-            yield from opened.iter_batches(1 << 16, columns=columns)
+    with refuse_damage(path, "run dedupe again"):
+        yield from parquet_batches(path, columns)
 
 
 def _on_one_line(doc_id: str) -> str:

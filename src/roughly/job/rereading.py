@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import operator
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from roughly.settings import ReadOptions
 from roughly.sources import open_parts
 from roughly.sources.landmarks import Landmark
 from roughly.sources.part import Part
+from roughly.temporary_space import LockedFolder
 
 LANDMARKS = "landmarks.json"
 
@@ -56,7 +56,7 @@ class Input:
         with refuse_damage(folder / "run.json", "make the run again"):
             self.names, self.options = input_names(run, inputs), options or options_of(run)
             self.main_text = bool(run.get("settings", {}).get("main_text"))
-        self._spool = tempfile.TemporaryDirectory(prefix="roughly-input-")
+        self._spool = LockedFolder("roughly-input-")
         try:
             self.parts = open_again(self.names, self.options, Path(self._spool.name))
         except BaseException:

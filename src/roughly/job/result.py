@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from roughly.errors import InputMissing, SettingsError
 from roughly.features.metadata import refuse_damage
 from roughly.model import REJECTS
 from roughly.result_table import ResultTable
+from roughly.sources.parquet_open import parquet_table
 
 if TYPE_CHECKING:
     from roughly.job.result_plots import ResultPlots
@@ -187,7 +187,7 @@ class Result:
             self._session.complete(self._folder, name)
         path = self._folder / f"{name}.parquet"
         with refuse_damage(path, _AGAIN):
-            return pq.read_table(path, columns=columns)
+            return parquet_table(path, columns)
 
     def __repr__(self) -> str:
         from roughly.job.remarks import one_line

@@ -31,7 +31,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roughly.errors import DuplicateIds, InputError, InputMissing, OutputError, OutputExists
 from roughly.features.metadata import read_metadata, unreadable
@@ -39,6 +38,7 @@ from roughly.features.sketch import Sketch
 from roughly.lexicon.format import FORM
 from roughly.methods.method import Judge, Keys, Method, Signature
 from roughly.signing import packed_vectors
+from roughly.sources.parquet_open import parquet_table
 
 VERSION = 2
 METADATA = b"roughly"
@@ -218,7 +218,7 @@ def _read_packed(path: Path, made: SignatureOrigin) -> pa.Table:
 
 def _read_rows(path: Path) -> pa.Table:
     try:
-        table = pq.read_table(path)
+        table = parquet_table(path)
         table.validate(full=True)
     except (OSError, ValueError, pa.ArrowException) as problem:
         raise unreadable(path, problem, "signatures") from problem

@@ -26,6 +26,8 @@ from roughly.text.markup import strip_column
 Digests = npt.NDArray[np.uint64]
 """128 bits per document: (documents, 2)."""
 Ints = npt.NDArray[np.int64]
+_LONG = 1 << 16
+"""Bytes per text from which equal texts of a batch are signed once."""
 
 
 class TextBatch:
@@ -114,10 +116,15 @@ class TextBatch:
         from roughly.kernels.arrays import Table
         from roughly.kernels.text_signing import sign_texts
 
-        table = tables.load()
-        found = sign_texts(*buffers(self.given), Table(table.stage1, table.stage2), sampling)
-        self.raw_digests, self.lexical_digests, self.lengths = found.raw, found.lexical, found.lengths
-        return self._with_unsigned(Signature(Keys(found.keys)))
+        table, given = tables.load(), self.given
+        rows: slice | npt.NDArray[np.intp] = slice(None)
+        if len(self) > 1 and given.nbytes > _LONG * len(self):  # a small file of Parquet can repeat a long text at will
+            _, first, again = np.unique(self.raw_digests, axis=0, return_index=True, return_inverse=True)
+            given, rows = given.take(pa.array(first)), again.reshape(-1)
+        found = sign_texts(*buffers(given), Table(table.stage1, table.stage2), sampling)
+        self.raw_digests, self.lexical_digests = found.raw[rows], found.lexical[rows]
+        self.lengths = found.lengths[rows]
+        return self._with_unsigned(Signature(Keys(found.keys[rows])))
 
     def _with_unsigned(self, signature: Signature) -> Signature:
         if signature.keys is None:

@@ -22,6 +22,7 @@ from roughly.sources.records import Offsets, RecordByRecord
 
 _START = re.compile(rb"<(?:[Dd][Oo][Cc]|[Rr][Ee][Uu][Tt][Ee][Rr][Ss])(?:\s[^>]*)?>")
 _END = re.compile(rb"</(?:[Dd][Oo][Cc]|[Rr][Ee][Uu][Tt][Ee][Rr][Ss])\s*>\s*")
+_DECLARATION = re.compile(rb"\s*<![Dd][Oo][Cc][Tt][Yy][Pp][Ee]\s[^>]*>\s*")
 _ATTRIBUTE = re.compile(r"""\b([A-Za-z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _HUGE_NUMBER = re.compile(r"&#[0-9]{100,};?")  # of a character; Python refuses to read it
@@ -83,6 +84,8 @@ class Sgml(RecordByRecord):
 
     def _look(self, head: bytes, whole: bool) -> bytes:
         first = _START.search(head, 0, _last_tag(head))
+        if first is None and whole and _DECLARATION.fullmatch(head):
+            return head  # of a file of which nothing was kept
         if first is None and head.strip():
             raise InputError(
                 f"{self.name}: has no <DOC> and no <REUTERS> in its first {len(head)} bytes; "

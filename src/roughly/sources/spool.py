@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from roughly.errors import DiskFull, InputError
 from roughly.sources.columns import GUESSES
 from roughly.sources.encoding import clean
+from roughly.sources.parquet_open import open_parquet, parquet_schema
 from roughly.sources.streams import compression_of, replacing
 
 _ROWS = 10_000
@@ -102,14 +103,14 @@ def join_pieces(pieces: Sequence[Path], path: Path) -> None:
     """Make one Parquet file of several, whose schemas may differ."""
     from roughly.sources.parquet import write_kept
 
-    schema = _common_schema([pq.read_schema(piece) for piece in pieces])
+    schema = _common_schema([parquet_schema(piece) for piece in pieces])
     batches = (_as_schema(batch, schema) for piece in pieces for batch in batches_of(piece))
     write_kept(batches, schema, path)
 
 
 def batches_of(path: Path) -> Iterator[pa.RecordBatch]:
     """The rows of a Parquet file with all columns, a few megabytes at a time."""
-    with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+    with open_parquet(path, buffer_size=1 << 20, pre_buffer=False) as file:
         for index in range(file.metadata.num_row_groups):
             group = file.metadata.row_group(index)
             size = max(1, min(_ROWS, _BYTES * group.num_rows // max(1, group.total_byte_size)))

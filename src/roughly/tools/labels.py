@@ -20,10 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from roughly.amounts import counted
 from roughly.errors import InputError, InputMissing, first_line, list_names
+from roughly.sources.parquet_open import parquet_table
 
 PAIR_COLUMNS = (("left_id", "right_id"), ("id_a", "id_b"), ("left", "right"), ("a", "b"), ("id1", "id2"))
 ID_COLUMNS = ("doc_id", "id", "document", "document_id")
@@ -71,7 +71,7 @@ def read_table(path: Path) -> pa.Table:
         raise InputMissing(f"{path} does not exist; name a CSV or Parquet file")
     try:
         if path.suffix == ".parquet":
-            return pq.read_table(path)
+            return parquet_table(path)
         with path.open("rb") as file:
             head = file.readline().decode("utf-8-sig").strip()
         separator = "\t" if path.suffix == ".tsv" else ","

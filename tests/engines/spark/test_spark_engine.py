@@ -16,6 +16,7 @@ import pytest
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+import every_format
 import roughly
 from conftest import same_answer
 from date_texts import dated_documents, documents_for_rules, some_dates, timestamps_of_run, with_timestamps
@@ -122,6 +123,22 @@ def test_errors_of_workers_are_our_own(spark: Any, tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="changed while it was being read"), plain_errors():
         reading.read(spark, [part_of(path)], parts, parsing).count()
+
+
+def test_an_edit_before_the_copy_that_keeps_size_and_time_is_noticed(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = (every_format.texts("delta", "bravo", word) for word in ("alpha", "gamma"))
+    path = every_format.write("jsonl", tmp_path, before)
+    original = SparkEngine.copy_kept
+
+    def edit(self: SparkEngine, *given: Any) -> None:
+        every_format.rewrite("jsonl", tmp_path, after)
+        original(self, *given)
+
+    monkeypatch.setattr(SparkEngine, "copy_kept", edit)
+    with pytest.raises(InputError, match=r"line 3: changed while the run was reading it"):
+        roughly.dedupe(path, output=tmp_path / "out", spark=spark)
 
 
 def reading_parts(path: Path) -> list[Any]:

@@ -88,6 +88,10 @@ class DecidedTables:
         }  # fmt: skip
 
     def kept_rows(self) -> Iterator[pa.RecordBatch]:
-        """Part and row of every kept document, in order."""
-        query = "SELECT k.part, k.row FROM decided d JOIN known k ON k.doc_id = d.doc_id WHERE d.kept ORDER BY ALL"
+        """Part and row of every kept document, in order, and `raw_lo`, where the run has digests."""
+        has_digests = "digest" in self._connection.sql("SELECT * FROM known LIMIT 0").columns
+        digest = ", coalesce(TRY_CAST(k.digest AS BIGINT), 0) AS raw_lo" if has_digests else ""
+        query = (
+            f"SELECT k.part, k.row{digest} FROM decided d JOIN known k ON k.doc_id = d.doc_id WHERE d.kept ORDER BY ALL"
+        )
         return iter(self._connection.sql(query).to_arrow_reader(_BATCH))

@@ -11,7 +11,6 @@ own.
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from roughly.errors import InputError, InputMissing, first_line
 from roughly.machine import limits
 from roughly.model import WRITTEN
 from roughly.query_time import ended_in_time
+from roughly.temporary_space import LockedFolder
 
 MEMORY, MOST_MEMORY = 1 << 30, 4 << 30
 """A quarter of the machine's memory is used, but at least the first and at most the second."""
@@ -61,6 +61,8 @@ _PAIRS = """
 """
 
 Row = dict[str, Any]
+_NOT_SHOWN = "digest"
+"""A column of `known` that runs of earlier versions do not have."""
 _ENDING = 10.0
 """Seconds that a query may take to end after it was interrupted."""
 
@@ -68,7 +70,7 @@ _ENDING = 10.0
 def _columns() -> str:
     """The columns of `rows`."""
     own = WRITTEN["documents"].schema.names
-    known = ", ".join(f"k.{column.name}" for column in WRITTEN["known"].columns if column.name not in own)
+    known = ", ".join(f"k.{name}" for name in WRITTEN["known"].schema.names if name not in (*own, _NOT_SHOWN))
     return f"{', '.join(f'd.{name}' for name in own)}, {known}"
 
 
@@ -95,7 +97,7 @@ class RunTables:
     ) -> None:
         self.folder, self._date_format, self._threads = folder, date_format, threads
         self._memory = _memory() if memory is None else memory
-        self._home = tempfile.TemporaryDirectory(prefix="roughly-browse-")
+        self._home = LockedFolder("roughly-browse-")
         self._ready: duckdb.DuckDBPyConnection | None = None
         self._making = threading.RLock()  # the connection, or views in place of others
         self._building = threading.RLock()  # a table that queries wait for
@@ -199,7 +201,7 @@ class RunTables:
         try:
             with self._cursor() as cursor:
                 return all(
-                    {column.name for column in WRITTEN[name].columns}
+                    {column.name for column in WRITTEN[name].columns} - {_NOT_SHOWN}
                     <= {row[0] for row in cursor.execute(f"DESCRIBE {name}").fetchall()}
                     for name in ("documents", "pairs", "clusters", "known")
                 )

@@ -16,12 +16,14 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Ints
 from roughly.errors import InputError
+from roughly.model import DIGEST
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of, reads_in_parse
 from roughly.text.canonical import Tokens, buffers
 from roughly.threads import map_as_completed, map_in_order
 
 R = TypeVar("R")
+_WHILE_READING = "while the run was reading it; run again when nothing writes to it"
 
 
 @dataclass(frozen=True)
@@ -70,22 +72,24 @@ def fetch_all(
     return _read_again(parts, wanted, threads, tokens_of)
 
 
-def check_texts(parts: Sequence[Part], documents: Iterable[pa.RecordBatch], threads: int) -> None:
-    """Read documents (`part`, `row`, `raw_lo`) again, and end the run if a text has another digest."""
+def check_texts(
+    parts: Sequence[Part], documents: Iterable[pa.RecordBatch], threads: int, since: str = _WHILE_READING
+) -> None:
+    """Read documents again (`part` and `row`, in order, and `raw_lo`), and end the run if a text has another digest."""
     from roughly.kernels.hashing import hash_bytes
 
     def check(want: RowsToFetch, at: Ints, batch: pa.RecordBatch) -> None:
-        _refuse_changes(parts, want, at, hash_bytes(*buffers(batch.column("text"))))
+        _refuse_changes(parts, want, at, hash_bytes(*buffers(batch.column("text"))), since)
         want.docs[at] = 1
 
     for some in documents:
         part, row, digest = (some[name].to_numpy() for name in ("part", "row", "raw_lo"))
-        wanted = rows_by_part(part, row, np.zeros(len(row), np.int64), digest)
+        wanted = rows_by_part(part, row, np.zeros(len(row), np.int64), digest.view(np.uint64))
         for _ in _read_again(parts, wanted, threads, check):
             pass
         for want in wanted:
             if not want.docs.all():
-                raise changed_input(parts[want.part], int(want.rows[int(want.docs.argmin())]))
+                raise changed_input(parts[want.part], int(want.rows[int(want.docs.argmin())]), since)
 
 
 def _read_again(
@@ -127,14 +131,14 @@ def _read_again(
         yield from map_as_completed(whole, wanted, threads)
 
 
-def _refuse_changes(parts: Sequence[Part], want: RowsToFetch, at: Ints, digests: npt.NDArray[np.uint64]) -> None:
-    is_other = digests[:, 1] != want.digests[at]
+def _refuse_changes(
+    parts: Sequence[Part], want: RowsToFetch, at: Ints, digests: npt.NDArray[np.uint64], since: str = _WHILE_READING
+) -> None:
+    is_other = ((digests[:, 1] ^ want.digests[at]) & np.uint64(DIGEST)) != 0
     if is_other.any():
-        raise changed_input(parts[want.part], int(want.rows[at[int(is_other.argmax())]]))
+        raise changed_input(parts[want.part], int(want.rows[at[int(is_other.argmax())]]), since)
 
 
-def changed_input(part: Part, row: int) -> InputError:
+def changed_input(part: Part, row: int, since: str = _WHILE_READING) -> InputError:
     """The error for a document that differs at the second reading, though size and time of its file do not."""
-    return InputError(
-        f"{part.name} {part.locate(row)}: changed while the run was reading it; run again when nothing writes to it"
-    )
+    return InputError(f"{part.name} {part.locate(row)}: changed {since}")

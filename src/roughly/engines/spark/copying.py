@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from roughly.engines.relational.kept_copy import copy_part
@@ -27,6 +28,21 @@ def copy_kept(kept: Any, parts: Sequence[Part], packed_parts: Any, folder: Path)
     rows.mapInArrow(_copying(packed_parts, str(folder.absolute())), "copied bigint").agg({"copied": "sum"}).collect()
     for left in folder.glob(f"{_ATTEMPT}*"):  # of a worker that was killed
         shutil.rmtree(left, ignore_errors=True)
+
+
+def check_copied(documents: Any, packed_parts: Any) -> None:
+    """Read documents (`part`, `row`, `raw_lo`) again, and end the run if a text has another digest."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from roughly.engines.local.second_reading import check_texts
+
+        for number, table in reading.by_part(batches):
+            only = table.set_column(0, "part", pa.array(np.zeros(len(table), np.int32)))
+            check_texts([reading.opened(packed_parts, number)], only.combine_chunks().to_batches(), 1)
+            yield pa.RecordBatch.from_arrays([pa.array([len(table)], pa.int64())], names=["checked"])
+
+    rows = documents.repartition("part").sortWithinPartitions("part", "row")
+    rows.mapInArrow(run, "checked bigint").agg({"checked": "sum"}).collect()
 
 
 def _copying(packed_parts: Any, folder: str) -> Any:

@@ -30,7 +30,7 @@ from roughly.methods import Judge, Method
 from roughly.model import CARRIED, decision_schemas
 from roughly.settings import Resources, Settings
 from roughly.signing.text_batch import example_signature
-from roughly.sources.part import Part
+from roughly.sources.part import Part, is_untouched
 from roughly.text.filters import Filters
 
 SHARE_ENTRIES = 4_000_000
@@ -53,7 +53,7 @@ class SparkEngine(RelationalEngine):
         self._prefix = f"roughly_{id(self):x}_"
         self._parts = reading.packed(parts, spark)
         self._views: dict[str, Any] = {}
-        self._has_bands, self._most = False, 0
+        self._has_bands, self._most, self._is_resumed = False, 0, False
 
     @contextmanager
     def stage(self, name: str, total: int = 0, unit: str = "") -> Iterator[Stage]:
@@ -112,7 +112,7 @@ class SparkEngine(RelationalEngine):
 
     def read_and_sign(self, method: Method, stage: Stage) -> None:
         """Read all parts on the workers: one frame of facts, keys, sketches and rejects."""
-        stage.reused = self.store.has("signed")
+        stage.reused = self._is_resumed = self.store.has("signed")
         sent = self.spark.sparkContext.broadcast(method)
         frame = reading.read(self.spark, self.parts, self._parts, reading.signing(sent, self.settings))
         self.signed = self.store.keep(frame, "signed")
@@ -292,8 +292,12 @@ class SparkEngine(RelationalEngine):
         rejects.write.text(path.absolute().as_uri())
 
     def copy_kept(self, folder: Path, advance: Callable[[int], None]) -> None:
-        """Copy the kept records of every part, one task per part."""
+        """Copy the kept records of every part, one task per part; end the run if they are not what was read."""
         copying.copy_kept(self.frame(statements.KEPT_ROWS), self.parts, self._parts, folder)
+        touched = [str(at) for at, part in enumerate(self.parts) if self._is_resumed or not is_untouched(part)]
+        if touched:
+            rows = self.frame(statements.DIGESTS_OF_KEPT.format(parts=", ".join(touched)))
+            copying.check_copied(rows, self._parts)
         advance(sum(part.size or 0 for part in self.parts))
 
     def close(self, *, at_once: bool = False) -> None:

@@ -21,7 +21,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyarrow.dataset import dataset
 from sqlalchemy import Connection
 
 from roughly.errors import InputError, OutputExists
@@ -36,6 +35,7 @@ from roughly.index.storage.failures import translate_errors
 from roughly.index.storage.store import IndexStore, check_place, is_postgres, path_of
 from roughly.index.writes import DOCUMENT_COLUMNS, facts_of
 from roughly.settings import Resources
+from roughly.sources.parquet_open import parquet_batches
 from roughly.sources.part import Chunk, Part
 from roughly.temporary_space import TemporarySpace
 from roughly.text.canonical import buffers
@@ -55,7 +55,7 @@ class ClusterLabels:
     def __init__(self, documents: Path) -> None:
         doc, cluster = [], []
         with refuse_damage(documents, "run dedupe again"):
-            for batch in dataset(documents, format="parquet").to_batches(columns=["doc_id", "cluster_id"]):
+            for batch in parquet_batches(documents, ["doc_id", "cluster_id"]):
                 doc.append(hashed(batch.column("doc_id")))
                 cluster.append(hashed(batch.column("cluster_id")))
         self._doc, self._cluster = (np.concatenate([np.empty(0, np.uint64), *some]) for some in (doc, cluster))

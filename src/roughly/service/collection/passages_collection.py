@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from roughly.errors import RoughlyError
 from roughly.features.metadata import refuse_damage, refuse_nulls
@@ -21,6 +20,7 @@ from roughly.job.rereading import Input
 from roughly.report.visible import label
 from roughly.service.collection.collection_types import CollectionFacts, DocumentText
 from roughly.service.collection.run_collection import CHANGED, refuse_foreign_paths
+from roughly.sources.parquet_open import open_parquet, parquet_table
 from roughly.tools.passages.span_tables import TABLES
 
 Row = dict[str, Any]
@@ -76,7 +76,7 @@ class PassagesCollection:
         """The passages that are listed, those first whose removal saves most."""
         path = self.folder / "passages.parquet"
         with refuse_damage(path, _AGAIN):
-            table = _checked(pq.read_table(path), "passages")
+            table = _checked(parquet_table(path), "passages")
             return [{"number": number, **row} for number, row in enumerate(table.to_pylist(), 1)]
 
     def spans_of(self, doc_id: str) -> pa.Table:
@@ -102,7 +102,7 @@ class PassagesCollection:
         path = self.folder / f"{table}.parquet"
         is_it = pc.field(column) == doc_id
         # not `read_table` with a filter, which never ends where statistics in the footer do not fit their column
-        with refuse_damage(path, _AGAIN), pq.ParquetFile(path) as file:
+        with refuse_damage(path, _AGAIN), open_parquet(path) as file:
             found = [
                 file.read_row_group(number).filter(is_it)
                 for number in range(file.num_row_groups)

@@ -6,7 +6,6 @@ A short text, an id or a url is in the address; a long text and a file are poste
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
@@ -27,6 +26,7 @@ from roughly.service.explorer.highlights import highlight_passages
 from roughly.service.explorer.links import require_index, stored_url
 from roughly.service.explorer.rendering import show
 from roughly.service.limits import check_texts
+from roughly.temporary_space import LockedFolder
 from roughly.verify.passages import agreeing_pieces, passages_of_readings
 from roughly.verify.tokenised import Reading
 
@@ -166,7 +166,7 @@ def _read_file(request: Request, file: UploadFile) -> list[dict[str, Any]]:
     if compression := compression_of(content[:4]):
         raise InputError(f"{label(name, 60)} is compressed with {compression}; upload it uncompressed")
     documents: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory(prefix="roughly-ask-") as folder:
+    with LockedFolder("roughly-ask-") as folder:
         path = Path(folder) / f"file{ending}"
         path.write_bytes(content)
         spool = Path(folder) / "spool"

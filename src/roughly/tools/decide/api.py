@@ -20,6 +20,7 @@ from roughly.amounts import counted
 from roughly.engines.local.decided_tables import CHANGED
 from roughly.engines.local.kept_parts import copy_parts
 from roughly.engines.local.run_browser import Browsing
+from roughly.engines.local.second_reading import check_texts
 from roughly.errors import InputError, InputMissing
 from roughly.job.output_folder import OutputFolder
 from roughly.job.rereading import LANDMARKS, Input
@@ -30,6 +31,7 @@ from roughly.tools.decide.decision_file import Decision, DecisionFile
 from roughly.tools.judge.api import JudgedRun
 from roughly.verify.scores import score_texts
 
+_RESTORE = "restore it, or say where it is with --input"
 _SHOWN = 5  # unknown ids in a message
 _SCORES = ("resemblance", "containment", "contained_in")
 
@@ -153,15 +155,17 @@ class Decisions:
             values = {name: [_value(one, name) for one in changed] for name in CHANGED.names}
             with self.tables.decided(pa.table(values, CHANGED)) as decided:
                 counts = decided.write(out.result)
-                kept = decided.kept_rows()
                 copied = copy_parts(
-                    source.parts, kept, out.result / "kept", threads=resources.threads, memory=resources.memory
-                )
+                    source.parts, decided.kept_rows(), out.result / "kept", threads=resources.threads,
+                    memory=resources.memory,
+                )  # fmt: skip
                 if (found := sum(copied)) != counts["kept"]:
                     raise InputError(
                         f"the input has {found:,} of the {counts['kept']:,} documents to be kept: it has changed since "
-                        "the run; restore it, or say where it is with --input"
+                        f"the run; {_RESTORE}"
                     )
+                digests = (batch for batch in decided.kept_rows() if "raw_lo" in batch.schema.names)
+                check_texts(source.parts, digests, resources.threads, f"since the run; {_RESTORE}")
             self._copy_rest(out.result)
             self._write_account(out.result, decisions, changed, counts)
             out.finish()

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.errors import InputError, InputMissing
@@ -29,6 +28,7 @@ from roughly.job.rereading import Input, open_again
 from roughly.meter import Listener, Meter
 from roughly.settings import MEASURES, ReadOptions, Resources, Settings
 from roughly.signing.text_batch import TextBatch
+from roughly.sources.parquet_open import open_parquet
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order
@@ -217,7 +217,7 @@ def _found(run: JudgedRun) -> Iterator[Candidate]:
     empty = _without_words(run)
     columns = ["left_id", "right_id", run.score, "witness", "kind"]
     try:
-        file = pq.ParquetFile(run.folder / "pairs.parquet")
+        file = open_parquet(run.folder / "pairs.parquet")
     except FileNotFoundError:
         raise InputMissing(f"{run.folder} has no pairs.parquet; run dedupe again") from None
     with file:
@@ -237,7 +237,7 @@ def _without_words(run: JudgedRun) -> set[str]:
     path = run.folder / "known.parquet"
     if not path.exists():  # a run of an earlier version
         return set()
-    with pq.ParquetFile(path) as file:
+    with open_parquet(path) as file:
         batches = file.iter_batches(columns=["doc_id", "tokens"])
         chosen = (batch.filter(pc.equal(batch.column("tokens"), 0)) for batch in batches)
         return {name for batch in chosen for name in batch.column("doc_id").to_pylist()}
@@ -249,7 +249,7 @@ def _kept_sample(run: JudgedRun, seed: int) -> tuple[list[str], float]:
 
     def names() -> Iterator[tuple[int, str]]:
         nonlocal count
-        with pq.ParquetFile(run.folder / "documents.parquet") as file:
+        with open_parquet(run.folder / "documents.parquet") as file:
             for batch in file.iter_batches(columns=["doc_id", "kept"]):
                 kept = batch.filter(batch.column("kept")).column("doc_id").to_pylist()
                 count += len(kept)

@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roughly.engines.local.memory_budget import BASE_MEMORY
+from roughly.engines.local.second_reading import check_texts
 from roughly.engines.workspace import Workspace
 from roughly.errors import InputError, InputMissing
 from roughly.job.rereading import reading_record
 from roughly.meter import Meter, Stage
 from roughly.sources.edited_copy import copy_edited
-from roughly.sources.part import CopyBudget, Part
+from roughly.sources.part import CopyBudget, Part, is_untouched
 from roughly.threads import map_in_order
 from roughly.tools.passages.class_counts import count, forget_counts
 from roughly.tools.passages.copy_decisions import TokenRuns, open_runs, write_runs
@@ -63,7 +64,7 @@ class PassageSearch:
     def write(self, folder: Path) -> None:
         """Find all passages and write everything into `folder`."""
         request, threads = self.request, self.threads
-        all_parts = [*self.parts, *self.tests]
+        all_parts, is_resumed = [*self.parts, *self.tests], self.work.found("read") is not None
         file = read_tokens(
             all_parts, self.maps, self.meter, unit=request.unit, date_format=request.date_format,
             threads=threads, memory=self.memory,
@@ -92,6 +93,9 @@ class PassageSearch:
                 self._copy(file, runs, spans, ids, folder / "kept")
         if request.do == "remove":
             shutil.move(self.work.path("removed.parquet"), folder)
+        touched = [at for at, part in enumerate(all_parts) if is_resumed or not is_untouched(part)]
+        rows = file.facts.filter(pc.is_in(file.facts["part"], pa.array(touched, pa.uint32())))
+        check_texts(all_parts, rows.to_batches(), threads)
         summary = self._summary(file, runs, spans, tables) | {"passages": total}
         self._account(folder, summary, file, runs, tables)
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from roughly.errors import InputError
+from roughly.sources.parquet_open import parquet_table
 from roughly.sources.part import Part
 from roughly.tools.passages.span_edits import SpanRemoval
 
@@ -44,23 +44,23 @@ class PassagesResult:
     @property
     def spans(self) -> pa.Table:
         """Every span: document, start, end, whether it is kept, and the place that is kept."""
-        return pq.read_table(self.folder / "spans.parquet")
+        return parquet_table(self.folder / "spans.parquet")
 
     @property
     def passages(self) -> pa.Table:
         """The passages whose removal saves most, with the number of their places and an excerpt."""
-        return pq.read_table(self.folder / "passages.parquet")
+        return parquet_table(self.folder / "passages.parquet")
 
     @property
     def documents(self) -> pa.Table:
         """The documents with a span that is not kept."""
-        return pq.read_table(self.folder / "documents.parquet")
+        return parquet_table(self.folder / "documents.parquet")
 
     @property
     def items(self) -> pa.Table | None:
         """The share of each test item that occurs in the input; None without `against`."""
         path = self.folder / "items.parquet"
-        return pq.read_table(path) if path.exists() else None
+        return parquet_table(path) if path.exists() else None
 
     @property
     def leaked(self) -> bool:

@@ -21,6 +21,7 @@ from roughly.errors import MemoryTooSmall
 from roughly.meter import Meter, Stage
 from roughly.model import FACTS, Reject
 from roughly.pipeline import DOCUMENT_MEMORY, check_sizes
+from roughly.sources.parquet_open import parquet_table
 from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of
 from roughly.text import tables
 from roughly.text.canonical import buffers, tokenise
@@ -29,7 +30,7 @@ from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
 from roughly.tools.passages.masked_markup import mask_column
 
 _KNOWN = pa.schema(
-    [FACTS.field(name) for name in ("part", "row", "doc_id", "url", "published", "source", "bytes", "tokens")]
+    [FACTS.field(name) for name in ("part", "row", "doc_id", "url", "published", "source", "bytes", "tokens", "raw_lo")]
 )
 
 
@@ -129,6 +130,8 @@ def _write(
 
 
 def _read_chunk(number: int, part: Part, chunk: Chunk, unit: str, date_format: str | None, largest: int) -> _ReadChunk:
+    from roughly.kernels.hashing import hash_bytes
+
     parsed = part.parse(chunk)
     batch = parsed.batch
     column = mask_column(batch.column("text"), batch.column("markup"))
@@ -150,6 +153,7 @@ def _read_chunk(number: int, part: Part, chunk: Chunk, unit: str, date_format: s
             batch.column("source"),
             pa.array(sizes),
             pa.array(counts),
+            pa.array(np.ascontiguousarray(hash_bytes(*buffers(batch.column("text")))[:, 1])),
         ],
         schema=_KNOWN,
     )
@@ -170,7 +174,7 @@ def unit_tokens(data: npt.NDArray[np.uint8], positions: Ints, unit: str) -> tupl
 
 def _open(maps: MappedArrays, unit: str, memory: int) -> TokenFile:
     info = maps.workspace.info("read")
-    facts = pq.read_table(maps.workspace.path("facts.parquet"))
+    facts = parquet_table(maps.workspace.path("facts.parquet"))
     if _FACTS_TIMES * facts.nbytes > memory:
         raise MemoryTooSmall(
             f"the ids and positions of {len(facts):,} documents need {_FACTS_TIMES * facts.nbytes >> 20} MB, more than "

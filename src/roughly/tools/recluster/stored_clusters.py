@@ -17,7 +17,6 @@ from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roughly import checks
 from roughly.dates import days_of
@@ -39,6 +38,7 @@ from roughly.signing import packed_vectors, signature_file
 from roughly.signing.signature_file import read_signatures
 from roughly.signing.sketching import Sketched, sketch_parts
 from roughly.sources import open_data
+from roughly.sources.parquet_open import parquet_schema
 from roughly.tools.recluster.clustering import (
     Clustering,
     InMemoryCollection,
@@ -150,7 +150,7 @@ def read_stored(paths: Paths, resources: Resources) -> StoredDocuments:
 
 def _values(file: Path) -> int:
     """At most this many values are in memory when this file is read; a packed vector has sixty and their keys."""
-    packed = packed_vectors.COLUMN in pq.read_schema(file).names
+    packed = packed_vectors.COLUMN in parquet_schema(file).names
     return values_in(file) * (VECTOR_TERMS if packed else 1)
 
 

@@ -25,6 +25,7 @@ from roughly.model import Reject
 from roughly.option_types import TruthRunOptions
 from roughly.python_words import for_python
 from roughly.sources import data_or_paths, open_data
+from roughly.sources.parquet_open import parquet_table
 from roughly.tools.truth.find import FoundPairs, find_pairs
 from roughly.tools.truth.request import TruthRun
 
@@ -98,7 +99,7 @@ class TruthResult:
         if self._path.suffix == ".csv":
             kinds = {"left_id": pa.string(), "right_id": pa.string()}
             return pa_csv.read_csv(self._path, convert_options=pa_csv.ConvertOptions(column_types=kinds))
-        return pq.read_table(self._path)
+        return parquet_table(self._path)
 
     @property
     def counts(self) -> dict[str, int]:
