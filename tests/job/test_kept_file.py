@@ -277,6 +277,18 @@ def test_python_writes_one_file_too(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["k.csv"]
 
 
+def test_cells_are_those_of_the_standard_writer(tmp_path: Path) -> None:
+    """One with a carriage return is quoted too, as later versions of Python do: it could not be read back otherwise."""
+    cells = ["plain", "a,b", 'say "no"', "two\nlines", "tab\there", " space ", "", "'", ";", "nul\0", "é", "\u2028"]
+    rows = [{"id": str(number), "text": f"{cell}{number}", "cell": cell} for number, cell in enumerate(cells)]
+    library.dedupe(rows, output=tmp_path / "k.csv", method="identical")
+    expected = io.StringIO(newline="")
+    csv.writer(expected, lineterminator="\n").writerows([list(rows[0]), *(list(row.values()) for row in rows)])
+    assert (tmp_path / "k.csv").read_bytes() == expected.getvalue().encode()
+    library.dedupe([{"text": "one\rline"}, {"text": ""}], output=tmp_path / "one.csv", method="identical")
+    assert (tmp_path / "one.csv").read_bytes() == b'text\n"one\rline"\n""\n'
+
+
 def test_a_run_is_shown(tmp_path: Path, roughly: Callable) -> None:
     source = write_input("jsonl", tmp_path)
     assert roughly("dedupe", source, "-o", tmp_path / "run").returncode == 0

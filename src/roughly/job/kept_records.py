@@ -123,7 +123,7 @@ def _object(line: bytes) -> Record:
     """The object of a line; by `json` where orjson refuses it (NaN) or would round a whole number."""
     try:
         found = orjson.loads(line)
-        if not any(type(value) is float for value in found.values()):
+        if float not in map(type, found.values()):
             return dict(found)
     except orjson.JSONDecodeError:
         pass

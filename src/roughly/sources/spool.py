@@ -9,6 +9,7 @@ is then rejected like any other null.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -74,7 +75,9 @@ def table_of_records(records: Sequence[object], text_column: str | None) -> pa.T
     return first if next(tables, None) is None else None
 
 
-def spool_records(records: Iterable[object], text_column: str | None, path: Path, most: int | None = None) -> None:
+def spool_records(
+    records: Iterable[object], text_column: str | None, path: Path, most: int | None = None, codec: str = "zstd"
+) -> None:
     """Store strings or mappings as a Parquet file."""
     pieces: list[Path] = []
     stored = 0
@@ -85,7 +88,7 @@ def spool_records(records: Iterable[object], text_column: str | None, path: Path
         schema = table.schema
         piece = path.with_name(f"{path.stem}-{len(pieces)}.parquet")
         pieces.append(piece)
-        with replacing(piece) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        with replacing(piece) as out, pq.ParquetWriter(out, schema, compression=codec) as writer:
             while table is not None and table.schema == schema:
                 writer.write_table(table)
                 _check(stored + out.tell(), most)
@@ -124,7 +127,9 @@ def _tables(records: Iterable[object], text_column: str | None) -> Iterator[pa.T
     for number, record in enumerate(records):
         row = _as_mapping(record, number, text_column or "text")
         rows.append(row)
-        letters += sum(len(value) for value in row.values() if isinstance(value, str))
+        for value in row.values():
+            if isinstance(value, str):
+                letters += len(value)
         if len(rows) >= _ROWS or letters >= _LETTERS:
             yield _table(rows, text_column)
             rows, letters = [], 0
@@ -144,13 +149,14 @@ def _as_mapping(record: object, number: int, text_column: str) -> Mapping[str, A
 
 
 def _table(rows: list[Mapping[str, Any]], text_column: str | None) -> pa.Table:
-    names = list(dict.fromkeys(str(name) for row in rows for name in row))
-    columns = {name: _column([row.get(name) for row in rows]) for name in names}
-    texts = [text_column] if text_column else [name for name in names if name.lower() in GUESSES["text"]]
-    for name in texts:
+    names = list(map(str, dict.fromkeys(chain.from_iterable(rows))))
+    columns = {}
+    for name in names:
         values = [row.get(name) for row in rows]
-        if any(isinstance(value, str) for value in values):
-            columns[name] = _column([value if isinstance(value, str) else None for value in values])
+        is_text = name == text_column if text_column else name.lower() in GUESSES["text"]
+        if is_text and any(isinstance(value, str) for value in values):
+            values = [value if isinstance(value, str) else None for value in values]
+        columns[name] = _column(values)
     return pa.table(columns)
 
 
