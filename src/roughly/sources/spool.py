@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 from roughly.errors import DiskFull, InputError
 from roughly.sources.columns import GUESSES
 from roughly.sources.encoding import clean
-from roughly.sources.parquet_open import open_parquet, parquet_schema
 from roughly.sources.streams import compression_of, replacing
 
 _ROWS = 10_000
@@ -105,6 +104,7 @@ def spool_records(
 def join_pieces(pieces: Sequence[Path], path: Path) -> None:
     """Make one Parquet file of several, whose schemas may differ."""
     from roughly.sources.parquet import write_kept
+    from roughly.sources.parquet_open import parquet_schema
 
     schema = _common_schema([parquet_schema(piece) for piece in pieces])
     batches = (_as_schema(batch, schema) for piece in pieces for batch in batches_of(piece))
@@ -113,6 +113,8 @@ def join_pieces(pieces: Sequence[Path], path: Path) -> None:
 
 def batches_of(path: Path) -> Iterator[pa.RecordBatch]:
     """The rows of a Parquet file with all columns, a few megabytes at a time."""
+    from roughly.sources.parquet_open import open_parquet
+
     with open_parquet(path, buffer_size=1 << 20, pre_buffer=False) as file:
         for index in range(file.metadata.num_row_groups):
             group = file.metadata.row_group(index)
