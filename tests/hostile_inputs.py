@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 LINE = b"From a@b Thu Mar  5 10:00:00 2020\n"
 FILEDESC = b"filedesc://x 0.0.0.0 20200101000000 text/plain 3\nabc\n\n"
@@ -16,6 +20,13 @@ def doc(content: bytes) -> bytes:
 def page(headers: bytes, body: bytes = b"hi") -> bytes:
     block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + headers + b"\r\n\r\n" + body
     return b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n" % (len(block), block)
+
+
+def parquet(columns: dict[str, list[object]]) -> bytes:
+    """A file with a row group per row."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns), sink, row_group_size=1)
+    return bytes(sink.getvalue().to_pybytes())
 
 
 FILES: dict[str, tuple[int, Callable[[int], bytes]]] = {
@@ -43,6 +54,9 @@ FILES: dict[str, tuple[int, Callable[[int], bytes]]] = {
     "newlines.jsonl": (2_000_000, lambda n: b'{"text": "a"}\n' + b"\n" * n),
     "nested.jsonl": (500_000, lambda n: b'{"text": "a"}\n{"text": "b", "x": ' + b"[" * n + b"\n"),
     "numbers.jsonl": (500_000, lambda n: b'{"text": "a"}\n{"text": "b", "id": ' + b"9" * n + b"}\n"),
+    "members.jsonl.gz": (5_000, lambda n: gzip.compress(b'{"text": "a"}\n', 1, mtime=0) * n),
+    "groups.parquet": (200, lambda n: parquet({"text": ["a"] * n})),
+    "columns.parquet": (2_000, lambda n: parquet({"text": ["a"], **{f"c{i}": [1] for i in range(n)}})),
     "meta.html": (100_000, lambda n: b"<meta " * n),
     "bytes.txt": (500_000, lambda n: b"\xff\xfe\xfd" * n),
 }

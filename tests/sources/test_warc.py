@@ -199,6 +199,17 @@ def test_a_file_that_is_cut_short(ending: str, tmp_path: Path) -> None:
     assert not read(tmp_path / "kept" / path.name).rejects
 
 
+def test_a_record_of_a_damaged_member_is_copied(tmp_path: Path) -> None:
+    """gzip finds a wrong checksum after the record: what it holds is read, and written anew."""
+    first, second = (gzip.compress(record("response", n, http(PAGE.format(n).encode()))) for n in range(2))
+    (tmp_path / "a.warc.gz").write_bytes(first + second[:-8] + b"\0" * 4 + second[-4:])
+    found = read(tmp_path / "a.warc.gz")
+    assert len(found.ids) == 2 and "checksum" in found.rejects[0].reason
+    assert found.part.copy(mask(found.documents, set(found.ids)), tmp_path / "kept") == 2
+    again = read(tmp_path / "kept" / "a.warc.gz")
+    assert again.documents == found.documents and not again.rejects
+
+
 def test_garbage_between_records_is_rejected_and_reading_goes_on(tmp_path: Path) -> None:
     records = crawl(2)
     data = (

@@ -106,7 +106,8 @@ class Reader:
             return self.position
         while not (self._ready or self._is_fresh or self._ended() or self._member.eof):
             self._decompress(_RAW_BLOCK)
-        return None if self._ready else self.position
+        is_inside = self._member is not None and not (self._is_fresh or self._member.eof)  # where it is damaged
+        return None if self._ready or is_inside else self.position
 
     def close(self) -> None:
         """Close the underlying file."""
