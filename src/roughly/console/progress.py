@@ -26,6 +26,7 @@ _SAYS = {
     "read": "reading and signing",
     "rank": "ranking",
     "group": "grouping keys",
+    "link": "linking buckets",
     "fetch": "reading candidates",
     "verify": "verifying pairs",
     "cluster": "clustering",
