@@ -45,7 +45,7 @@ def source(tmp_path: Path) -> Path:
 def slow_run(source: Path, **files: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", SLOW, "dedupe", str(source), "-o", f"{source.parent}/out", "--batch-size", "10"],
-        env=os.environ | {"PYTHONPATH": str(Path(roughly.__path__[0]).parent), "TERM": "xterm", "COLUMNS": "120"},
+        env=os.environ | {"PYTHONPATH": str(Path(roughly.__path__[0]).parent), "TERM": "xterm", "COLUMNS": "80"},
         stdout=subprocess.DEVNULL, **files,
     )  # fmt: skip
 
@@ -68,6 +68,7 @@ def test_a_terminal_shows_a_line_for_the_run_and_one_for_the_stage(source: Path)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert re.search(r"stage 1 of 9 .*%  [\d,]+ documents/s  elapsed 0:00:0\d, left 0:00:\d\d", text)
     assert re.search(r"reading and signing .*%  elapsed 0:00:0\d, left 0:00:0\d", text)
+    assert max(map(len, progress._SAYS.values())) <= progress._WIDEST, "nothing is cut off in 80 columns"
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(

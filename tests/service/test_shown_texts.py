@@ -54,6 +54,16 @@ def test_mail_and_markdown_become_blocks() -> None:
     assert readable("") == [] and readable("\n \n") == []
 
 
+def test_bold_words_are_shown_without_asterisks() -> None:
+    blocks = readable(
+        "**How to *fix* it**\n---\nA **bold** word, 2 ** 3, and **two\nlines**.\n\n- **item**\n\n```\n**code**\n```"
+    )
+    assert [one.text or one.items for one in blocks] == [
+        "**How to *fix* it**", "A bold word, 2 ** 3, and **two\nlines**.", ("item",), "**code**"
+    ]  # fmt: skip
+    assert readable("**a " * 200_000)[0].text.startswith("**a **a")
+
+
 def words_of(text: str) -> list[str]:
     return re.findall(r"\w+", text)
 

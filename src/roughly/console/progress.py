@@ -17,6 +17,7 @@ from roughly.meter import Stage
 
 EVERY = 10.0
 """Seconds between two lines where standard error is no terminal."""
+_WIDEST = 20  # characters of a stage: speed and times of a run then fit a terminal of 80
 _REFRESHED = 0.1
 _DELAY = 0.5
 _SAYS = {
@@ -25,7 +26,8 @@ _SAYS = {
     "read": "reading and signing",
     "rank": "ranking",
     "group": "grouping keys",
-    "fetch": "reading candidates again",
+    "link": "linking buckets",
+    "fetch": "reading candidates",
     "verify": "verifying pairs",
     "cluster": "clustering",
     "write": "writing verdicts",
@@ -119,7 +121,7 @@ class Progress:
         from rich.progress import Progress as Bars
 
         console = Console() if _is_notebook() else Console(stderr=True)
-        columns = (TextColumn("{task.description:<26}"), BarColumn(), TextColumn("{task.fields[said]}"))
+        columns = (TextColumn(f"{{task.description:<{_WIDEST}}}"), BarColumn(), TextColumn("{task.fields[said]}"))
         with Bars(*columns, console=console, transient=True, auto_refresh=False) as self._bars:
             run = self._bars.add_task("", total=1.0 if self.estimate.expected else None, said="")
             stage = self._bars.add_task("", total=None, said="")

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from roughly.errors import InputError
 from roughly.features.metadata import read_metadata, refuse_damage, refuse_nulls
 from roughly.features.sampling import Sampling
-from roughly.features.sketch import Ints, Sketch, joined, limits_of
+from roughly.features.sketch import Ints, Sketch, limits_of
 from roughly.sources.parquet_open import open_parquet
 
 FILE = "sketches.parquet"
@@ -79,19 +79,6 @@ class SketchFacts:
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True)
-class StoredSketches:
-    """Sketches read back: row i of each."""
-
-    facts: SketchFacts
-    ids: pa.Array
-    tokens: Ints
-    sketch: Sketch
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-
 class SketchWriter:
     """Writes a file of sketches, batch by batch."""
 
@@ -137,15 +124,6 @@ def read_facts(path: Path) -> SketchFacts:
     if facts.fingerprint() != summary.get("fingerprint"):
         raise InputError(f"{path}: the fingerprint does not fit the settings beside it; {_REMEDY}")
     return facts
-
-
-def read_sketches(path: Path) -> StoredSketches:
-    """All sketches of a file, or of the folder that holds it."""
-    facts = read_facts(path)
-    batches = list(sketch_batches(path / FILE if path.is_dir() else path, facts))
-    ids = pa.concat_arrays([batch[0] for batch in batches]) if batches else pa.array([], pa.string())
-    tokens = np.concatenate([batch[1] for batch in batches]) if batches else np.empty(0, np.int64)
-    return StoredSketches(facts, ids, tokens, joined([batch[2] for batch in batches]))
 
 
 def sketch_batches(path: Path, facts: SketchFacts) -> Iterator[tuple[pa.Array, Ints, Sketch]]:

@@ -21,8 +21,8 @@ from roughly.errors import DuplicateIds, InputError, InputMissing, MemoryTooSmal
 from roughly.features import sketch_store
 from roughly.features.sampling import Sampling
 from roughly.features.shingle_sets import shingle_sets
-from roughly.features.sketch import limits_of
-from roughly.features.sketch_store import SketchFacts, read_sketches
+from roughly.features.sketch import joined, limits_of
+from roughly.features.sketch_store import FILE, SketchFacts, read_facts, sketch_batches
 from roughly.lexicon.format import FORM
 from roughly.text.canonical import tokenise
 from roughly.tools.recluster.clustering import Clustering
@@ -56,19 +56,21 @@ def greedy(records: Records, size: int, measure: str, threshold: float) -> dict[
 @pytest.mark.parametrize("sketch", SKETCHES)
 def test_sketches_come_back_as_they_were_made(file: Path, records: Records, tmp_path: Path, sketch: str) -> None:
     done = roughly.sketch(file, output=tmp_path / "s", sketch=sketch, shingle_size=4)
-    stored = read_sketches(tmp_path / "s")
+    facts = read_facts(tmp_path / "s")
+    ids, counts, sketches = zip(*sketch_batches(tmp_path / "s" / FILE, facts), strict=True)
+    stored = joined(list(sketches))
     tokens = tokenise(pa.array([record["text"] for record in records]))
     made = Sampling.parse(sketch).apply(tokens, 4)
-    assert stored.ids.to_pylist() == [record["id"] for record in records]
-    assert stored.tokens.tolist() == np.diff(tokens.offsets).tolist()
-    assert stored.sketch.values.tolist() == made.values.tolist()
-    assert stored.sketch.offsets.tolist() == made.offsets.tolist()
-    assert limits_of(stored.sketch).tolist() == limits_of(made).tolist()
-    assert stored.sketch.most == made.most
-    assert stored.facts == SketchFacts(Sampling.parse(sketch), 4)
+    assert pa.concat_arrays(ids).to_pylist() == [record["id"] for record in records]
+    assert np.concatenate(counts).tolist() == np.diff(tokens.offsets).tolist()
+    assert stored.values.tolist() == made.values.tolist()
+    assert stored.offsets.tolist() == made.offsets.tolist()
+    assert limits_of(stored).tolist() == limits_of(made).tolist()
+    assert stored.most == made.most
+    assert facts == SketchFacts(Sampling.parse(sketch), 4)
     assert (done.documents, done.values, done.rejects) == (len(records), len(made.values), [])
     summary = json.loads((tmp_path / "s" / "run.json").read_text(encoding="utf-8"))
-    assert summary["fingerprint"] == stored.facts.fingerprint()
+    assert summary["fingerprint"] == facts.fingerprint()
 
 
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])

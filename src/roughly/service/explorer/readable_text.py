@@ -19,6 +19,7 @@ _UNDERLINE = re.compile(r" {0,3}(?:={3,}|-{3,}) *")
 _ITEM = re.compile(r" {0,6}(?:[-*+•]\s+(\S.*)|(\d{1,3}[.)]\s+\S.*))")
 _QUOTE = re.compile(r" {0,3}>+ ?(.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
+_BOLD = re.compile(r"\*\*(?=\S)([^*\n]+)(?<=\S)\*\*")
 _HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]{1,40}):(?:[ \t]+(.*))?")
 _HEADERS = frozenset(
     [
@@ -102,10 +103,10 @@ def _take_block(lines: list[str], at: int, blocks: list[TextBlock]) -> int:
         blocks.append(TextBlock("code", "\n".join(lines[at + 1 : end if closed else end + 1])))
         return end + 1
     if (heading := _HEADING.fullmatch(line)) is not None:
-        blocks.append(TextBlock("heading", heading[2]))
+        blocks.append(TextBlock("heading", _unmarked(heading[2])))
         return at + 1
     if at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1]) is not None:
-        blocks.append(TextBlock("heading", line.strip()))
+        blocks.append(TextBlock("heading", _unmarked(line.strip())))
         return at + 2
     if _ITEM.fullmatch(line) is not None:
         return _take_list(lines, at, blocks)
@@ -114,12 +115,12 @@ def _take_block(lines: list[str], at: int, blocks: list[TextBlock]) -> int:
         while end < len(lines) and _QUOTE.fullmatch(lines[end]) is not None:
             end += 1
         quoted = [found[1] for found in map(_QUOTE.fullmatch, lines[at:end]) if found is not None]
-        blocks.append(TextBlock("quote", "\n".join(quoted)))
+        blocks.append(TextBlock("quote", _unmarked("\n".join(quoted))))
         return end
     end = at + 1
     while end < len(lines) and lines[end].strip() and not _begins_block(lines[end]):
         end += 1
-    blocks.append(TextBlock("paragraph", "\n".join(lines[at:end])))
+    blocks.append(TextBlock("paragraph", _unmarked("\n".join(lines[at:end]))))
     return end
 
 
@@ -136,8 +137,13 @@ def _take_list(lines: list[str], at: int, blocks: list[TextBlock]) -> int:
         else:
             break
         at += 1
-    blocks.append(TextBlock(kind, items=tuple(items)))
+    blocks.append(TextBlock(kind, items=tuple(map(_unmarked, items))))
     return at
+
+
+def _unmarked(text: str) -> str:
+    """The text without the asterisks around bold words."""
+    return _BOLD.sub(r"\1", text)
 
 
 def _begins_block(line: str) -> bool:
