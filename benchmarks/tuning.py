@@ -40,7 +40,7 @@ from roughly.tools.tune.labelled_sample import SampleLabels
 from roughly.tools.tune.learn import CUTS, LEARNED_PAIRS, Flags, Learning
 from roughly.tools.tune.reference import score, truth_of
 from roughly.tools.tune.scored_sample import ScoredSample
-from roughly.tools.tune.search import COARSE, trial_values
+from roughly.tools.tune.search import COARSE, COARSE_DOM, trial_values
 from roughly.tools.tune.selection import Selection
 from roughly.tools.tune.trial import TrialOutcome
 
@@ -192,8 +192,9 @@ def drawn(corpus: Labelled, folder: Path, resources: Resources) -> tuple[DrawnSa
 def every_trial(sample: DrawnSample, labels: SampleLabels, resources: Resources) -> Iterator[Tried]:
     """All settings, scored by set."""
     truth, scored = truth_of(sample, labels), ScoredSample(sample, resources.threads, 2_000_000)
-    for unit, size in COARSE:
-        pairs = scored.score(unit, size)
+    is_dom = sample.tokens == "dom"
+    for unit, size in COARSE_DOM if is_dom else COARSE:
+        pairs = scored.score("word" if is_dom else unit, size)
         for measure in ("resemblance", "containment"):
             for cluster in ("star", "components"):
                 steps = [step for step in STEPS if step >= pairs.floors[measure]]

@@ -30,6 +30,7 @@ class DedupeOptions(TypedDict, total=False):
     pairs_limit: int
     markup: str
     main_text: bool
+    tokens: str
     on_duplicate_id: str
     date_format: str | None
     features: str | None
@@ -103,6 +104,7 @@ class SettingsOptions(TypedDict, total=False):
     pairs_limit: int
     markup: str
     main_text: bool
+    tokens: str
     on_duplicate_id: str
     date_format: str | None
     features: str | None
@@ -157,6 +159,7 @@ class IndexOptions(TypedDict, total=False):
     pairs_limit: int
     markup: str
     main_text: bool
+    tokens: str
     on_duplicate_id: str
     date_format: str | None
     features: str | None

@@ -246,7 +246,7 @@ def _sign(
 ) -> SignedChunk:
     parsed = part.parse(chunk)
     batch = parsed.batch
-    texts = TextBatch(batch.column("text"), batch.column("markup"), settings.main_text)
+    texts = TextBatch(batch.column("text"), batch.column("markup"), settings.page_text)
     if largest is not None:
         check_sizes(texts.sizes, part, batch, largest)
     signed = texts.sign_in_one_pass(method)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from roughly import machine
 from roughly.date_forms import format_problem
@@ -34,6 +34,7 @@ CLUSTERINGS = ("star", "components")
 PAIRS = ("evidence", "all")
 KEEP_RULES = rule_names()
 MARKUP = ("auto", "html", "none")
+TOKENS = ("words", "dom")
 ON_DUPLICATE_ID = ("refuse", "number")
 FILE_FORMATS = ("jsonl", "parquet", "csv", "tsv", "txt")
 """Formats of one file of what is kept."""
@@ -74,6 +75,8 @@ class Settings:
     pairs_limit: int = option(20_000_000, "Refuse --pairs all above this number of candidate pairs.")
     markup: str = option("auto", f"Strip HTML: {', '.join(MARKUP)}.", choices=lambda: MARKUP)
     main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
+    tokens: str = option("words", "What of HTML is compared: words, or dom (tags, ids, names, classes).",
+                         choices=lambda: TOKENS)  # fmt: skip
     on_duplicate_id: str = option(
         "refuse", f"When two documents have one id: {' or '.join(ON_DUPLICATE_ID)}.", choices=lambda: ON_DUPLICATE_ID
     )
@@ -102,6 +105,15 @@ class Settings:
         yield from _one_of("cluster", self.cluster, CLUSTERINGS)
         yield from _one_of("pairs", self.pairs, PAIRS)
         yield from _one_of("markup", self.markup, MARKUP)
+        yield from _one_of("tokens", self.tokens, TOKENS)
+        if self.tokens == "dom":
+            given = {
+                "markup": self.markup == "none",
+                "main_text": self.main_text,
+                "features": self.features is not None,
+            }
+            for name in (name for name, is_given in given.items() if is_given):
+                yield f"tokens dom are those of whole HTML pages; leave {name} out"
         yield from _one_of("on_duplicate_id", self.on_duplicate_id, ON_DUPLICATE_ID)
         if not _is_number(self.threshold) or not 0 < self.threshold <= 1:
             yield f"threshold must be above 0 and at most 1, not {self.threshold!r}{_as_share(self.threshold)}"
@@ -166,6 +178,8 @@ class Settings:
             del values["date_format"]  # so that settings and fingerprints are those from before it existed
         if self.shingle_unit == UNITS[0]:
             del values["shingle_unit"]  # for the same reason
+        if self.tokens == TOKENS[0]:
+            del values["tokens"]
         if self.features is None:
             del values["features"]
         if self.verdict is None:
@@ -197,6 +211,11 @@ class Settings:
             options |= _as_options(layer.get("options", {}))
             options |= {name: value for name, value in layer.items() if name in OPTIONS}
         return cls.from_dict(values | ({"options": options} if options else {}))
+
+    @property
+    def page_text(self) -> Literal["all", "main", "dom"]:
+        """What of a page is compared."""
+        return "dom" if self.tokens == "dom" else "main" if self.main_text else "all"
 
     def reading(self, options: ReadOptions | None = None) -> ReadOptions:
         """How documents are read under these settings, and otherwise as the options say."""

@@ -11,7 +11,7 @@ import pytest
 
 from roughly.errors import InputError
 from roughly.text.canonical import words
-from roughly.text.markup import strip, strip_column
+from roughly.text.markup import dom, strip, strip_column
 from roughly.text.markup_limits import bounded
 
 PAGE = """<!DOCTYPE html><html><head><title>Title</title><style>p { color: red }</style></head><body>
@@ -114,3 +114,19 @@ def test_a_page_with_many_tags_is_left_as_it_is() -> None:
         "<ul>" + "<li><a href=x>y</a>" * 2000 + "</ul>",
     ):
         assert bounded(page) == page
+
+
+def test_the_dom_is_tags_ids_names_and_classes_in_order() -> None:
+    page = '<body class="app"><form id="f"><INPUT class="wide  bold" name="user" value="x">Words</form><br></body>'
+    assert dom(page) == "app\nform f\ninput user wide bold\nbr"
+    assert dom(page) == dom(page.replace("Words", "Others").replace('value="x"', 'value="y"'))
+    assert dom("no <b>") == "b" and dom("words only") == "words only" and dom("") == ""
+    column = pa.array([page, page, None])
+    assert strip_column(column, np.array([True, False, True]), "dom").to_pylist() == [dom(page), page, None]
+
+
+@pytest.mark.parametrize(
+    "html", ["<div>" * 20_000, "<b><i><p>" * 5_000, "<p " + "a=1 " * 30_000 + ">", "<svg><g>" * 9_000]
+)
+def test_the_dom_of_hostile_pages_is_bounded(html: str) -> None:
+    assert len(dom(html)) <= 2 * len(html)

@@ -55,25 +55,30 @@ def compare(options: CompareOptions) -> None:
         raise click.BadParameter(f"must be 0 or more, not {options.context}", param_hint="--context")
     if str(options.a) == "-" and str(options.b) == "-":
         raise click.BadParameter("only one of the two can be - (standard input); name a file for the other")
-    left, right = _read(options.a, options.markup), _read(options.b, options.markup)
+    settings = None
+    if options.settings_file is not None:
+        from roughly.job.gathered_settings import merge_settings
+
+        settings = merge_settings({}, file=options.settings_file)
+    is_dom = settings is not None and settings.tokens == "dom"
+    left, right = (_read(path, options.markup, is_dom) for path in (options.a, options.b))
 
     from roughly.verify import comparison
 
     result = comparison.compare(left, right, shingle_size=options.shingle_size)
     reasons = None
-    if options.settings_file is not None:
+    if settings is not None:
         from roughly.cluster.verdict_reasons import explain_verdict
-        from roughly.job.gathered_settings import merge_settings
 
-        reasons = explain_verdict(left, right, merge_settings({}, file=options.settings_file))
+        reasons = explain_verdict(left, right, settings)
     if options.printing.as_json:
         _print_json(result, options.a, options.b, options.context, reasons)
     else:
         _print_screen(result, _CONTEXT if options.context is None else options.context, reasons)
 
 
-def _read(path: Path, markup: str) -> str:
-    """The text of a file, stripped of markup where it is markup."""
+def _read(path: Path, markup: str, is_dom: bool) -> str:
+    """The text of a file, stripped of markup where it is markup; or its DOM."""
     from roughly.sources.encoding import decode_text
 
     name = "standard input" if str(path) == "-" else str(path)
@@ -87,9 +92,9 @@ def _read(path: Path, markup: str) -> str:
         raise InputError(f"cannot read {name}: {problem.strerror or problem}; check its permissions") from problem
     text = decode_text(data)
     if markup == "html" or (markup == "auto" and path.suffix.lower() in _HTML):
-        from roughly.text.markup import strip
+        from roughly.text.markup import dom, strip
 
-        text = strip(text)
+        text = dom(text) if is_dom else strip(text)
     return text
 
 

@@ -16,7 +16,7 @@ from roughly.declarations import argument, option, values
 from roughly.declarations import group as options_of
 from roughly.settings import ReadOptions, Settings
 
-_READING = ("markup", "main_text")
+_READING = ("markup", "main_text", "tokens")
 SHOW = ("rank", "newest", "oldest", "longest")
 
 
@@ -31,7 +31,16 @@ class GroupOptions:
     layers: SettingsLayers = options_of(SettingsLayers)
     printing: Printing = options_of(Printing, "as_json")
     settings: dict[str, Any] = values(
-        Settings, "method", "threshold", "recall", "measure", "shingle_size", "shingle_unit", "verify", "main_text"
+        Settings,
+        "method",
+        "threshold",
+        "recall",
+        "measure",
+        "shingle_size",
+        "shingle_unit",
+        "verify",
+        "main_text",
+        "tokens",
     )
     reading: ReadOptions = options_of(ReadOptions, *COLUMNS, "markup")
 

@@ -24,7 +24,7 @@ from roughly.settings import ReadOptions, Settings
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _SETTINGS = (
     "threshold", "recall", "measure", "method", "shingle_size", "shingle_unit", "bands", "rows", "seed", "verify",
-    "keep", "markup", "main_text", "date_format", "features",
+    "keep", "markup", "main_text", "tokens", "date_format", "features",
 )  # fmt: skip
 
 

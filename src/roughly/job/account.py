@@ -105,7 +105,7 @@ def report_data(summary: Summary, parts: Sequence[Part], settings: Settings, met
     places = [(row["part"], row["row"]) for row in figures.largest]
     for row in (*figures.above, *below):
         places += [(row["left_part"], row["left_row"]), (row["right_part"], row["right_row"])]
-    texts = texts_of(parts, places, settings.main_text, threads)
+    texts = texts_of(parts, places, settings.page_text, threads)
 
     def sample(row: dict[str, Any]) -> PairSample:
         left, right = texts[row["left_part"], row["left_row"]], texts[row["right_part"], row["right_row"]]

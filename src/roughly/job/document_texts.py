@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.sources.part import Part
-from roughly.text.markup import strip_column
+from roughly.text.markup import PageText, strip_column
 from roughly.threads import map_in_order
 
 Place = tuple[int, int]  # part, row
@@ -25,13 +25,13 @@ class SourceRecord(NamedTuple):
     bytes: int  # of the text as read, in UTF-8
 
 
-def texts_of(parts: Sequence[Part], places: Iterable[Place], main_only: bool, threads: int = 1) -> dict[Place, str]:
+def texts_of(parts: Sequence[Part], places: Iterable[Place], page: PageText, threads: int = 1) -> dict[Place, str]:
     """The text at each position, without markup."""
-    return {place: record.text for place, record in records_of(parts, places, main_only, threads).items()}
+    return {place: record.text for place, record in records_of(parts, places, page, threads).items()}
 
 
 def records_of(
-    parts: Sequence[Part], places: Iterable[Place], main_only: bool, threads: int = 1
+    parts: Sequence[Part], places: Iterable[Place], page: PageText, threads: int = 1
 ) -> dict[Place, SourceRecord]:
     """The document at each position."""
     rows: dict[int, set[int]] = defaultdict(set)
@@ -44,7 +44,7 @@ def records_of(
         for chunk in part.chunks(np.array(sorted(wanted), np.int64)):
             batch = part.parse(chunk).batch
             batch = batch.filter(pa.array([row in wanted for row in batch.column("row").to_pylist()], pa.bool_()))
-            stripped = strip_column(batch.column("text"), batch.column("markup"), main_only)
+            stripped = strip_column(batch.column("text"), batch.column("markup"), page)
             sizes = pc.binary_length(batch.column("text")).to_pylist()
             ids = batch.column("doc_id").to_pylist()
             for at, row in enumerate(batch.column("row").to_pylist()):

@@ -23,6 +23,7 @@ from roughly.sources import open_parts
 from roughly.sources.landmarks import Landmark
 from roughly.sources.part import Part
 from roughly.temporary_space import LockedFolder
+from roughly.text.markup import PageText, page_text
 
 LANDMARKS = "landmarks.json"
 
@@ -55,7 +56,10 @@ class Input:
     ) -> None:  # fmt: skip
         with refuse_damage(folder / "run.json", "make the run again"):
             self.names, self.options = input_names(run, inputs), options or options_of(run)
-            self.main_text = bool(run.get("settings", {}).get("main_text"))
+            settings = run.get("settings", {})
+            self.page: PageText = (
+                "dom" if settings.get("tokens") == "dom" else page_text(bool(settings.get("main_text")))
+            )
         self._spool = LockedFolder("roughly-input-")
         try:
             self.parts = open_again(self.names, self.options, Path(self._spool.name))
@@ -71,7 +75,7 @@ class Input:
     def records(self, places: Iterable[Place], threads: int = 1) -> dict[Place, SourceRecord]:
         """The document at each existing position."""
         there = [place for place in places if place[0] < len(self.parts)]
-        return records_of(self.parts, there, self.main_text, threads)
+        return records_of(self.parts, there, self.page, threads)
 
 
 def options_of(run: Mapping[str, Any]) -> ReadOptions:

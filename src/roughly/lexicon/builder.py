@@ -36,6 +36,7 @@ from roughly.settings import Resources
 from roughly.sources import data_or_paths, open_data
 from roughly.sources.part import Chunk, Part
 from roughly.text.filters import Filters
+from roughly.text.markup import PageText, page_text
 from roughly.threads import map_in_order
 
 BASE_MEMORY = 384 << 20
@@ -103,19 +104,19 @@ def run_build(
         )
     with _scratch(output, overwrite, resources.temp) as scratch:
         parts = open_data(data, paths, request.reading, scratch / "spool")
-        return _build(parts, filters, request.main_text, resources, Meter(listener), output, scratch)
+        return _build(parts, filters, page_text(request.main_text), resources, Meter(listener), output, scratch)
 
 
 def count_parts(
-    parts: Sequence[Part], output: Path, *, filters: Filters, main_text: bool, resources: Resources, meter: Meter
+    parts: Sequence[Part], output: Path, *, filters: Filters, page: PageText, resources: Resources, meter: Meter
 ) -> Lexicon:
     """The lexicon of open parts, written to a file: for runs that count before they sign."""
     with tempfile.TemporaryDirectory(prefix="roughly-lexicon-", dir=resources.temp) as scratch:
-        return _build(parts, filters, main_text, resources, meter, output, Path(scratch)).lexicon
+        return _build(parts, filters, page, resources, meter, output, Path(scratch)).lexicon
 
 
 def _build(
-    parts: Sequence[Part], filters: Filters, main_text: bool, resources: Resources, meter: Meter, output: Path | None,
+    parts: Sequence[Part], filters: Filters, page: PageText, resources: Resources, meter: Meter, output: Path | None,
     scratch: Path,
 ) -> Built:  # fmt: skip
     facts = LexiconFacts(documents=0, filters=str(filters))
@@ -124,7 +125,7 @@ def _build(
     threads = min(resources.threads, spare // THREAD_MEMORY)
     counters = [Counter(filters, runs, spare * 2 // 5 // threads) for _ in range(threads)]
     built = Built(lexicon=None, notes=sorted({n for p in parts for n in p.notes}))  # type: ignore[arg-type]
-    _count(parts, counters, main_text, meter, built)
+    _count(parts, counters, page, meter, built)
     documents = add_documents([counter.documents for counter in counters])
     if not documents:
         names = ", ".join(part.name for part in parts[:3])
@@ -177,7 +178,7 @@ def prune(
         return _publish(path, facts, kept, scratch)
 
 
-def _count(parts: Sequence[Part], counters: Sequence[Counter], main_text: bool, meter: Meter, built: Built) -> None:
+def _count(parts: Sequence[Part], counters: Sequence[Counter], page: PageText, meter: Meter, built: Built) -> None:
     """Read every part and count its terms, each chunk with any idle counter."""
     from roughly.text.markup import strip_column
 
@@ -188,7 +189,7 @@ def _count(parts: Sequence[Part], counters: Sequence[Counter], main_text: bool, 
     def count(item: tuple[Part, Chunk]) -> tuple[int, int, list[Reject]]:
         part, chunk = item
         parsed = part.parse(chunk)
-        texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), main_text)
+        texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), page)
         counter = idle.get()
         try:
             counter.add(texts)

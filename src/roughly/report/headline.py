@@ -109,6 +109,7 @@ _COUNTED = (
     ),
     ("empty", "Empty", "documents without words; equal to each other only"),
     ("rejected", "Rejected", "records that could not be used"),
+    ("not_html", "No HTML", "compared by their words, since they have no DOM"),
     ("unsigned", "Without a key", "too little was left of them to make one"),
     ("short_documents", "Short documents", "too short for a super shingle"),
     ("common_keys", "Common keys", "in too many documents to form pairs; ignored"),
@@ -118,7 +119,15 @@ _COUNTED = (
     ("verified_pairs", "Verified pairs", "reached the threshold"),
     ("crowded_buckets", "Hot buckets", "split by their rarest shingles"),
 )
-_IF_ANY = ("shingle_equivalent", "crowded_buckets", "unsigned", "short_documents", "common_keys", "mostly_common")
+_IF_ANY = (
+    "shingle_equivalent",
+    "crowded_buckets",
+    "not_html",
+    "unsigned",
+    "short_documents",
+    "common_keys",
+    "mostly_common",
+)
 _ON = {"equality": "by equality", "text": "exactly", "sketch": "by sketches", "keys": "by keys"}
 
 

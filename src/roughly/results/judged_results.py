@@ -56,7 +56,7 @@ def sign_texts(given: RankedList, settings: Settings, method: Method | None = No
     except UnicodeEncodeError as problem:
         raise InputError(f"a result is not valid Unicode: {problem.reason}; repair it first") from problem
     is_html = {"html": [True] * len(given), "none": [False] * len(given)}.get(settings.markup, given.markup)
-    texts = TextBatch(raw, pa.array(is_html, pa.bool_()), settings.main_text)
+    texts = TextBatch(raw, pa.array(is_html, pa.bool_()), settings.page_text)
     lengths, equal = texts.lengths, texts.digests(method.collapse)
     signature, judge = texts.sign(method), method.judge()
     if signature.keys is None:

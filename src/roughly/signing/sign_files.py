@@ -38,6 +38,7 @@ from roughly.signing.text_batch import TextBatch
 from roughly.sources import data_or_paths, open_data
 from roughly.sources.part import Chunk, Part
 from roughly.sources.streams import replacing
+from roughly.text.markup import PageText, page_text
 from roughly.threads import map_in_order
 
 
@@ -98,11 +99,11 @@ def run_sign(
     _check(method)
     output, resources, reading = request.output, request.resources, request.reading
     check_output(output, request.overwrite)
-    meter = Meter(listener)
+    meter, page = Meter(listener), page_text(request.main_text)
     with tempfile.TemporaryDirectory(prefix="roughly-sign-", dir=resources.temp) as spool:
         parts = open_data(data, paths, reading, Path(spool))
         if isinstance(method, Settings):
-            method = _make(method, parts, Path(spool), request.main_text, resources, meter)
+            method = _make(method, parts, Path(spool), page, resources, meter)
         made = method
         packer = VectorPacker(made) if request.packed else None
         signed = SigningResult(
@@ -112,7 +113,7 @@ def run_sign(
         with meter.stage("read", size, "bytes") as stage, room(output), replacing(output) as target:
             writer = _Writer(target, signed)
             items = ((part, chunk) for part in parts for chunk in part.chunks())
-            work = map_in_order(lambda item: _sign(*item, made, request.main_text, packer), items, resources.threads)
+            work = map_in_order(lambda item: _sign(*item, made, page, packer), items, resources.threads)
             for nbytes, batch, most, rejects in work:
                 writer.add(batch, most)
                 signed.rejects += rejects
@@ -132,6 +133,8 @@ def _check(method: Method | Settings) -> None:
             raise SettingsError("signatures are judged without the texts, so pairs cannot be verified; see `dedupe`")
         if method.verdict is not None:
             raise SettingsError("signatures hold no words, so a learned verdict cannot be given on them; see `dedupe`")
+        if method.tokens == "dom":
+            raise SettingsError("signatures are made of words, not of the DOM; leave tokens out, or see `dedupe`")
         if method.date_format is not None:
             raise SettingsError("signatures store dates as they were found, without a date_format; leave it out")
     declared = METHODS[method.method] if isinstance(method, Settings) else method
@@ -140,13 +143,13 @@ def _check(method: Method | Settings) -> None:
 
 
 def _make(
-    settings: Settings, parts: Sequence[Part], spool: Path, main_text: bool, resources: Resources, meter: Meter
+    settings: Settings, parts: Sequence[Part], spool: Path, page: PageText, resources: Resources, meter: Meter
 ) -> Method:
     """The method; if its lexicon is that of the documents themselves, they are counted first."""
     if not needs_count(settings):
         return make(settings)
     counted = count_parts(
-        parts, spool / "collection.lexicon", filters=counted_with(settings), main_text=main_text, resources=resources,
+        parts, spool / "collection.lexicon", filters=counted_with(settings), page=page, resources=resources,
         meter=meter,
     )  # fmt: skip
     return make(settings, counted)
@@ -186,10 +189,10 @@ def _unsigned(batch: pa.RecordBatch) -> int:
 
 
 def _sign(
-    part: Part, chunk: Chunk, method: Method, main_text: bool, packer: VectorPacker | None
+    part: Part, chunk: Chunk, method: Method, page: PageText, packer: VectorPacker | None
 ) -> tuple[int, pa.RecordBatch, int, list[Reject]]:
     parsed = part.parse(chunk)
-    texts = TextBatch(parsed.batch.column("text"), parsed.batch.column("markup"), main_text)
+    texts = TextBatch(parsed.batch.column("text"), parsed.batch.column("markup"), page)
     if packer is not None:
         packed = packer.pack(texts, parsed.batch.column("date"))
         held = {"doc_id": parsed.batch.column("doc_id"), PACKED: packed}

@@ -16,6 +16,7 @@ from roughly.meter import Meter
 from roughly.model import Reject
 from roughly.signing.text_batch import TextBatch
 from roughly.sources.part import Chunk, Part
+from roughly.text.markup import page_text
 from roughly.threads import map_in_order
 
 Batch = tuple[pa.Array, Ints, Sketch]
@@ -55,7 +56,7 @@ def sketch_parts(
     def make(item: tuple[Part, Chunk]) -> tuple[Batch, int, int, list[Reject]]:
         part, chunk = item
         parsed = part.parse(chunk)
-        texts = TextBatch(parsed.batch.column("text"), parsed.batch.column("markup"), facts.main_text)
+        texts = TextBatch(parsed.batch.column("text"), parsed.batch.column("markup"), page_text(facts.main_text))
         sketched = facts.sampling.apply(texts.tokens, facts.shingle_size)
         batch = parsed.batch.column("doc_id"), texts.lengths, sketched
         return batch, chunk.nbytes, texts.text_bytes, parsed.rejects

@@ -21,7 +21,7 @@ from roughly.methods.method import Keys, Method, Signature
 from roughly.text import tables
 from roughly.text.canonical import Tokens, buffers, characters, tokenise
 from roughly.text.filters import Filters
-from roughly.text.markup import strip_column
+from roughly.text.markup import PageText, strip_column
 
 Digests = npt.NDArray[np.uint64]
 """128 bits per document: (documents, 2)."""
@@ -33,9 +33,9 @@ _LONG = 1 << 16
 class TextBatch:
     """Texts and what is computed from them: an Arrow column `string` or `large_string`, and which rows are markup."""
 
-    def __init__(self, given: pa.Array, markup: pa.Array | None = None, main_text: bool = False) -> None:
+    def __init__(self, given: pa.Array, markup: pa.Array | None = None, part: PageText = "all") -> None:
         self.given = given
-        self._markup, self._main_text = markup, main_text
+        self._markup, self._part = markup, part
         self._terms: dict[str, Tokens] = {}
 
     def __len__(self) -> int:
@@ -43,8 +43,8 @@ class TextBatch:
 
     @cached_property
     def texts(self) -> pa.Array:
-        """The texts without markup."""
-        return self.given if self._markup is None else strip_column(self.given, self._markup, self._main_text)
+        """The texts without markup, or what else of a page is compared."""
+        return self.given if self._markup is None else strip_column(self.given, self._markup, self._part)
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -103,10 +103,8 @@ class TextBatch:
         return self._terms[name]
 
     def sign(self, method: Method) -> Signature:
-        """Keys, sketch and counts; `unsigned` counts the documents that have words and no key."""
-        return self._with_unsigned(
-            method.sign(self.terms(method.filters) if method.filters else self.units(method.unit))
-        )
+        """Keys, sketch and counts: `unsigned` documents have words and no key, `not_html` ones no DOM to compare."""
+        return self._counted(method.sign(self.terms(method.filters) if method.filters else self.units(method.unit)))
 
     def sign_in_one_pass(self, method: Method) -> Signature:
         """The same, with lengths and digests found on the way where the method allows it; tokens are not kept."""
@@ -124,13 +122,15 @@ class TextBatch:
         found = sign_texts(*buffers(given), Table(table.stage1, table.stage2), sampling)
         self.raw_digests, self.lexical_digests = found.raw[rows], found.lexical[rows]
         self.lengths = found.lengths[rows]
-        return self._with_unsigned(Signature(Keys(found.keys[rows])))
+        return self._counted(Signature(Keys(found.keys[rows])))
 
-    def _with_unsigned(self, signature: Signature) -> Signature:
-        if signature.keys is None:
-            return signature
-        unsigned = int((signature.keys.missing() & (self.lengths > 0)).sum())
-        return replace(signature, counts={**signature.counts, "unsigned": unsigned})
+    def _counted(self, signature: Signature) -> Signature:
+        counts = dict(signature.counts)
+        if signature.keys is not None:
+            counts["unsigned"] = int((signature.keys.missing() & (self.lengths > 0)).sum())
+        if self._part == "dom":
+            counts["not_html"] = len(self) - (0 if self._markup is None else self._markup.true_count)
+        return replace(signature, counts=counts)
 
 
 def example_signature(method: Method) -> Signature:

@@ -4,12 +4,15 @@ Tags, scripts, styles, comments and other invisible parts are removed, the title
 cells of a table are separated, so neighbouring words do not run together; character references become characters. With
 `main_only`, likely boilerplate (navigation, header, footer) is removed as well: a heuristic that may lose text, hence
 off by default.
+
+Of a page, three things may be compared (`PageText`): all its text, its main text, or its DOM: tag, id, name and classes
+of each element in order, written as words, so that all that follows is the same.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +22,11 @@ import pyarrow.compute as pc
 from roughly.errors import InputError
 from roughly.text.markup_limits import bounded
 
+PageText = Literal["all", "main", "dom"]
+"""What of a page is compared."""
+
 _CELL = re.compile("<t[dh]", re.IGNORECASE)
+_ALWAYS = frozenset({"html", "head", "body"})  # the parser adds these to any text
 
 
 def strip(html: str, main_only: bool = False) -> str:
@@ -41,8 +48,31 @@ def strip(html: str, main_only: bool = False) -> str:
     return text
 
 
-def strip_column(column: pa.Array, markup: npt.NDArray[np.bool_] | pa.Array, main_only: bool = False) -> pa.Array:
-    """A text column with the marked rows stripped; other rows, nulls and the type of the column are unchanged.
+def dom(html: str) -> str:
+    """The DOM of an HTML document or fragment, a line per element; of a text without elements, the text.
+
+    >>> dom('<form id="login"><input name="user" class="wide bold"></form>')
+    'form login\\ninput user wide bold'
+    """
+    from resiliparse.parse.html import HTMLTree
+
+    tree = HTMLTree.parse(bounded(html))
+    lines = []
+    for element in tree.document.query_selector_all("*"):
+        tag = "" if element.tag in _ALWAYS else element.tag
+        words = " ".join((tag, element.id, element.getattr("name") or "", element.class_name)).split()
+        if words:
+            lines.append(" ".join(words))
+    return "\n".join(lines) if lines else strip(html)
+
+
+def page_text(main_text: bool) -> PageText:
+    """What is compared where only text may be."""
+    return "main" if main_text else "all"
+
+
+def strip_column(column: pa.Array, markup: npt.NDArray[np.bool_] | pa.Array, part: PageText = "all") -> pa.Array:
+    """A text column with this part of the marked rows; other rows, nulls and the type of the column are unchanged.
 
     If no row is marked, the column itself is returned.
     """
@@ -54,5 +84,5 @@ def strip_column(column: pa.Array, markup: npt.NDArray[np.bool_] | pa.Array, mai
     chosen = pc.fill_null(mask, False)
     rows = pc.indices_nonzero(chosen)
     texts = column.take(rows).to_pylist()
-    stripped = [None if html is None else strip(html, main_only) for html in texts]
+    stripped = [None if html is None else dom(html) if part == "dom" else strip(html, part == "main") for html in texts]
     return pc.replace_with_mask(column, chosen, pa.array(stripped, column.type))

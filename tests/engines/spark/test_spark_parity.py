@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from benchmarks.application_pages import pages
 
 import first_words
 from roughly.options import METHODS, register, unregister
@@ -135,3 +136,11 @@ def test_every_method_on_every_corpus(
     pq.write_table(table.slice(cut), paths[1], row_group_size=37)
     asked = {**ASKED[name], "on_duplicate_id": "number"}
     both(paths, {**asked, "cluster": cluster}, partitions=1 + place % 5, one_task=(2_000_000, 0)[place % 2])
+
+
+def test_pages_are_compared_by_their_dom(both: Both, tmp_path: Path) -> None:
+    path = tmp_path / "pages.jsonl"
+    made = pages(views=6, states=4)
+    path.write_text("".join(json.dumps(page) + "\n" for page in made), encoding="utf-8")
+    summary, _ = both([path], {"tokens": "dom", "markup": "html", "threshold": 0.4, "shingle_size": 3})
+    assert summary["counts"]["removed"] > 12 and summary["counts"]["not_html"] == 0

@@ -159,8 +159,8 @@ class LocalEngine(RelationalEngine):
         from roughly.lexicon.builder import count_parts
 
         resources = dataclasses.replace(self.resources, temp=self._own_spill or self.workspace.folder)
-        main_text = self.settings.main_text
-        count_parts(self.parts, path, filters=filters, main_text=main_text, resources=resources, meter=self.meter)
+        page = self.settings.page_text
+        count_parts(self.parts, path, filters=filters, page=page, resources=resources, meter=self.meter)
 
     def read_and_sign(self, method: Method, stage: Stage) -> None:
         """Read all parts, from where an interrupted run stopped; facts, keys, sketches and rejects are on disk."""

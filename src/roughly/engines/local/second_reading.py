@@ -64,7 +64,7 @@ def fetch_all(
     from roughly.text.markup import strip_column
 
     def tokens_of(want: RowsToFetch, at: Ints, batch: pa.RecordBatch) -> R:
-        texts = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
+        texts = strip_column(batch.column("text"), batch.column("markup"), settings.page_text)
         tokens = tokenise(texts)
         _refuse_changes(parts, want, at, hash_sequences(tokens.hashes, tokens.offsets))
         return use(want.docs[at], tokens if settings.shingle_unit == "word" else units_of(texts, settings.shingle_unit))

@@ -106,7 +106,7 @@ class SparkEngine(RelationalEngine):
 
         with self.stage("count"):
             count_collection(
-                self.spark, self.parts, path, filters=filters, main_text=self.settings.main_text,
+                self.spark, self.parts, path, filters=filters, page=self.settings.page_text,
                 memory=self.resources.memory,
             )  # fmt: skip
 

@@ -25,6 +25,7 @@ from roughly.lexicon.lexicon_writer import write_lexicon
 from roughly.lexicon.term_table import RANGE, TermTable, add_documents
 from roughly.sources.part import Part
 from roughly.text.filters import Filters
+from roughly.text.markup import PageText
 
 _COUNTED = pa.schema(
     [
@@ -37,13 +38,13 @@ _FLIP = np.uint64(1 << 63)
 
 
 def count_collection(
-    spark: Any, parts: Sequence[Part], path: Path, *, filters: Filters, main_text: bool, memory: int
+    spark: Any, parts: Sequence[Part], path: Path, *, filters: Filters, page: PageText, memory: int
 ) -> Lexicon:
     """Count the documents that contain each term, and write the lexicon."""
     from pyspark.sql import functions as f
 
     packed = reading.packed(parts, spark)
-    frame = reading.read(spark, parts, packed, _counting(filters, main_text, memory), _COUNTED)
+    frame = reading.read(spark, parts, packed, _counting(filters, page, memory), _COUNTED)
     sums = frame.groupBy("place").agg(f.sum("documents").alias("documents"), f.min("term").alias("term"))
     # the row without a term has no hash: null
     sums = sums.orderBy(f.col("place").asc_nulls_first()).persist()
@@ -79,12 +80,12 @@ def _table(rows: list[tuple[int, int, bytes]]) -> TermTable:
     return TermTable(hashes, np.array([row[1] for row in rows], np.uint32), offsets, text)
 
 
-def _counting(filters: Filters, main_text: bool, memory: int) -> Any:
+def _counting(filters: Filters, page: PageText, memory: int) -> Any:
     def work(part: Part, number: int, index: int, chunk: Any) -> Iterator[pa.RecordBatch]:
         from roughly.text.markup import strip_column
 
         batch = part.parse(chunk).batch
-        texts = strip_column(batch.column("text"), batch.column("markup"), main_text)
+        texts = strip_column(batch.column("text"), batch.column("markup"), page)
         with tempfile.TemporaryDirectory(prefix="roughly-count-") as scratch:
             runs = Runs(Path(scratch), LexiconFacts(documents=0, filters=str(filters)))
             counter = Counter(filters, runs, memory // 2)

@@ -218,7 +218,7 @@ def _tokens(part: Part, wanted: pa.Table, settings: Settings) -> Iterator[pa.Rec
         batch = batch.filter(pa.array(use))
         if not batch.num_rows:
             continue
-        texts = strip_column(batch.column("text"), batch.column("markup"), settings.main_text)
+        texts = strip_column(batch.column("text"), batch.column("markup"), settings.page_text)
         tokens = units_of(texts, settings.shingle_unit)
         facts = (
             wanted.select(["rank", "root", "tokens", "day"]).take(pa.array(at[use])).combine_chunks().to_batches()[0]

@@ -71,7 +71,7 @@ class SignedBatch:
 def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> SignedBatch:
     """Tokens, digest, keys and sketch of each document."""
     batch = storable(batch)
-    texts = TextBatch(batch.column("text"), batch.column("markup"), settings.main_text)
+    texts = TextBatch(batch.column("text"), batch.column("markup"), settings.page_text)
     digest = texts.digests(method.collapse)
     signature = texts.sign(method)
     return SignedBatch(

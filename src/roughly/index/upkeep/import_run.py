@@ -45,9 +45,7 @@ def import_run(
         if methods.needs_count(settings):
             path = Path(spool) / "collection.lexicon"
             filters = methods.counted_with(settings)
-            count_parts(
-                parts, path, filters=filters, main_text=settings.main_text, resources=resources, meter=Meter(None)
-            )
+            count_parts(parts, path, filters=filters, page=settings.page_text, resources=resources, meter=Meter(None))
             counted = Lexicon.open(path)
         config = make_config(settings, store, counted)
         verdicts = folder / "documents.parquet"

@@ -22,6 +22,7 @@ from roughly.python_words import for_python
 from roughly.settings import Resources
 from roughly.sources import open_parts
 from roughly.sources.part import Part
+from roughly.text.markup import page_text
 from roughly.tools.audit import label_conflicts as label_audit
 from roughly.tools.audit import leaks as leak_audit
 from roughly.tools.audit import qrels as qrel_audit
@@ -172,7 +173,7 @@ def _texts(
         names = pc.unique(pairs[column].combine_chunks())
         at = pc.index_in(names, found.ids).to_numpy(zero_copy_only=False)
         places = list(zip(found.part[at].tolist(), found.row[at].tolist(), strict=True))
-        texts = texts_of(parts, places, main_text, threads)
+        texts = texts_of(parts, places, page_text(main_text), threads)
         sides.append(
             {name.removeprefix(prefix): texts[place] for name, place in zip(names.to_pylist(), places, strict=True)}
         )

@@ -31,6 +31,7 @@ from roughly.signing.text_batch import TextBatch
 from roughly.sources.parquet_open import open_parquet
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import Tokens
+from roughly.text.markup import PageText, page_text
 from roughly.threads import map_in_order
 from roughly.tools.judge.near_misses import MOST, near_misses
 from roughly.tools.judge.request import DrawRequest
@@ -125,7 +126,6 @@ def draw_pairs(
 ) -> VerdictFile:
     """Draw pairs around the run's threshold and begin a file of verdicts."""
     resources, meter = resources or Resources(), Meter(listener)
-    main_text = bool(run.settings["main_text"])
     drawing = Drawing(run.limit, request.pairs, request.seed, uncertain_first=run.learned is not None)
     for candidate in _found(run):
         drawing.add(candidate)
@@ -133,7 +133,7 @@ def draw_pairs(
     kept_ids, share = _kept_sample(run, request.seed) if not request.found_only else ([], 1.0)
     with closing(Input(run.folder, run.run_json, inputs, reading)) as source:
         parts, names = source.parts, source.names
-        places, tokens = _read(parts, run, wanted, set(kept_ids), main_text, resources, meter)
+        places, tokens = _read(parts, run, wanted, set(kept_ids), source.page, resources, meter)
         kept_ids = [name for name in kept_ids if name in places]
         if kept_ids:
             with meter.stage("near"):
@@ -153,11 +153,15 @@ def draw_pairs(
                 "--id-column if dedupe was given one"
             )
         wanted_places = [places[name] for _, one in drawn for name in (one.left_id, one.right_id)]
-        texts = texts_of(parts, wanted_places, main_text, resources.threads)
+        compared = texts_of(parts, wanted_places, source.page, resources.threads)
+        main_text = bool(run.settings["main_text"])
+        texts = texts_of(
+            parts, wanted_places, page_text(main_text), resources.threads
+        )  # of a DOM, people read the words
     listed = []
     for number, one in drawn:
         left, right = places[one.left_id], places[one.right_id]
-        score = run.score_of(texts[left], texts[right])
+        score = run.score_of(compared[left], compared[right])
         listed.append(
             DrawnPair(
                 one.left_id, one.right_id, score, number, left, right, _digest(texts[left]),
@@ -194,7 +198,7 @@ def texts_of_pairs(
     places = [place for n in wanted for place in (drawn.pairs[n].left_place, drawn.pairs[n].right_place)]
     if any(part >= len(parts) for part, _ in places):
         raise InputError(_changed(names))
-    texts = texts_of(parts, places, drawn.main_text, threads)
+    texts = texts_of(parts, places, page_text(drawn.main_text), threads)
     found = {}
     for number in wanted:
         pair = drawn.pairs[number]
@@ -260,7 +264,7 @@ def _kept_sample(run: JudgedRun, seed: int) -> tuple[list[str], float]:
 
 
 def _read(
-    parts: Sequence[Part], run: JudgedRun, wanted: set[str], kept_ids: set[str], main_text: bool, resources: Resources,
+    parts: Sequence[Part], run: JudgedRun, wanted: set[str], kept_ids: set[str], page: PageText, resources: Resources,
     meter: Meter,
 ) -> tuple[dict[str, Place], dict[str, Any]]:  # fmt: skip
     """The position of each document that may be shown, and the tokens of the kept ones."""
@@ -287,7 +291,7 @@ def _read(
             at = [n for n, name in enumerate(ids) if name in kept_ids]
             if at:
                 some = batch.take(pa.array(at, pa.int64()))
-                found = TextBatch(some.column("text"), some.column("markup"), main_text).units(run.unit)
+                found = TextBatch(some.column("text"), some.column("markup"), page).units(run.unit)
                 for n, place in enumerate(at):
                     tokens[ids[place]] = found.hashes[found.offsets[n] : found.offsets[n + 1]]
     return places, tokens

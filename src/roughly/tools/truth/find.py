@@ -156,12 +156,12 @@ def _read(
 ) -> Iterator[tuple[int, pa.RecordBatch, Features, list[Reject]]]:
     """(part, documents without their texts, features, rejects) of each chunk of documents, in order."""
     from roughly.text.canonical import tokenise
-    from roughly.text.markup import strip_column
+    from roughly.text.markup import page_text, strip_column
 
     def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.RecordBatch, Features, list[Reject], int]:
         number, part, chunk = item
         parsed = part.parse(chunk)
-        texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), wanted.main_text)
+        texts = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), page_text(wanted.main_text))
         facts = parsed.batch.select(["doc_id", "title", "row"])
         return number, facts, features_of(tokenise(texts), wanted), parsed.rejects, chunk.nbytes
 

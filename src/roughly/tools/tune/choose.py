@@ -70,6 +70,11 @@ class TuneRequest:
             problems.append("there is nothing to try; name methods of the grid")
         checks.refuse(problems)
 
+    @property
+    def reads_dom(self) -> bool:
+        """Whether tokens of the DOM may be tried."""
+        return not self.main_text and (self.search or any("tokens" in trial.values for trial in self.trials))
+
 
 @dataclass
 class TuneResult:
@@ -174,7 +179,7 @@ def choose(
     sample = draw(
         data,
         paths,
-        wanted=DrawSize(question.sample, question.seed, question.main_text, outside),
+        wanted=DrawSize(question.sample, question.seed, question.main_text, outside, question.reads_dom),
         set_of=_itself if labels is None else labels.take if by_column else labels.of_id,
         resources=resources,
         reading=replace(reading, url_column=question.label_column) if by_column else reading,
@@ -233,7 +238,8 @@ def _learn(chosen: TuneResult, sample: DrawnSample, truth: Reference, resources:
         chosen.warnings.append(f"a verdict is not learnt from {truth.true_sets} true sets; label {LEAST} or more")
         return
     try:
-        learning = Learning(sample, truth, resources.threads, LEARNED_PAIRS)
+        best = None if chosen.best is None else chosen.tried[chosen.best].trial.settings.tokens
+        learning = Learning(sample.read_as(best or sample.tokens), truth, resources.threads, LEARNED_PAIRS)
         chosen.learned = learn(learning, chosen.request.goal, chosen.request.held_back, chosen.request.seed)
         chosen.study = None if chosen.learned is None else study_verdict(learning, chosen.learned)
     except InputError as problem:
@@ -338,7 +344,8 @@ def _edges(chosen: TuneResult, selection: Selection) -> list[str]:
         found.append(f"the chosen threshold, {best.trial.threshold:g}, is the highest that was tried")
     unit, size = best.trial.shape
     if size == SIZES[unit][-1]:
-        found.append(f"the chosen shingles, of {size} {unit}s, are the longest that were tried; see --try shingle_size")
+        units = "tokens" if unit == "dom" else f"{unit}s"
+        found.append(f"the chosen shingles, of {size} {units}, are the longest that were tried; see --try shingle_size")
     return found
 
 

@@ -36,6 +36,8 @@ from roughly.threads import map_in_order
 
 Ints = npt.NDArray[np.int64]
 _SLACK = 4096
+DrawnRow = tuple[int, str, str, str | None, str | None, str | None]
+"""Place, id, text, date, set, DOM."""
 _OUTSIDE = 1 << 62
 """Documents without a label have numbers from here on, so they are drawn after all others."""
 
@@ -45,7 +47,7 @@ class DrawnSample:
     """Documents in the order of their ids."""
 
     ids: list[str]
-    texts: pa.Array  # large_string, markup removed
+    texts: pa.Array  # large_string, markup removed; what is compared
     dates: list[str | None]
     sets: list[str | None]  # the name of the set of each; None: it has no label
     share: float  # fraction of all sets
@@ -55,9 +57,19 @@ class DrawnSample:
     outside: float = 1.0  # fraction of all documents without a label
     empty: int = 0  # documents without words that were drawn and left out
     seed: int = 0
+    doms: pa.Array | None = None  # the DOM of each page, and other texts; None: no document is HTML, or nobody asked
+    tokens: str = "words"  # what the texts are
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def read_as(self, tokens: str) -> DrawnSample:
+        """The same documents, compared by other tokens."""
+        if tokens == self.tokens:
+            return self
+        if self.doms is None:
+            raise InputError("tokens=dom needs HTML, and no document is; --markup html reads every text as HTML")
+        return replace(self, texts=self.doms, tokens=tokens)
 
     @property
     def sizes(self) -> Ints:
@@ -76,8 +88,10 @@ class DrawnSample:
                 drawn.add(place, self.ids[at], str(at), None, own)
         drawn.prune()
         rows = sorted(int(row[2]) for row in drawn.rows)
+        chosen = pa.array(rows, pa.int64())
         return replace(
-            self, ids=[self.ids[at] for at in rows], texts=texts.take(pa.array(rows, pa.int64())),
+            self, ids=[self.ids[at] for at in rows], texts=texts.take(chosen),
+            doms=None if self.doms is None else self.doms.take(chosen),
             dates=[self.dates[at] for at in rows], sets=[self.sets[at] for at in rows],
             share=self.share * drawn.share, outside=self.outside * drawn.outside,
         )  # fmt: skip
@@ -100,7 +114,7 @@ class Draw:
     def __init__(self, size: int, seed: int) -> None:
         self._size, self._seed = size, seed
         self._limit = 2**63
-        self.rows: list[tuple[int, str, str, str | None, str | None]] = []  # place, id, text, date, set
+        self.rows: list[DrawnRow] = []
         self._seen = array("q")
 
     def place(self, own: str, labelled: bool = True) -> int | None:
@@ -109,9 +123,9 @@ class Draw:
         self._seen.append(place)
         return place if place <= self._limit else None
 
-    def add(self, place: int, name: str, text: str, date: str | None, own: str | None) -> None:
+    def add(self, place: int, name: str, text: str, date: str | None, own: str | None, dom: str | None = None) -> None:
         """Store a document that may be drawn."""
-        self.rows.append((place, name, text, date, own))
+        self.rows.append((place, name, text, date, own, dom))
         if len(self.rows) > 2 * self._size + _SLACK:
             self.prune()
 
@@ -150,6 +164,7 @@ class DrawSize:
     seed: int = 0
     main_text: bool = False
     outside: bool = False  # whether documents without a set are drawn
+    dom: bool = False  # whether the DOM of HTML is read too
 
 
 def draw(
@@ -171,7 +186,7 @@ def draw(
     meter = meter or Meter()
     with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
         parts = open_data(data, paths, reading, Path(name))
-        for batch, refused in _read(parts, wanted.main_text, resources.threads, meter):
+        for batch, refused in _read(parts, wanted, resources.threads, meter):
             rejects += refused
             documents += len(batch["doc_id"])
             named = zip(batch["doc_id"].to_pylist(), batch["url"].to_pylist(), strict=True)
@@ -181,7 +196,8 @@ def draw(
                     continue
                 place = drawn.place(doc_id if own is None else own, own is not None)
                 if place is not None:
-                    drawn.add(place, doc_id, batch["text"][n].as_py(), batch["date"][n].as_py(), own)
+                    dom = batch["dom"][n].as_py() if "dom" in batch else None
+                    drawn.add(place, doc_id, batch["text"][n].as_py(), batch["date"][n].as_py(), own, dom)
     if not documents:
         raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}: there is nothing to tune on")
     drawn.prune()
@@ -193,23 +209,28 @@ def draw(
     texts = pa.array([row[2] for row in rows], pa.large_string())
     use = np.flatnonzero(np.diff(tokenise(texts).offsets) > 0).tolist()
     rows = [rows[n] for n in use]
+    doms = [row[2] if row[5] is None else row[5] for row in rows] if any(row[5] for row in rows) else None
     return DrawnSample(
         [row[1] for row in rows], texts.take(pa.array(use, pa.int64())), [row[3] for row in rows],
         [row[4] for row in rows], drawn.share, documents, rejects,
         sorted({note for part in parts for note in part.notes}), drawn.outside, len(texts) - len(use), wanted.seed,
+        None if doms is None else pa.array(doms, pa.large_string()),
     )  # fmt: skip
 
 
 def _read(
-    parts: Sequence[Part], main_text: bool, threads: int, meter: Meter
+    parts: Sequence[Part], wanted: DrawSize, threads: int, meter: Meter
 ) -> Iterator[tuple[dict[str, pa.Array], list[Reject]]]:
-    from roughly.text.markup import strip_column
+    from roughly.text.markup import page_text, strip_column
 
     def make(item: tuple[Part, Chunk]) -> tuple[dict[str, pa.Array], list[Reject], int]:
         part, chunk = item
         parsed = part.parse(chunk)
         columns = {name: parsed.batch.column(name) for name in ("doc_id", "date", "url")}
-        columns["text"] = strip_column(parsed.batch.column("text"), parsed.batch.column("markup"), main_text)
+        texts, markup = parsed.batch.column("text"), parsed.batch.column("markup")
+        columns["text"] = strip_column(texts, markup, page_text(wanted.main_text))
+        if wanted.dom and markup.true_count:
+            columns["dom"] = strip_column(texts, markup, "dom")
         return columns, parsed.rejects, chunk.nbytes
 
     items = ((part, chunk) for part in parts for chunk in part.chunks())

@@ -34,6 +34,7 @@ _SHARED = (
     "seed",
     "cluster",
     "verify",
+    "tokens",
 )
 
 
@@ -61,10 +62,11 @@ class Trial:
 
     @property
     def shape(self) -> tuple[str, int] | None:
-        """Unit and size of the shingles, of trials with `minhash`."""
+        """Unit (with `tokens=dom`, dom) and size of the shingles, of trials with `minhash`."""
         if self.values["method"] != "minhash" or self.preset is not None:
             return None
-        return str(self.values.get("shingle_unit", "word")), int(self.values["shingle_size"])
+        unit = "dom" if self.values.get("tokens") == "dom" else self.values.get("shingle_unit", "word")
+        return str(unit), int(self.values["shingle_size"])
 
     @property
     def choices(self) -> int:
@@ -150,7 +152,9 @@ def _check(methods: Sequence[str], others: Mapping[str, Sequence[Any]]) -> None:
 
 def _takes(method: str, name: str) -> bool:
     spec = METHODS[method]
-    return name in spec.names or name in spec.settings or (name in ("cluster", "verify") and not spec.equality)
+    return (
+        name in spec.names or name in spec.settings or (name in ("cluster", "verify", "tokens") and not spec.equality)
+    )
 
 
 def _axes(

@@ -196,6 +196,7 @@ class Learning:
         verdict = replace(verdict, probability=cut)
         threshold = self.threshold(verdict, probabilities >= cut)
         values = {"method": "minhash", "threshold": threshold, "shingle_size": self.size, "verdict": str(verdict)}
+        values |= {"tokens": self.sample.tokens} if self.sample.tokens != "words" else {}
         trial = named_trial(values | ({"cluster": cluster} if cluster != "star" else {}))
         return verdict, replace(chosen, trial=trial)
 

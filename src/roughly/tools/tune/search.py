@@ -1,6 +1,7 @@
 """The search of `minhash` settings with labels, from coarse to fine.
 
-1. *Coarse*: on a part of the sample, shingles of some sizes and both units, both measures, both clusterings, and all
+1. *Coarse*: on a part of the sample, shingles of some sizes and all units (words, characters, and tokens of the DOM if
+   there is HTML), both measures, both clusterings, and all
    thresholds in steps of 0.05. The pairs of a size and unit are scored once; the rest is read off the scores.
 2. *Fine*: on the whole sample, the best sizes and their neighbours, with steps of 0.01 around the best threshold.
 
@@ -28,11 +29,12 @@ from roughly.tools.tune.trial import TrialBench, TrialOutcome
 
 PART = 4000
 """Documents of the part."""
-SIZES = {"word": range(1, 11), "character": range(2, 9)}
+SIZES = {"word": range(1, 11), "character": range(2, 9), "dom": range(1, 11)}
 COARSE = (
     ("word", 5), ("word", 1), ("word", 2), ("word", 3), ("word", 7), ("word", 10), ("character", 3), ("character", 5),
     ("character", 8),
 )  # fmt: skip
+COARSE_DOM = (("dom", 5), ("dom", 1), ("dom", 2), ("dom", 3), ("dom", 10))
 FINALISTS = 3
 NEAR = 0.05
 """Methods whose F1 on the part is at most this much below the best are tried on the whole sample."""
@@ -75,15 +77,16 @@ class Search:
         whole = part is self._sample
         truth = truth_of(part, self._labels)
         scored, bench = self._scored(part, truth), TrialBench(part, self._resources)
-        total = len(COARSE) + len(request.others) + FINALISTS + 3
+        shapes = (*COARSE, *(COARSE_DOM if part.doms is not None else ()))
+        total = len(shapes) + len(request.others) + FINALISTS + 3
         tried: list[Tried] = []
         left_out: list[Trial] = []
         with self._meter.stage("tune", total, "steps") as stage:
-            for step, shape in enumerate(COARSE):
+            for step, shape in enumerate(shapes):
                 if not tried or not self._is_late():
                     tried += self._of_shape(scored, truth, shape, {})
                 self._meter.advance(stage, step + 1)
-            for step, trial in enumerate(request.others, len(COARSE)):
+            for step, trial in enumerate(request.others, len(shapes)):
                 if self._is_late():
                     left_out.append(trial)
                 else:
@@ -102,22 +105,26 @@ class Search:
                 if step and self._is_late():
                     break
                 tried += [one for one in self._of_shape(scored, truth, shape, around) if one.trial.name not in known]
-                self._meter.advance(stage, min(total, len(COARSE) + len(request.others) + step + 1))
+                self._meter.advance(stage, min(total, len(shapes) + len(request.others) + step + 1))
         return SearchResult(tried, left_out, self._count)
 
-    def _scored(self, sample: DrawnSample, truth: Reference) -> ScoredSample:
+    def _scored(self, sample: DrawnSample, truth: Reference) -> dict[str, ScoredSample]:
+        """By the tokens of the texts."""
         nothing = TrialOutcome(np.arange(len(sample)), None, 0.0, 0.0)
         true = float(truth.columns(nothing)[:, 2].sum()) / 2
-        return ScoredSample(sample, self._resources.threads, max(MOST_PAIRS, int(PAIRS_PER_TRUE * true)))
+        most = max(MOST_PAIRS, int(PAIRS_PER_TRUE * true))
+        samples = [sample] if sample.doms is None else [sample, sample.read_as("dom")]
+        return {one.tokens: ScoredSample(one, self._resources.threads, most) for one in samples}
 
     def _is_late(self) -> bool:
         return time.monotonic() >= self._request.end
 
     def _of_shape(
-        self, scored: ScoredSample, truth: Reference, shape: Shape, around: dict[tuple[str, str], float]
+        self, samples: dict[str, ScoredSample], truth: Reference, shape: Shape, around: dict[tuple[str, str], float]
     ) -> Iterator[Tried]:
         """All trials with one size and unit of shingles."""
         unit, size = shape
+        scored, unit = (samples["dom"], "word") if unit == "dom" else (samples["words"], unit)
         pairs = scored.score(unit, size)
         for measure in ("resemblance", "containment"):
             for cluster in ("star", "components"):
@@ -170,5 +177,11 @@ def trial_values(shape: Shape, measure: str, cluster: str, threshold: float) -> 
     """Settings; those at their defaults are left out, except for size and threshold."""
     unit, size = shape
     values: dict[str, Any] = {"method": "minhash", "threshold": threshold, "shingle_size": size}
-    others = {"shingle_unit": (unit, "word"), "measure": (measure, "resemblance"), "cluster": (cluster, "star")}
+    tokens, unit = ("dom", "word") if unit == "dom" else ("words", unit)
+    others = {
+        "tokens": (tokens, "words"),
+        "shingle_unit": (unit, "word"),
+        "measure": (measure, "resemblance"),
+        "cluster": (cluster, "star"),
+    }
     return values | {name: own for name, (own, default) in others.items() if own != default}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -55,7 +56,7 @@ class TrialBench:
     """The sample, with data that several trials share."""
 
     def __init__(self, sample: DrawnSample, resources: Resources) -> None:
-        self.texts = sample.texts
+        self._sample, self._resources, self.texts = sample, resources, sample.texts
         self._batch = TextBatch(sample.texts)
         self._sizes = sample.sizes
         self._days = days_of(sample.dates)
@@ -64,6 +65,8 @@ class TrialBench:
 
     def run(self, settings: Settings, *, every_pair: bool = False) -> TrialOutcome:
         """Find duplicates; with `every_pair`, all pairs that are judged the same and not only clusters."""
+        if settings.tokens != self._sample.tokens:
+            return self._others.run(settings, every_pair=every_pair)
         method, cpu = self._method(settings)
         plain, spent = self._tokens(Filters())
         lengths = np.diff(plain.offsets)
@@ -97,6 +100,10 @@ class TrialBench:
         units = np.diff(self._batch.units(settings.shingle_unit).offsets)
         stored = self._bytes(keys, sets, units, rank, equal, on_text=judge.on == "text")
         return TrialOutcome(verdict.root, _pairs(verdict, equal) if every_pair else None, cpu, stored)
+
+    @cached_property
+    def _others(self) -> TrialBench:
+        return TrialBench(self._sample.read_as("dom"), self._resources)
 
     def _method(self, settings: Settings) -> tuple[Method, float]:
         if not methods.needs_count(settings):
