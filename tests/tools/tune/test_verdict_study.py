@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -76,3 +77,13 @@ def test_a_report_needs_a_verdict(tmp_path: Path) -> None:
     arguments = ["tune", str(tmp_path / "a.jsonl"), "--report", str(tmp_path / "a.html")]
     with pytest.raises(SettingsError, match="add --learn"):
         CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+def test_without_a_verdict_the_command_says_that_no_page_is_written(tmp_path: Path) -> None:
+    rows = [{"id": n, "text": f"one two three four {n // 2}", "set": n // 2} for n in range(6)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    page = tmp_path / "a.html"
+    arguments = ["tune", str(tmp_path / "a.jsonl"), "--label-column", "set", "--methods", "minhash", "--learn"]
+    done = CliRunner().invoke(app, [*arguments, "--try", "threshold=0.5", "--report", str(page), "--threads", "1"])
+    assert "a verdict is not learnt from 3 true sets" in done.stderr, done.output
+    assert f"no verdict was learnt, so {page} is not written" in done.stderr and not page.exists()

@@ -12,41 +12,41 @@ def root(context, missing=missing):
     l_0_overview = resolve('overview')
     l_0_version = resolve('version')
     l_0_fingerprint = resolve('fingerprint')
-    l_0_m = missing
+    l_0_m = l_0_title = missing
     pass
     l_0_m = context.vars['m'] = environment.get_template('macros.html', 'report.html')._get_default_module(context)
     context.exported_vars.discard('m')
-    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; base-uri \'none\'; form-action \'none\'">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n<title>Roughly: '
-    yield escape(environment.getattr((undefined(name='overview') if l_0_overview is missing else l_0_overview), 'headline'))
-    yield '</title>\n<style>\n'
-    template = environment.get_template('report.css', 'report.html')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m}))
+    l_0_title = environment.getattr((undefined(name='overview') if l_0_overview is missing else l_0_overview), 'headline')
+    context.vars['title'] = l_0_title
+    context.exported_vars.add('title')
+    template = environment.get_template('head.html', 'report.html')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m, 'title': l_0_title}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
-    yield '</style>\n</head>\n<body>\n'
+    yield '<body>\n'
     template = environment.get_template('overview.html', 'report.html')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m, 'title': l_0_title}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     yield '<main>\n'
     template = environment.get_template('found.html', 'report.html')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m, 'title': l_0_title}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('pairs.html', 'report.html')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m, 'title': l_0_title}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('running.html', 'report.html')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m, 'title': l_0_title}))
     try:
         for event in gen:
             yield event
@@ -65,4 +65,4 @@ def root(context, missing=missing):
     yield '. The same data for programs is in the JSON file of the same name.</p>\n</footer>\n</body>\n</html>'
 
 blocks = {}
-debug_info = '1=15&10=18&12=20&16=27&18=34&19=40&20=46&23=53'
+debug_info = '1=15&2=17&3=20&5=27&7=34&8=40&9=46&12=53'

@@ -20,18 +20,20 @@ def root(context, missing=missing):
     l_0_curve = resolve('curve')
     l_0_wrongly_same = resolve('wrongly_same')
     l_0_missed = resolve('missed')
-    l_0_m = missing
+    l_0_m = l_0_title = missing
     pass
     l_0_m = context.vars['m'] = environment.get_template('macros.html', 'verdict.html')._get_default_module(context)
     context.exported_vars.discard('m')
-    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; base-uri \'none\'; form-action \'none\'">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n<title>Roughly: a learned verdict</title>\n<style>\n'
-    template = environment.get_template('report.css', 'verdict.html')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m}))
+    l_0_title = 'a learned verdict'
+    context.vars['title'] = l_0_title
+    context.exported_vars.add('title')
+    template = environment.get_template('head.html', 'verdict.html')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'m': l_0_m, 'title': l_0_title}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
-    yield '</style>\n</head>\n<body>\n<header class="top">\n  <p class="brand">Roughly <span>a learned verdict</span></p>\n  <h1>F1 '
+    yield '<body>\n<header class="top">\n  <p class="brand">Roughly <span>a learned verdict</span></p>\n  <h1>F1 '
     yield escape((undefined(name='f1') if l_0_f1 is missing else l_0_f1))
     yield ' on unseen labels</h1>\n  <p class="lead">Learnt from '
     yield escape((undefined(name='pairs') if l_0_pairs is missing else l_0_pairs))
@@ -75,4 +77,4 @@ def root(context, missing=missing):
     yield '</main>\n<footer><p>Written by <code>roughly tune --learn --report</code>.</p></footer>\n</body>\n</html>'
 
 blocks = {}
-debug_info = '1=23&12=26&18=33&19=35&24=43&25=45&29=47&33=49&35=51&39=55&40=57&41=61&42=66'
+debug_info = '1=23&2=25&3=28&7=35&8=37&13=45&14=47&18=49&22=51&24=53&28=57&29=59&30=63&31=68'

@@ -8,12 +8,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from roughly import checks
 from roughly.errors import InputError
 from roughly.meter import Listener, Meter
-from roughly.report.verdict_page import VerdictData, write_verdict_page
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.metrics.intervals import Interval
 from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
@@ -25,7 +24,9 @@ from roughly.tools.tune.reference import ExactPairs, Reference, Score, exact_pai
 from roughly.tools.tune.search import SIZES, Search, SearchRequest
 from roughly.tools.tune.selection import FEW_SETS, Selection, interval_figures
 from roughly.tools.tune.trial import TrialBench
-from roughly.tools.tune.verdict_study import study_verdict
+
+if TYPE_CHECKING:
+    from roughly.report.verdict_page import VerdictData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +129,8 @@ class TuneResult:
         """Write the page of the learned verdict."""
         if self.study is None:
             raise InputError("no verdict was learnt, so there is no report to write; the warnings say why")
+        from roughly.report.verdict_page import write_verdict_page
+
         write_verdict_page(self.study, Path(path))
 
     def to_dict(self) -> dict[str, Any]:
@@ -234,6 +237,8 @@ def _labels(question: TuneRequest) -> SampleLabels | None:
 
 def _learn(chosen: TuneResult, sample: DrawnSample, truth: Reference, resources: Resources) -> None:
     """Learn a verdict, or note why there is none."""
+    from roughly.tools.tune.verdict_study import study_verdict
+
     if truth.true_sets < LEAST:
         chosen.warnings.append(f"a verdict is not learnt from {truth.true_sets} true sets; label {LEAST} or more")
         return

@@ -98,6 +98,8 @@ class _Run:
         if self.report is not None and chosen.study is not None:
             chosen.write_report(self.report)
             written.append(self.report)
+        elif self.report is not None:
+            chosen.warnings.append(f"no verdict was learnt, so {self.report} is not written")
         for warning in chosen.warnings:
             print(f"note: {warning}", file=sys.stderr)
         if self.as_json:
