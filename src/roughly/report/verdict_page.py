@@ -96,7 +96,10 @@ def render_verdict(data: VerdictData) -> str:
         "f1": f"{data.f1:.3f}", "pairs": count(data.pairs), "prior": f"{data.prior:+.2f}",
         "probability": f"{data.probability:g}", "threshold": f"{data.threshold:g}", "size": data.shingle_size,
         "weights": [
-            BarRow(own.comparison, (f"{own.most:+.2f}", f"{own.low:.2f}–{own.high:.2f}", own.meaning), own.most / top)
+            BarRow(
+                f"{own.comparison}: {own.meaning}", (f"{own.most:+.2f}", f"{own.low:.2f}–{own.high:.2f}"),
+                own.most / top,
+            )
             for own in data.weights
         ],
         "calibration": _plot(

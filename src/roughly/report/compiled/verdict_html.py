@@ -46,7 +46,7 @@ def root(context, missing=missing):
     yield ' words.</p>\n</header>\n<main>\n<section id="weights">\n  <h2>Weights</h2>\n  <p class="lead">The log-odds begin at '
     yield escape((undefined(name='prior') if l_0_prior is missing else l_0_prior))
     yield '; each comparison adds at most what is listed.</p>\n  '
-    yield escape(context.call(environment.getattr((undefined(name='m') if l_0_m is missing else l_0_m), 'rows_with_bars'), 'Comparisons', ['comparison', 'adds at most', '95 % interval', 'meaning'], (undefined(name='weights') if l_0_weights is missing else l_0_weights), tone='kept'))
+    yield escape(context.call(environment.getattr((undefined(name='m') if l_0_m is missing else l_0_m), 'rows_with_bars'), 'Comparisons', ['comparison', 'adds at most', '95 % interval'], (undefined(name='weights') if l_0_weights is missing else l_0_weights), tone='kept'))
     yield '\n</section>\n<section id="calibration">\n  <h2>Calibration</h2>\n  '
     yield escape(context.call(environment.getattr((undefined(name='m') if l_0_m is missing else l_0_m), 'plot'), (undefined(name='calibration') if l_0_calibration is missing else l_0_calibration), 'Labelled pairs by the probability that verdicts learnt without them give: the share that are the same. On the dashed line, probabilities are right.'))
     yield '\n</section>\n<section id="curve">\n  <h2>Precision and recall</h2>\n  '
