@@ -97,3 +97,17 @@ def test_tune_tries_the_dom_of_html_and_writes_settings_for_it(source: Path, tmp
     asked[1] = str(texts)
     refused = CliRunner().invoke(app, [*asked, "--try", "tokens=dom"])
     assert "tokens=dom needs HTML" in str(refused.exception)
+
+
+def test_judges_see_words_and_compare_explains_the_dom(source: Path, tmp_path: Path) -> None:
+    verdict = "probability=0.5 prior=-6 words=9/0 shingles=4/0"
+    settings = tmp_path / "s.toml"
+    settings.write_text(f'tokens = "dom"\nthreshold = 0.2\nshingle_size = 2\nverdict = "{verdict}"\n', encoding="utf-8")
+    roughly.dedupe(source, settings=settings, markup="html", output=tmp_path / "out", threads=1)
+    shown = CliRunner().invoke(app, ["judge", str(tmp_path / "out"), "--judge", "ann", "--pairs", "4"], input="q\n")
+    assert "Imprint" in shown.stdout and "footer legal" not in shown.stdout, shown.output
+    for name, page in zip("ab", PAGES, strict=False):
+        (tmp_path / f"{name}.html").write_text(page["text"], encoding="utf-8")
+    files = [str(tmp_path / "a.html"), str(tmp_path / "b.html")]
+    compared = json.loads(CliRunner().invoke(app, ["compare", *files, "--settings", str(settings), "--json"]).stdout)
+    assert compared["resemblance"] > 0.4 and "footer legal" in compared["diff"][-1]["text"]
