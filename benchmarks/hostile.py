@@ -198,8 +198,8 @@ def _read(paths: list[Path], name: str, out: Path) -> Count:
             refusal = str(problem)
         except Exception as problem:
             wrong["tracebacks"] = f"{type(problem).__name__}: {problem}"
-        if not wrong and (problem := unaccounted(out, bool(refusal))):
-            wrong["unaccounted"] = problem
+        if not wrong and (missing := unaccounted(out, bool(refusal))):
+            wrong["unaccounted"] = missing
         shutil.rmtree(out, ignore_errors=True)
         named = [path for path in left if str(path) in refusal] if len(left) > 1 else left
         if wrong or not refusal:
