@@ -198,8 +198,8 @@ def _read(paths: list[Path], name: str, out: Path) -> Count:
             refusal = str(problem)
         except Exception as problem:
             wrong["tracebacks"] = f"{type(problem).__name__}: {problem}"
-        if not wrong and (problem := unaccounted(out, bool(refusal))):
-            wrong["unaccounted"] = problem
+        if not wrong and (missing := unaccounted(out, bool(refusal))):
+            wrong["unaccounted"] = missing
         shutil.rmtree(out, ignore_errors=True)
         named = [path for path in left if str(path) in refusal] if len(left) > 1 else left
         if wrong or not refusal:
@@ -245,14 +245,16 @@ def run(names: list[str], damage: int, workers: int, scratch: Path, log: Path | 
     }
     lines = log.read_text(encoding="utf-8").splitlines() if log is not None and log.exists() else []
     found = {line["work"]: Count(**line["count"]) for line in map(json.loads, lines)}
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_limit) as pool:
-        waiting = {pool.submit(*work): name for name, work in works.items() if name not in found}
-        for future in as_completed(waiting):
-            found[waiting[future]] = future.result()
-            if log is not None:
-                with log.open("a", encoding="utf-8") as file:
-                    line = {"work": waiting[future], "count": asdict(found[waiting[future]])}
-                    file.write(json.dumps(line) + "\n")
+    for kind in (hostile, damaged):  # each in processes of its own: those that make bombs take much memory themselves
+        with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_limit) as pool:
+            left = {name: work for name, work in works.items() if work[0] is kind and name not in found}
+            waiting = {pool.submit(*work): name for name, work in left.items()}
+            for future in as_completed(waiting):
+                found[waiting[future]] = future.result()
+                if log is not None:
+                    with log.open("a", encoding="utf-8") as file:
+                        line = {"work": waiting[future], "count": asdict(found[waiting[future]])}
+                        file.write(json.dumps(line) + "\n")
     counts = {"hostile": Count(), "damaged": Count()}
     for name, count in found.items():
         counts["damaged" if name.startswith("damaged ") else "hostile"].merge(count)

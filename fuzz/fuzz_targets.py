@@ -2,9 +2,9 @@
 
 Targets in C++ (fuzz/NAME.cpp) are built with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, begin
 with tests/fuzz_seeds/NAME and stop at the first finding. Targets in Python (python_targets.py) change bytes of files
-at random, without guidance by coverage, on any number of processes. Inputs of findings are kept in build/fuzz/findings,
-and packed in build/fuzz/findings.tar.gz. With --record the counts are added to benchmarks/results/fuzz.json; `python
-docs/make_reliability.py` writes them into docs/reliability.md.
+at random, and go on with those that reach new lines, on any number of processes. Inputs of findings are kept in
+build/fuzz/findings, and packed in build/fuzz/findings.tar.gz. With --record the counts are added to
+benchmarks/results/fuzz.json; `python docs/make_reliability.py` writes them into docs/reliability.md.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Files changed at random, for the targets that are written in Python. There is no guidance by coverage: the seeds
-hold every part of a format, and its words are put in at random places."""
+"""Files changed at random, for the targets that are written in Python. The seeds hold every part of a format, and its
+words are put in at random places. Inputs that reach new lines of the package are changed further."""
 
 from __future__ import annotations
 
@@ -7,19 +7,58 @@ import os
 import random
 import resource
 import shutil
+import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
+import roughly
 from roughly.errors import RoughlyError, UnexpectedError
 
 INTERESTING = (0, 1, 0x7F, 0x80, 0xFF)
 SLOW = 10.0
 """CPU seconds for an input, and for each further megabyte of it, above which it is a finding."""
 
+TRACED = 8
+"""One of so many inputs is traced: that takes several times as long."""
+LONGEST = 1 << 18
+"""Bytes of inputs that are changed further, at most."""
+PACKAGE = str(Path(roughly.__file__).parent)
+
 Change = Callable[[bytes, random.Random], bytes]
+
+
+@dataclass
+class Guide:
+    """The lines of the package that traced inputs have reached, and the inputs that reached new ones."""
+
+    lines: set[tuple[str, int]] = field(default_factory=set)
+    inputs: list[tuple[Path, bytes]] = field(default_factory=list)
+
+    def trace(self, frame: FrameType, event: str, argument: object) -> Any:
+        """Note the lines of a function of the package, for `sys.settrace`."""
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        if event == "line":
+            self.lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return self.trace
+
+    def try_file(self, path: Path, use: Callable[[Path], None]) -> None:
+        """As the function of this name; the input is kept if it reaches new lines."""
+        before, data = len(self.lines), path.read_bytes()
+        threading.settrace(self.trace)
+        sys.settrace(self.trace)
+        try:
+            try_file(path, use)
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)
+            if len(self.lines) > before and len(data) < LONGEST:
+                self.inputs.append((path, data))
 
 
 @dataclass(frozen=True)
@@ -30,6 +69,7 @@ class Prepared:
     use: Callable[[Path], None]
     change: Change | None = None
     words: tuple[bytes, ...] = ()
+    guide: Guide = field(default_factory=Guide)
 
 
 def take_processor(places: Any) -> None:
@@ -92,8 +132,9 @@ def run_target(
     until, started = time.monotonic() + seconds, time.process_time()
     tried = inputs = 0
     found: list[str] = []
+    guide, goods = prepared.guide, dict(prepared.seeds)
     while tried < wanted and time.monotonic() < until:
-        path, data = chance.choice(prepared.seeds)
+        path, data = chance.choice(guide.inputs if guide.inputs and chance.random() < 0.5 else prepared.seeds)
         changed = (
             prepared.change(data, chance)
             if prepared.change is not None
@@ -103,13 +144,13 @@ def run_target(
         path.write_bytes(changed)
         tried, inputs = tried + len(changed), inputs + 1
         try:
-            try_file(path, prepared.use)
+            (guide.try_file if inputs % TRACED == 0 else try_file)(path, prepared.use)
         except Exception as problem:
             kept = findings / f"{name}-{seed}-{inputs}-{path.name}"
             shutil.copy(current, kept)
             found.append(f"{kept.name}: {type(problem).__name__}: {problem}"[:500])
         finally:
-            path.write_bytes(data)
+            path.write_bytes(goods[path])
     current.unlink(missing_ok=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     cpu = round(time.process_time() - started, 1)

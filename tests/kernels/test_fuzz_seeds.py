@@ -82,6 +82,16 @@ def tried(target: str, folder: Path, changed: int) -> None:
         path.write_bytes(data)
 
 
+def test_inputs_that_reach_new_lines_are_kept(tmp_path: Path) -> None:
+    from roughly.settings import parse_size
+
+    guide, path = mutation.Guide(), tmp_path / "size"
+    for text in ("12MB", "13MB", "x", "y"):
+        path.write_text(text)
+        guide.try_file(path, lambda path: parse_size(path.read_text()))
+    assert [data for _, data in guide.inputs] == [b"12MB", b"x"]
+
+
 def test_every_compiled_target_has_seeds() -> None:
     names = {path.name for path in SEEDS.iterdir()}
     assert {*targets.COMPILED, *SEEDED} <= names <= {*targets.COMPILED, *python_targets.TARGETS}
