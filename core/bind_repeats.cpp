@@ -2,12 +2,14 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "bind_files.hpp"
 #include "bind_rows.hpp"
 #include "first_places.hpp"
 #include "line_copy.hpp"
 #include "repeats.hpp"
+#include "token_numbers.hpp"
 #include "units.hpp"
 #include "winnowing.hpp"
 
@@ -16,8 +18,9 @@ namespace roughly {
 namespace {
 
 constexpr std::size_t PLACES_AT_ONCE = 1 << 14, COMPARED_AT_ONCE = 1 << 11;
+constexpr std::size_t WALKED_AT_ONCE = 1 << 20, DOCUMENTS_AT_ONCE = 16;  // places, documents
 
-TokenRows rows_of(const In<u64>& tokens, const In<i64>& offsets) {
+TokenRows rows_of(const In<u32>& tokens, const In<i64>& offsets) {
     i64 last = 0;
     require(offsets.size() > 0, "offsets must hold at least one position");
     for (const i64 offset : span(offsets)) {
@@ -32,7 +35,7 @@ void require_filter(std::size_t once, std::size_t twice) {
     require(std::has_single_bit(once) && once == twice, "filters must have the same power of two of words");
 }
 
-void require_starts(std::size_t words, const In<u64>& tokens) {
+void require_starts(std::size_t words, const In<u32>& tokens) {
     require(words >= (tokens.size() + 63) / 64, "starts must have a bit per token");
 }
 
@@ -97,6 +100,12 @@ std::span<KeyedPlace> keyed_places(const Out2<i64>& rows) {
     return {reinterpret_cast<KeyedPlace*>(rows.data()), rows.shape(0)};
 }
 
+std::vector<std::span<u64>> spans_of(const std::vector<Out<u64>>& arrays) {
+    std::vector<std::span<u64>> spans;
+    for (const auto& array : arrays) spans.push_back(span(array));
+    return spans;
+}
+
 // Runs a body for ranges on all threads.
 auto on_threads(unsigned threads) {
     return [threads](std::size_t n, std::size_t chunk, auto&& body) {
@@ -108,7 +117,7 @@ auto on_threads(unsigned threads) {
 }  // namespace
 
 void bind_repeats(nb::module_& m) {
-    m.def("mark_fingerprints", [](In<u64> tokens, In<i64> offsets, u64 k, u64 w, Out<u64> once, Out<u64> twice,
+    m.def("mark_fingerprints", [](In<u32> tokens, In<i64> offsets, u64 k, u64 w, Out<u64> once, Out<u64> twice,
                                   unsigned threads) {
         without_gil([&] {
             const TokenRows rows = rows_of(tokens, offsets);
@@ -119,7 +128,7 @@ void bind_repeats(nb::module_& m) {
             });
         });
     });
-    m.def("mark_starts", [](In<u64> tokens, In<i64> offsets, u64 k, u64 w, In<u64> filter, Out<u64> starts,
+    m.def("mark_starts", [](In<u32> tokens, In<i64> offsets, u64 k, u64 w, In<u64> filter, Out<u64> starts,
                             unsigned threads) {
         without_gil([&] {
             const TokenRows rows = rows_of(tokens, offsets);
@@ -131,7 +140,7 @@ void bind_repeats(nb::module_& m) {
             });
         });
     });
-    m.def("mark_grams", [](In<u64> tokens, In<i64> offsets, u64 least, In<u64> starts, Out<u64> once, Out<u64> twice,
+    m.def("mark_grams", [](In<u32> tokens, In<i64> offsets, u64 least, In<u64> starts, Out<u64> once, Out<u64> twice,
                            unsigned threads) {
         without_gil([&] {
             const TokenRows rows = rows_of(tokens, offsets);
@@ -143,7 +152,7 @@ void bind_repeats(nb::module_& m) {
             });
         });
     });
-    m.def("clear_starts", [](In<u64> tokens, In<i64> offsets, u64 least, Out<u64> starts, In<u64> twice,
+    m.def("clear_starts", [](In<u32> tokens, In<i64> offsets, u64 least, Out<u64> starts, In<u64> twice,
                              unsigned threads) {
         without_gil([&] {
             const TokenRows rows = rows_of(tokens, offsets);
@@ -177,7 +186,7 @@ void bind_repeats(nb::module_& m) {
             return out;
         }));
     });
-    m.def("gram_keys", [](In<u64> tokens, In<i64> starts, i64 least, unsigned threads) {
+    m.def("gram_keys", [](In<u32> tokens, In<i64> starts, i64 least, unsigned threads) {
         return to_numpy(without_gil([&] {
             require(least > 0, "a gram needs a token");
             for (const i64 start : span(starts)) {
@@ -191,41 +200,50 @@ void bind_repeats(nb::module_& m) {
             return keys;
         }));
     });
-    m.def("sort_by_share", [](In<u32> share, In<i64> left, In<i64> right, u64 shares, Out2<i64> rows, unsigned threads) {
+    m.def("hash_numbers", [](In<u32> values, In<i64> offsets) {
+        return to_numpy(without_gil([&] { return hash_sequences(span(values), span(offsets)); }), 2);
+    });
+    m.def("sort_by_share", [](In<u32> share, In<i64> left, In<u32> right, u64 shares,
+                              std::tuple<Out<i64>, Out<u32>> rows, unsigned threads) {
         return to_numpy(without_gil([&] {
-            const auto out = keyed_places(rows);
+            const auto& [lefts, rights] = rows;
             const std::size_t n = share.size();
-            require(left.size() == n && right.size() == n && out.size() == n, "every row needs its share");
+            require(left.size() == n && right.size() == n && lefts.size() == n && rights.size() == n,
+                    "every row needs its share");
+            i64* const left_out = lefts.data();
+            u32* const right_out = rights.data();
             std::vector<u64> begins = distribute(
                 n, shares, on_threads(threads),
                 [&](std::size_t i) {
                     require(share.data()[i] < shares, "shares must exist");
                     return share.data()[i];
                 },
-                [&](std::size_t i, u64 at) { out[at] = {static_cast<u64>(left.data()[i]), right.data()[i]}; });
+                [&, left_out, right_out](std::size_t i, u64 at) {
+                    left_out[at] = left.data()[i];
+                    right_out[at] = right.data()[i];
+                });
             return std::vector<i64>(begins.begin(), begins.end());
         }));
     });
     m.def("first_places", [](Out2<i64> rows, unsigned threads) {
         without_gil([&] { first_places(keyed_places(rows), on_threads(threads)); });
     });
-    m.def("put_firsts", [](Out2<i64> rows, i64 begin, Out<i64> firsts, unsigned threads) {
+    m.def("put_firsts", [](In<i64> found, In<u32> places, i64 begin, Out<i64> firsts, unsigned threads) {
         without_gil([&] {
-            const auto found = keyed_places(rows);
+            require(found.size() == places.size(), "every place needs its first place");
             const auto run = on_threads(threads);
             run(firsts.size(), PLACES_AT_ONCE, [&](std::size_t from, std::size_t to) {
                 for (std::size_t i = from; i < to; i++) firsts.data()[i] = begin + static_cast<i64>(i);
             });
             run(found.size(), PLACES_AT_ONCE, [&](std::size_t from, std::size_t to) {
                 for (std::size_t i = from; i < to; i++) {
-                    const u64 at = static_cast<u64>(found[i].place - begin);
-                    require(at < firsts.size(), "places must lie in the block");
-                    firsts.data()[at] = static_cast<i64>(found[i].key);
+                    require(places.data()[i] < firsts.size(), "places must lie in the block");
+                    firsts.data()[places.data()[i]] = found.data()[i];
                 }
             });
         });
     });
-    m.def("check_classes", [](In<u64> tokens, PlaceArrays arrays, std::size_t begin, std::size_t end, unsigned threads) {
+    m.def("check_classes", [](In<u32> tokens, PlaceArrays arrays, std::size_t begin, std::size_t end, unsigned threads) {
         return to_numpy(without_gil([&] {
             const PlaceTable places = table_of(arrays, begin, end);
             std::vector<std::vector<i64>> found((end - begin) / COMPARED_AT_ONCE + 1);
@@ -260,14 +278,21 @@ void bind_repeats(nb::module_& m) {
         }));
     });
     m.def("count_classes", [](In<i64> offsets, PlaceArrays arrays, std::size_t begin, std::size_t end, Out<u32> counts,
-                              Out<u32> documents, Out<u32> last, Out<u8> breaks) {
+                              Out<u32> documents, Out<u8> breaks, unsigned threads) {
         without_gil([&] {
-            const std::size_t size = counts.size();
-            const PlaceTable places = numbered(arrays, begin, end, token_count(offsets), size);
-            require(documents.size() == size && last.size() == size && breaks.size() == size,
-                    "every class needs a row");
-            require(offsets.size() < 0xFFFFFFFF, "there are too many documents");
-            count_classes(span(offsets), places, begin, end, {span(counts), span(documents), span(last), span(breaks)});
+            const std::size_t size = counts.size(), tokens = token_count(offsets);
+            require(size > 0 && documents.size() == size && breaks.size() == size,
+                    "every class needs a row, and there is one more");
+            const PlaceTable places = numbered(arrays, begin, begin, tokens, size - 1);
+            table_of(arrays, begin, end);
+            const auto cut = [&](std::size_t at) {
+                return begin + at == end ? end : std::min(end, between_documents(span(offsets), places, begin + at));
+            };
+            on_threads(threads)(end - begin, PLACES_AT_ONCE, [&](std::size_t from, std::size_t to) {
+                const std::size_t first = from == 0 ? begin : cut(from), last = cut(to);
+                require_places(places, first, last, tokens);
+                count_classes(span(offsets), places, first, last, {span(counts), span(documents), span(breaks)});
+            });
         });
     });
     m.def("list_passages", [](PlaceArrays arrays, In<u8> used, In<u32> counts, In<u32> documents, In<u8> breaks,
@@ -293,7 +318,7 @@ void bind_repeats(nb::module_& m) {
         }));
     });
     m.def("walk_copies", [](In<i64> offsets, In<i64> order, In<u8> reference, PlaceArrays arrays, In<u8> used,
-                            std::tuple<Out<i64>, Out<u64>> kept, i64 least_left, bool only_reference) {
+                            std::tuple<Out<i64>, Out<u64>> kept, std::tuple<i64, bool> rules, unsigned threads) {
         auto found = without_gil([&] {
             const std::size_t documents = offsets.size() - 1, tokens = token_count(offsets);
             require(reference.size() == documents, "every document needs its flag");
@@ -301,23 +326,58 @@ void bind_repeats(nb::module_& m) {
             const PlaceTable places = numbered(arrays, 0, 0, tokens, used.size());
             const auto& [firsts, bits] = kept;
             require(firsts.size() == used.size() && 64 * bits.size() >= places.size(), "every class needs its row");
-            CopyWalk walk(span(offsets), places, span(used), {least_left, only_reference}, {span(firsts), span(bits)});
+            CopyWalk walk(span(offsets), places, {std::get<0>(rules), std::get<1>(rules)}, {span(firsts), span(bits)});
             std::pair<std::vector<RemovedRun>, std::vector<i64>> out;
-            std::size_t done = 0;
-            for (const i64 d : span(order)) {
-                if (++done % 4096 == 0) check_signals();
-                const i64 begin = offsets.data()[d], end = offsets.data()[d + 1];
-                const auto first = std::lower_bound(places.starts.begin(), places.starts.end(), begin);
-                const auto last = std::lower_bound(first, places.starts.end(), end);
-                const auto number = [&](auto at) { return static_cast<u64>(at - places.starts.begin()); };
-                require_places(places, number(first), number(last), tokens);
-                if (walk.walk(begin, end, number(first), number(last), reference.data()[d] != 0, out.first)) {
-                    out.second.push_back(d);
+            const auto place_at = [&](i64 token) {
+                const auto at = std::lower_bound(places.starts.begin(), places.starts.end(), token);
+                return static_cast<u64>(at - places.starts.begin());
+            };
+            std::vector<WalkedDocument> some;
+            std::vector<u32> numbers;
+            for (std::size_t done = 0; done < order.size();) {
+                check_signals();
+                some.clear();
+                u64 count = 0;
+                for (std::size_t at = done; at < order.size() && count < WALKED_AT_ONCE; at++) {
+                    const i64 d = order.data()[at], begin = offsets.data()[d], end = offsets.data()[d + 1];
+                    some.push_back({begin, end, place_at(begin), place_at(end), {}, reference.data()[d] != 0});
+                    require(some.back().first <= some.back().last, "places must be in order");
+                    count += some.back().last - some.back().first;
+                }
+                numbers.resize(count);
+                std::span<u32> free = numbers;
+                for (WalkedDocument& one : some) {
+                    one.numbers = free.first(one.last - one.first);
+                    free = free.subspan(one.numbers.size());
+                }
+                on_threads(threads)(some.size(), DOCUMENTS_AT_ONCE, [&](std::size_t from, std::size_t to) {
+                    for (std::size_t i = from; i < to; i++) {
+                        require_places(places, some[i].first, some[i].last, tokens);
+                        write_numbers(places, span(used), some[i]);
+                    }
+                });
+                for (const WalkedDocument& one : some) {
+                    if (walk.walk(one, out.first)) out.second.push_back(order.data()[done]);
+                    done++;
                 }
             }
             return out;
         });
         return std::pair(rows_to_numpy<i64>(std::move(found.first)), to_numpy(std::move(found.second)));
+    });
+    m.def("find_numbers", [](std::vector<Out<u64>> tables, In<u64> hashes) {
+        return to_numpy(without_gil([&] {
+            Buffer<u32> numbers(hashes.size());
+            TokenNumbers(spans_of(tables)).find(span(hashes), numbers.data());
+            return numbers;
+        }));
+    });
+    m.def("add_numbers", [](std::vector<Out<u64>> tables, In<u64> hashes, Out<u32> numbers, u64 used) {
+        return without_gil([&] {
+            require(hashes.size() == numbers.size(), "every token needs its number");
+            const std::size_t done = TokenNumbers(spans_of(tables)).add(span(hashes), numbers.data(), used);
+            return std::pair(done, used);
+        });
     });
     m.def("unit_ends", [](In<u8> data, In<i64> offsets, i64 kind) {
         auto found = without_gil([&] {

@@ -87,7 +87,8 @@ inline Fingerprint fingerprint(std::span<const u8> data, u64 at, u64 end) {
 }
 
 // 128-bit fingerprint of a sequence of values.
-inline Fingerprint fingerprint(std::span<const u64> values) {
+template <typename T>
+Fingerprint fingerprint(std::span<const T> values) {
     u64 h = SEED, g = SEED2;
     for (const u64 value : values) {
         h = fold(h, value, C);
@@ -109,7 +110,8 @@ inline Buffer<u64> hash_bytes(std::span<const u8> data, std::span<const i64> off
 }
 
 // The fingerprint of each sequence values[offsets[i]:offsets[i + 1]]: two words per sequence.
-inline Buffer<u64> hash_sequences(std::span<const u64> values, std::span<const i64> offsets) {
+template <typename T>
+Buffer<u64> hash_sequences(std::span<const T> values, std::span<const i64> offsets) {
     const std::size_t n = offsets.size() - 1;
     Buffer<u64> out(2 * n);
     for (std::size_t d = 0; d < n; d++) {

@@ -22,6 +22,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "hashing.hpp"
@@ -69,18 +70,18 @@ inline void mark_repeated(std::span<const i64> firsts, std::size_t begin, std::s
 }
 
 // Mixed hashes of the grams at starts[begin:end].
-inline void gram_keys(std::span<const u64> tokens, std::span<const i64> starts, std::size_t begin, std::size_t end,
+inline void gram_keys(std::span<const u32> tokens, std::span<const i64> starts, std::size_t begin, std::size_t end,
                       u64 least, u64* keys) {
     RollingHash rolling(least);
     for (std::size_t i = begin; i < end; i++) {
-        const u64* t = tokens.data() + starts[i];
+        const u32* t = tokens.data() + starts[i];
         const bool next = i > begin && starts[i] == starts[i - 1] + 1;
         keys[i] = mix(next ? rolling.roll(t) : rolling.begin(t));
     }
 }
 
 // Appends the places begin … end − 1 whose tokens are not those of the first place of their class.
-inline void check_classes(std::span<const u64> tokens, const PlaceTable& places, std::size_t begin, std::size_t end,
+inline void check_classes(std::span<const u32> tokens, const PlaceTable& places, std::size_t begin, std::size_t end,
                           std::vector<i64>& wrong) {
     constexpr u64 NONE = ~u64{0};
     u64 equal_to = NONE;  // the place that the one before was found to be equal to
@@ -88,8 +89,8 @@ inline void check_classes(std::span<const u64> tokens, const PlaceTable& places,
         const u64 before = equal_to, first = places.first(i);
         equal_to = NONE;
         const i64 length = places.length(i);
-        const u64* a = tokens.data() + places.starts[i];
-        const u64* b = tokens.data() + places.starts[first];
+        const u32* a = tokens.data() + places.starts[i];
+        const u32* b = tokens.data() + places.starts[first];
         bool equal = length == places.length(first);
         if (equal && first != i) {
             const bool rolls = places.lengths.empty() && before != NONE && before + 1 == first &&
@@ -102,31 +103,65 @@ inline void check_classes(std::span<const u64> tokens, const PlaceTable& places,
     }
 }
 
-// What is known of each class.
+// What is known of each class. While classes are counted, `places` and `documents` have differences between neighbours:
+// the counts are the sums of all rows up to their own. There is one row more than there are classes.
 struct ClassTable {
     std::span<u32> places, documents;
-    std::span<u32> last;   // 1 + the document that was counted last
     std::span<u8> breaks;  // 1: some place is not followed, one token later, by a place of the class of the next row
 };
 
-// Counts the places begin … end − 1; ranges must be given in order.
+// The document that a place is in ends at this token.
+inline i64 document_end(std::span<const i64> offsets, i64 start) {
+    const auto end = std::upper_bound(offsets.begin(), offsets.end(), start);
+    return end == offsets.end() ? std::numeric_limits<i64>::max() : *end;
+}
+
+// The first of the places after `place` − 1 that is in another document than that one.
+inline std::size_t between_documents(std::span<const i64> offsets, const PlaceTable& places, std::size_t place) {
+    if (place == 0 || place >= places.size()) return place;
+    const i64 end = document_end(offsets, places.starts[place - 1]);
+    const auto from = places.starts.begin() + static_cast<std::ptrdiff_t>(place);
+    return static_cast<std::size_t>(std::lower_bound(from, places.starts.end(), end) - places.starts.begin());
+}
+
+// Counts the places begin … end − 1, which begin and end between documents; safe on several threads. Places that follow
+// each other mostly have classes that do, so ranges of classes are counted.
 inline void count_classes(std::span<const i64> offsets, const PlaceTable& places, std::size_t begin, std::size_t end,
                           const ClassTable& classes) {
-    if (begin == end) return;
-    auto d = static_cast<std::size_t>(std::upper_bound(offsets.begin(), offsets.end(), places.starts[begin]) -
-                                      offsets.begin());  // 1 + the document of the place
-    for (std::size_t i = begin; i < end; i++) {
-        while (d + 1 < offsets.size() && places.starts[i] >= offsets[d]) d++;
-        if (!places.is_repeated(i)) continue;
-        const u64 first = places.first(i), number = places.number(i);
-        classes.places[number]++;
-        if (classes.last[number] != d) {
-            classes.last[number] = static_cast<u32>(d);
-            classes.documents[number]++;
+    const auto add = [](std::span<u32> counts, u64 first, u64 last) {
+        __atomic_fetch_add(&counts[first], 1u, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(&counts[last], 1u, __ATOMIC_RELAXED);
+    };
+    std::vector<std::pair<u64, u64>> ranges;  // of classes of one document
+    for (std::size_t i = begin; i < end;) {
+        const i64 until = document_end(offsets, places.starts[i]);
+        ranges.clear();
+        while (i < end && places.starts[i] < until) {
+            if (!places.is_repeated(i)) {
+                i++;
+                continue;
+            }
+            const u64 first = places.number(i);
+            for (u64 last = first + 1;; last++, i++) {
+                if (last > places.classes) throw std::invalid_argument("classes must exist");
+                const bool follows = i + 1 < end && places.first(i + 1) == places.first(i) + 1;
+                if (!follows || places.starts[i + 1] != places.starts[i] + 1) {
+                    __atomic_store_n(&classes.breaks[last - 1], u8{1}, __ATOMIC_RELAXED);
+                }
+                if (!follows || places.starts[i + 1] >= until || !places.is_repeated(i + 1)) {
+                    ranges.emplace_back(first, last);
+                    break;
+                }
+            }
+            i++;
         }
-        const bool goes_on = i + 1 < places.size() && places.starts[i + 1] == places.starts[i] + 1 &&
-                             places.first(i + 1) == first + 1;
-        if (!goes_on) classes.breaks[number] = 1;
+        std::sort(ranges.begin(), ranges.end());
+        u64 counted = 0;  // classes before this one have this document
+        for (const auto& [first, last] : ranges) {
+            add(classes.places, first, last);
+            if (last > counted) add(classes.documents, std::max(first, counted), last);
+            counted = std::max(counted, last);
+        }
     }
 }
 
@@ -165,12 +200,12 @@ struct RepeatedRun {
 inline std::vector<RepeatedRun> repeated_runs(std::span<const i64> offsets, const PlaceTable& places,
                                               std::span<const u8> used, std::size_t begin, std::size_t end) {
     std::vector<RepeatedRun> runs;
-    i64 document_end = 0;
+    i64 until = 0;  // the end of the document
     for (std::size_t i = begin; i < end; i++) {
         if (!places.counts(i, used)) continue;
         const i64 start = places.starts[i], stop = places.end(i);
-        const bool is_new = start >= document_end;
-        if (is_new) document_end = *std::upper_bound(offsets.begin(), offsets.end(), start);
+        const bool is_new = start >= until;
+        if (is_new) until = document_end(offsets, start);
         if (!is_new && places.lengths.empty() && runs.back().start + runs.back().length >= start) {
             runs.back().length = stop - runs.back().start;
         } else {
@@ -219,17 +254,41 @@ struct KeptPlaces {
     std::span<u64> bits;   // a bit per place
 };
 
+// A document, tokens begin : end, with the places first … last − 1. `numbers` has the class of each place that counts,
+// NO_CLASS of others.
+struct WalkedDocument {
+    static constexpr u32 NO_CLASS = 0xFFFFFFFF;
+
+    i64 begin, end;
+    u64 first, last;
+    std::span<u32> numbers;
+    bool reference;
+
+    u32 number(u64 place) const { return numbers[place - first]; }
+    bool counts(u64 place) const { return number(place) != NO_CLASS; }
+};
+
+// Writes the numbers of a document; used[c] says whether places of class c count.
+inline void write_numbers(const PlaceTable& places, std::span<const u8> used, const WalkedDocument& document) {
+    for (u64 i = document.first; i < document.last; i++) {
+        const bool counts = places.counts(i, used);
+        document.numbers[i - document.first] = counts ? static_cast<u32>(places.number(i)) : WalkedDocument::NO_CLASS;
+    }
+}
+
 class CopyWalk {
 public:
-    // used[c] says whether places of class c count; `offsets` are those of the documents.
-    CopyWalk(std::span<const i64> offsets, const PlaceTable& places, std::span<const u8> used, WalkRules rules,
-             KeptPlaces kept)
-        : offsets_(offsets), places_(places), used_(used), rules_(rules), kept_(kept) {}
+    // `offsets` are those of the documents.
+    CopyWalk(std::span<const i64> offsets, const PlaceTable& places, WalkRules rules, KeptPlaces kept)
+        : offsets_(offsets), places_(places), rules_(rules), kept_(kept) {}
 
-    // Walks through one document, tokens begin : end, with the places first … last − 1; returns whether it is removed
-    // whole: it then has a witness in another document, and runs that name the document itself are dropped. The removed
-    // runs are appended.
-    bool walk(i64 begin, i64 end, u64 first, u64 last, bool reference, std::vector<RemovedRun>& runs) {
+    // Walks through one document; returns whether it is removed whole: it then has a witness in another document, and
+    // runs that name the document itself are dropped. The removed runs are appended.
+    bool walk(const WalkedDocument& document, std::vector<RemovedRun>& runs) {
+        const i64 begin = document.begin, end = document.end;
+        const u64 first = document.first, last = document.last;
+        const bool reference = document.reference;
+        document_ = document;
         const std::size_t from = runs.size();
         registered_.clear();
         waiting_ = first;
@@ -237,7 +296,7 @@ public:
         last_witness_ = NONE;
         i64 covered = begin, removed = 0;
         for (u64 i = first; i < last && !reference; i++) {
-            if (!counts(i)) continue;
+            if (!document_.counts(i)) continue;
             register_until(places_.starts[i], i, runs);
             const u64 witness = witness_of(i, runs, from);
             if (witness == NONE) continue;
@@ -274,36 +333,38 @@ public:
 private:
     static constexpr u64 NONE = ~u64{0};
 
-    bool counts(u64 place) const { return places_.counts(place, used_); }
     bool in_one_document(i64 token, i64 later) const {
         const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), token);
         return next == offsets_.end() || later < *next;
     }
     bool is_kept(u64 place) const { return has_bit(kept_.bits, place); }
 
-    // The kept place that a place is equal to: the one after that of the place before, if there is such a one.
+    // The kept place that a place is equal to: the one after that of the place before, if there is such a one. In windows
+    // both follow by one token: which other places there are depends on the filters.
     u64 witness_of(u64 place, const std::vector<RemovedRun>& runs, std::size_t from) const {
         if (runs.size() > from && last_witness_ != NONE && place == last_place_ + 1) {
             const u64 next = last_witness_ + 1;
-            if (next < places_.size() && next != place && is_kept(next) && places_.first(next) == places_.first(place) &&
+            const bool adjoins = !places_.lengths.empty() || places_.starts[place] == places_.starts[place - 1] + 1;
+            if (adjoins && next < places_.size() && next != place && is_kept(next) &&
+                places_.first(next) == places_.first(place) &&
                 places_.starts[next] - places_.starts[last_witness_] == places_.starts[place] - places_.starts[place - 1]) {
                 return next;
             }
         }
-        return static_cast<u64>(kept_.first[places_.number(place)]) - 1;
+        return static_cast<u64>(kept_.first[document_.number(place)]) - 1;
     }
 
     // Registers the places that end at or before `until` and of which no token is removed.
     void register_until(i64 until, u64 before, const std::vector<RemovedRun>& runs) {
         if (rules_.only_reference && until != std::numeric_limits<i64>::max()) return;
         for (; waiting_ < before && places_.end(waiting_) <= until; waiting_++) {
-            if (!counts(waiting_)) continue;
+            if (!document_.counts(waiting_)) continue;
             while (checked_ < runs.size() && runs[checked_].start + runs[checked_].length <= places_.starts[waiting_]) {
                 checked_++;
             }
             if (checked_ < runs.size() && runs[checked_].start < places_.end(waiting_)) continue;
             kept_.bits[waiting_ >> 6] |= u64{1} << (waiting_ & 63);
-            i64& first = kept_.first[places_.number(waiting_)];
+            i64& first = kept_.first[document_.number(waiting_)];
             if (first == 0) first = static_cast<i64>(waiting_ + 1);
             registered_.push_back(waiting_);
         }
@@ -311,15 +372,15 @@ private:
 
     void forget(u64 place) {
         kept_.bits[place >> 6] &= ~(u64{1} << (place & 63));
-        i64& first = kept_.first[places_.number(place)];
+        i64& first = kept_.first[document_.number(place)];
         if (first == static_cast<i64>(place + 1)) first = 0;
     }
 
     std::span<const i64> offsets_;
     PlaceTable places_;
-    std::span<const u8> used_;
     WalkRules rules_;
     KeptPlaces kept_;
+    WalkedDocument document_{};
     std::vector<u64> registered_;
     u64 waiting_ = 0, checked_ = 0, last_place_ = 0, last_witness_ = NONE;
 };

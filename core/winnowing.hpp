@@ -40,14 +40,14 @@ public:
     }
 
     // The hash of the gram at t[0:size].
-    u64 begin(const u64* t) {
+    u64 begin(const u32* t) {
         hash_ = 0;
         for (u64 i = 0; i < size_; i++) hash_ = hash_ * A + t[i];
         return hash_;
     }
 
     // The hash of the gram at t[0:size], if that of t[−1:size−1] was the last.
-    u64 roll(const u64* t) { return hash_ = hash_ * A + t[size_ - 1] - lead_ * t[-1]; }
+    u64 roll(const u32* t) { return hash_ = hash_ * A + t[size_ - 1] - lead_ * t[-1]; }
 
 private:
     u64 size_, lead_ = 1, hash_ = 0;
@@ -55,7 +55,7 @@ private:
 
 // Calls found(place, hash) for each fingerprint of a document, in order.
 template <typename Found>
-void winnow(std::span<const u64> tokens, Winnowing sizes, std::vector<u64>& room, Found&& found) {
+void winnow(std::span<const u32> tokens, Winnowing sizes, std::vector<u64>& room, Found&& found) {
     if (tokens.size() < sizes.least()) return;
     const u64 grams = tokens.size() - sizes.k + 1, mask = std::bit_ceil(sizes.w) - 1;
     room.resize(mask + 1);  // the mixed hash of gram i at i & mask
@@ -105,10 +105,10 @@ inline void set_range(std::span<u64> words, u64 first, u64 last) {
 
 // A collection: document d has tokens[offsets[d]:offsets[d + 1]].
 struct TokenRows {
-    std::span<const u64> tokens;
+    std::span<const u32> tokens;
     std::span<const i64> offsets;
 
-    std::span<const u64> document(std::size_t d) const {
+    std::span<const u32> document(std::size_t d) const {
         return tokens.subspan(static_cast<u64>(offsets[d]), static_cast<u64>(offsets[d + 1] - offsets[d]));
     }
 };
@@ -155,7 +155,7 @@ void for_each_start(TokenRows rows, std::size_t begin, std::size_t end, u64 leas
             }
             at += static_cast<u64>(std::countr_zero(word));
             if (at + least > to) break;
-            const u64* t = rows.tokens.data() + at;
+            const u32* t = rows.tokens.data() + at;
             found(at, mix(at == next ? rolling.roll(t) : rolling.begin(t)));
             next = ++at;
         }

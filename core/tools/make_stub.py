@@ -14,7 +14,7 @@ from nanobind.stubgen import StubGen
 from roughly import _core
 
 _NOISE = re.compile(r"Annotated\[(NDArray\[[\w.]+\]), dict\(shape=\([^)]*\)[^)]*\)\]")
-_HEAD = '"""The compiled core; written by core/tools/make_stub.py."""\n\n'
+_HEAD = '"""The compiled core; written by core/tools/make_stub.py."""\n\nfrom collections.abc import Sequence\n'
 
 
 def main() -> None:

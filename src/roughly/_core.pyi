@@ -1,5 +1,6 @@
 """The compiled core; written by core/tools/make_stub.py."""
 
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy
@@ -285,7 +286,7 @@ def pool_squares(
 def vector_level() -> str: ...
 def set_vector_level(arg: int, /) -> str: ...
 def mark_fingerprints(
-    arg0: NDArray[numpy.uint64],
+    arg0: NDArray[numpy.uint32],
     arg1: NDArray[numpy.int64],
     arg2: int,
     arg3: int,
@@ -295,7 +296,7 @@ def mark_fingerprints(
     /,
 ) -> None: ...
 def mark_starts(
-    arg0: NDArray[numpy.uint64],
+    arg0: NDArray[numpy.uint32],
     arg1: NDArray[numpy.int64],
     arg2: int,
     arg3: int,
@@ -305,7 +306,7 @@ def mark_starts(
     /,
 ) -> None: ...
 def mark_grams(
-    arg0: NDArray[numpy.uint64],
+    arg0: NDArray[numpy.uint32],
     arg1: NDArray[numpy.int64],
     arg2: int,
     arg3: NDArray[numpy.uint64],
@@ -315,7 +316,7 @@ def mark_grams(
     /,
 ) -> None: ...
 def clear_starts(
-    arg0: NDArray[numpy.uint64],
+    arg0: NDArray[numpy.uint32],
     arg1: NDArray[numpy.int64],
     arg2: int,
     arg3: NDArray[numpy.uint64],
@@ -326,21 +327,24 @@ def clear_starts(
 def append_in_pieces(arg0: int, arg1: NDArray[numpy.uint8], arg2: int, /) -> None: ...
 def list_bits(arg: NDArray[numpy.uint64], /) -> NDArray[numpy.int64]: ...
 def gram_keys(
-    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: int, arg3: int, /
+    arg0: NDArray[numpy.uint32], arg1: NDArray[numpy.int64], arg2: int, arg3: int, /
 ) -> NDArray[numpy.uint64]: ...
+def hash_numbers(arg0: NDArray[numpy.uint32], arg1: NDArray[numpy.int64], /) -> NDArray[numpy.uint64]: ...
 def sort_by_share(
     arg0: NDArray[numpy.uint32],
     arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int64],
+    arg2: NDArray[numpy.uint32],
     arg3: int,
-    arg4: NDArray[numpy.int64],
+    arg4: tuple[NDArray[numpy.int64], NDArray[numpy.uint32]],
     arg5: int,
     /,
 ) -> NDArray[numpy.int64]: ...
 def first_places(arg0: NDArray[numpy.int64], arg1: int, /) -> None: ...
-def put_firsts(arg0: NDArray[numpy.int64], arg1: int, arg2: NDArray[numpy.int64], arg3: int, /) -> None: ...
+def put_firsts(
+    arg0: NDArray[numpy.int64], arg1: NDArray[numpy.uint32], arg2: int, arg3: NDArray[numpy.int64], arg4: int, /
+) -> None: ...
 def check_classes(
-    arg0: NDArray[numpy.uint64],
+    arg0: NDArray[numpy.uint32],
     arg1: tuple[
         NDArray[numpy.int64],
         NDArray[numpy.int64],
@@ -384,8 +388,8 @@ def count_classes(
     arg3: int,
     arg4: NDArray[numpy.uint32],
     arg5: NDArray[numpy.uint32],
-    arg6: NDArray[numpy.uint32],
-    arg7: NDArray[numpy.uint8],
+    arg6: NDArray[numpy.uint8],
+    arg7: int,
     /,
 ) -> None: ...
 def list_passages(
@@ -435,10 +439,14 @@ def walk_copies(
     ],
     arg4: NDArray[numpy.uint8],
     arg5: tuple[NDArray[numpy.int64], NDArray[numpy.uint64]],
-    arg6: int,
-    arg7: bool,
+    arg6: tuple[int, bool],
+    arg7: int,
     /,
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+def find_numbers(arg0: Sequence[NDArray[numpy.uint64]], arg1: NDArray[numpy.uint64], /) -> NDArray[numpy.uint32]: ...
+def add_numbers(
+    arg0: Sequence[NDArray[numpy.uint64]], arg1: NDArray[numpy.uint64], arg2: NDArray[numpy.uint32], arg3: int, /
+) -> tuple[int, int]: ...
 def unit_ends(
     arg0: NDArray[numpy.uint8], arg1: NDArray[numpy.int64], arg2: int, /
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...

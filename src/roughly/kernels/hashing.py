@@ -33,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from roughly import _core
-from roughly.kernels.arrays import Bytes, Hashes, Offsets, frozen, frozen_offsets
+from roughly.kernels.arrays import Bytes, Hashes, Offsets, Words, frozen, frozen_offsets
 
 
 def mix(h: np.uint64) -> np.uint64:
@@ -55,6 +55,12 @@ def hash_bytes(data: Bytes, offsets: Offsets) -> Hashes:
     """128-bit fingerprint of each byte string data[offsets[i]:offsets[i + 1]], as (n, 2) uint64."""
     data = frozen(data, np.uint8, "data")
     return _core.hash_bytes(data, frozen_offsets(offsets, len(data)))
+
+
+def hash_numbers(values: Words, offsets: Offsets) -> Hashes:
+    """The same as `hash_sequences` for numbers of 32 bits."""
+    values = frozen(values, np.uint32, "values")
+    return _core.hash_numbers(values, frozen_offsets(offsets, len(values)))
 
 
 def hash_sequences(values: Hashes, offsets: Offsets) -> Hashes:

@@ -1,8 +1,8 @@
 """Repeated runs of tokens: winnowing, classes of equal places, the walk that decides which place is kept.
 
 The rules and their proofs are in `core/winnowing.hpp`, `core/repeats.hpp` and `core/units.hpp`. A collection is an
-array of token hashes and the n + 1 offsets of its documents; a *place* is a run of tokens of it, given by its start,
-and by its length where lengths differ.
+array of tokens by number and the n + 1 offsets of its documents; a *place* is a run of tokens of it, given by its
+start, and by its length where lengths differ.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ class ClassArrays(NamedTuple):
 
     places: Words
     documents: Words
-    last: Words  # 1 + the document that was counted last
     breaks: Flags  # 1: some place is not followed, one token later, by a place of the class of the next row
 
 
@@ -54,28 +53,35 @@ class KeptArrays(NamedTuple):
     bits: Hashes  # a bit per place
 
 
+class WalkRules(NamedTuple):
+    """What the walk removes."""
+
+    least_left: int  # a document of which fewer tokens are left is removed whole; 0: none is
+    only_reference: bool  # only what is in a reference document is a copy
+
+
 def mark_fingerprints(
-    tokens: Hashes, offsets: Offsets, k: int, w: int, once: Hashes, twice: Hashes, threads: int
+    tokens: Words, offsets: Offsets, k: int, w: int, once: Hashes, twice: Hashes, threads: int
 ) -> None:
     """Mark the fingerprints of every document in the filters, which have the same power of two of words."""
     _core.mark_fingerprints(*_rows(tokens, offsets), k, w, once, twice, threads)
 
 
 def mark_starts(
-    tokens: Hashes, offsets: Offsets, k: int, w: int, filter_words: Hashes, starts: Hashes, threads: int
+    tokens: Words, offsets: Offsets, k: int, w: int, filter_words: Hashes, starts: Hashes, threads: int
 ) -> None:
     """Mark the starts of runs of k + w − 1 tokens that hold a fingerprint of the filter; one bit per token."""
     _core.mark_starts(*_rows(tokens, offsets), k, w, filter_words, starts, threads)
 
 
 def mark_grams(
-    tokens: Hashes, offsets: Offsets, least: int, starts: Hashes, once: Hashes, twice: Hashes, threads: int
+    tokens: Words, offsets: Offsets, least: int, starts: Hashes, once: Hashes, twice: Hashes, threads: int
 ) -> None:
     """Mark the runs of `least` tokens at the marked starts in the filters."""
     _core.mark_grams(*_rows(tokens, offsets), least, starts, once, twice, threads)
 
 
-def clear_starts(tokens: Hashes, offsets: Offsets, least: int, starts: Hashes, twice: Hashes, threads: int) -> None:
+def clear_starts(tokens: Words, offsets: Offsets, least: int, starts: Hashes, twice: Hashes, threads: int) -> None:
     """Clear the marked starts of runs that occur once; a few of them remain by chance."""
     _core.clear_starts(*_rows(tokens, offsets), least, starts, twice, threads)
 
@@ -90,12 +96,14 @@ def list_bits(words: Hashes) -> Offsets:
     return _core.list_bits(words)
 
 
-def gram_keys(tokens: Hashes, starts: Offsets, least: int, threads: int) -> Hashes:
+def gram_keys(tokens: Words, starts: Offsets, least: int, threads: int) -> Hashes:
     """The key of the run of `least` tokens at each start."""
-    return _core.gram_keys(frozen(tokens, np.uint64, "tokens"), frozen(starts, np.int64, "starts"), least, threads)
+    return _core.gram_keys(frozen(tokens, np.uint32, "tokens"), frozen(starts, np.int64, "starts"), least, threads)
 
 
-def sort_by_share(share: Words, left: Offsets, right: Offsets, shares: int, rows: Offsets, threads: int) -> Offsets:
+def sort_by_share(
+    share: Words, left: Offsets, right: Words, shares: int, rows: tuple[Offsets, Words], threads: int
+) -> Offsets:
     """Write rows (left, right) by share, in their order; returns where each share begins, and the number of rows."""
     return _core.sort_by_share(share, left, right, shares, rows, threads)
 
@@ -105,14 +113,14 @@ def first_places(rows: Offsets, threads: int) -> None:
     _core.first_places(rows, threads)
 
 
-def put_firsts(rows: Offsets, begin: int, firsts: Offsets, threads: int) -> None:
-    """Write rows (first place, place) to the places from `begin` on; a place without a row is its own first place."""
-    _core.put_firsts(rows, begin, firsts, threads)
+def put_firsts(found: Offsets, places: Words, begin: int, firsts: Offsets, threads: int) -> None:
+    """Write first places of some places, counted from `begin`; any other place is its own first place."""
+    _core.put_firsts(found, places, begin, firsts, threads)
 
 
-def check_classes(tokens: Hashes, places: PlaceArrays, begin: int, end: int, threads: int) -> Offsets:
+def check_classes(tokens: Words, places: PlaceArrays, begin: int, end: int, threads: int) -> Offsets:
     """Those of the places from `begin` to `end` whose tokens differ from those of the first place of their class."""
-    return _core.check_classes(frozen(tokens, np.uint64, "tokens"), places, begin, end, threads)
+    return _core.check_classes(frozen(tokens, np.uint32, "tokens"), places, begin, end, threads)
 
 
 def number_classes(places: PlaceArrays, blocks: Iterable[tuple[int, int]], threads: int) -> tuple[PlaceArrays, int]:
@@ -129,9 +137,14 @@ def class_numbers(places: PlaceArrays, begin: int, end: int) -> Offsets:
     return _core.class_numbers(places, begin, end)
 
 
-def count_classes(offsets: Offsets, places: PlaceArrays, begin: int, end: int, classes: ClassArrays) -> None:
-    """Count the places from `begin` to `end`; ranges are given in order."""
-    _core.count_classes(offsets, places, begin, end, *classes)
+def count_classes(
+    offsets: Offsets, places: PlaceArrays, begin: int, end: int, classes: ClassArrays, threads: int
+) -> None:
+    """Count the places from `begin` to `end`, which begin and end between documents.
+
+    `classes` has one row more than there are classes. Its counts are the sums of what is written up to their row.
+    """
+    _core.count_classes(offsets, places, begin, end, *classes, threads)
 
 
 def list_passages(places: PlaceArrays, used: Flags, classes: ClassArrays, begin: int, end: int) -> Offsets:
@@ -160,14 +173,27 @@ def walk_copies(
     places: PlaceArrays,
     used: Flags,
     kept: KeptArrays,
-    least_left: int,
-    only_reference: bool,
+    rules: WalkRules,
+    threads: int,
 ) -> tuple[Offsets, Offsets]:
     """The removed runs, as rows (start, length, witness), and the documents that are removed whole.
 
     Documents are taken in `order`; those of the reference are kept as they are. `kept` has what earlier calls kept.
     """
-    return _core.walk_copies(offsets, order, reference, places, used, kept, least_left, only_reference)
+    return _core.walk_copies(offsets, order, reference, places, used, kept, rules, threads)
+
+
+def find_numbers(tables: list[Hashes], hashes: Hashes) -> Words:
+    """The number of each token in the tables of `core/token_numbers.hpp`; 2^32 − 1 where it has none."""
+    return _core.find_numbers(tables, frozen(hashes, np.uint64, "hashes"))
+
+
+def add_numbers(tables: list[Hashes], hashes: Hashes, numbers: Words, used: int) -> tuple[int, int]:
+    """Number the tokens without a number until half of the last table, with `used` slots in use, is full.
+
+    Returns how many tokens are done, and how many slots are now in use.
+    """
+    return _core.add_numbers(tables, frozen(hashes, np.uint64, "hashes"), numbers, used)
 
 
 def unit_ends(data: Bytes, offsets: Offsets, unit: str) -> tuple[Offsets, Offsets]:
@@ -176,6 +202,6 @@ def unit_ends(data: Bytes, offsets: Offsets, unit: str) -> tuple[Offsets, Offset
     return _core.unit_ends(data, frozen_offsets(offsets, len(data)), UNITS.index(unit))
 
 
-def _rows(tokens: Hashes, offsets: Offsets) -> tuple[Hashes, Offsets]:
-    tokens = frozen(tokens, np.uint64, "tokens")
+def _rows(tokens: Words, offsets: Offsets) -> tuple[Words, Offsets]:
+    tokens = frozen(tokens, np.uint32, "tokens")
     return tokens, frozen_offsets(offsets, len(tokens))

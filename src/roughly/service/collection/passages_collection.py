@@ -19,8 +19,9 @@ from roughly.features.metadata import refuse_damage, refuse_nulls
 from roughly.job.rereading import Input
 from roughly.report.visible import label
 from roughly.service.collection.collection_types import CollectionFacts, DocumentText
+from roughly.service.collection.parquet_ids import RowsById
 from roughly.service.collection.run_collection import CHANGED, refuse_foreign_paths
-from roughly.sources.parquet_open import open_parquet, parquet_table
+from roughly.sources.parquet_open import parquet_table
 from roughly.tools.passages.span_tables import TABLES
 
 Row = dict[str, Any]
@@ -49,6 +50,10 @@ class PassagesCollection:
         with refuse_damage(folder / "run.json", _AGAIN):
             self.run_json: Row = dict(json.loads((folder / "run.json").read_text(encoding="utf-8")))
             self._input_count = len(self.run_json["inputs"])
+        self._by_id = {
+            (table, column): RowsById(folder / f"{table}.parquet", column)
+            for table, column in (("spans", "doc_id"), ("spans", "witness_id"), ("known", "doc_id"))
+        }
         self._input: Input | None = None
         self._opening = threading.Lock()
 
@@ -81,11 +86,11 @@ class PassagesCollection:
 
     def spans_of(self, doc_id: str) -> pa.Table:
         """The repeated spans of a document, in order."""
-        return self._spans("doc_id", doc_id)
+        return self._rows("spans", "doc_id", doc_id)
 
     def copies_of(self, doc_id: str) -> pa.Table:
         """The spans of all documents that name a place of this one as the place that is kept."""
-        return self._spans("witness_id", doc_id)
+        return self._rows("spans", "witness_id", doc_id)
 
     def kept_place(self, doc_id: str, start: int, end: int) -> tuple[str, int, int]:
         """The place that is kept of the passage at bytes start : end of a document: this one, or its witness."""
@@ -95,20 +100,10 @@ class PassagesCollection:
             return row["witness_id"], there, there + end - start
         return doc_id, start, end
 
-    def _spans(self, column: str, doc_id: str) -> pa.Table:
-        return self._rows("spans", column, doc_id)
-
     def _rows(self, table: str, column: str, doc_id: str) -> pa.Table:
         path = self.folder / f"{table}.parquet"
-        is_it = pc.field(column) == doc_id
-        # not `read_table` with a filter, which never ends where statistics in the footer do not fit their column
-        with refuse_damage(path, _AGAIN), open_parquet(path) as file:
-            found = [
-                file.read_row_group(number).filter(is_it)
-                for number in range(file.num_row_groups)
-                if file.read_row_group(number, columns=[column]).filter(is_it).num_rows
-            ]
-            return _checked(pa.concat_tables([file.schema_arrow.empty_table(), *found]), table)
+        with refuse_damage(path, _AGAIN):
+            return _checked(self._by_id[table, column].of(doc_id), table)
 
     def text(self, spans: pa.Table) -> DocumentText:
         """The text, as it was read, of the document that these spans belong to."""

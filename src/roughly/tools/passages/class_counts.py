@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from roughly.kernels.repeats import ClassArrays, class_numbers, count_classes
-from roughly.tools.passages.mapped_arrays import MappedArrays, SpilledRows
+from roughly.tools.passages.mapped_arrays import MappedArrays, SpilledRows, Words
 from roughly.tools.passages.repeated_places import RepeatedPlaces
 from roughly.tools.passages.request import PassagesRequest
 from roughly.tools.passages.token_file import TokenFile
@@ -17,7 +17,6 @@ from roughly.tools.passages.token_file import TokenFile
 KINDS: dict[str, type[np.generic]] = {
     "places": np.uint32,
     "documents": np.uint32,
-    "last": np.uint32,
     "breaks": np.uint8,
 }
 _CLASSES = 1 << 20
@@ -37,11 +36,14 @@ def count(
 ) -> ClassCounts:
     """Count documents, and sources where that matters; with a reference, a class counts if it is in both."""
     arrays, size = places.arrays, places.classes
-    classes = ClassArrays(*(maps.new(f"class_{name}", kind, size) for name, kind in KINDS.items()))
+    rows = ClassArrays(*(maps.new(f"class_{name}", kind, size + 1) for name, kind in KINDS.items()))
     used = maps.new("class_used", np.uint8, size)
     for begin, end, *_ in places.blocks:
-        count_classes(file.offsets, arrays, begin, end, classes)
+        count_classes(file.offsets, arrays, begin, end, rows, places.threads)
         maps.release()
+    for differences in rows[:2]:
+        _add_up(differences, maps)
+    classes = ClassArrays(rows.places[:-1], rows.documents[:-1], rows.breaks[:-1])
     if reference:
         boundary = int(np.searchsorted(arrays.starts, file.offsets[len(file) - reference]))
         for begin, end, *_ in places.blocks:
@@ -59,6 +61,16 @@ def count(
     return counts
 
 
+def _add_up(differences: Words, maps: MappedArrays) -> None:
+    """Replace differences by counts."""
+    for at in range(0, len(differences), _CLASSES):
+        some = differences[at : at + _CLASSES]
+        if at:
+            some[:1] += differences[at - 1 : at]
+        np.cumsum(some, out=some, dtype=np.uint32)
+        maps.release()
+
+
 def forget_counts(maps: MappedArrays) -> None:
     """Delete the counts."""
     maps.delete("class_used", *(f"class_{name}" for name in KINDS))
@@ -69,7 +81,7 @@ def _by_source(
 ) -> None:
     """Drop classes that are not in enough sources, or not in a large enough share of the documents of one of them."""
     encoded = pc.fill_null(file.facts["source"].combine_chunks(), "").dictionary_encode()
-    source_of = encoded.indices.to_numpy().astype(np.int64)
+    source_of = encoded.indices.to_numpy().astype(np.uint32)
     sources = len(encoded.dictionary)
     totals = np.bincount(source_of, minlength=sources)
     size, documents = places.classes, len(file)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.keep_rules import sort_keys
-from roughly.kernels.repeats import KeptArrays, repeated_runs, walk_copies
+from roughly.kernels.repeats import KeptArrays, WalkRules, repeated_runs, walk_copies
 from roughly.tools.passages.class_counts import ClassCounts
 from roughly.tools.passages.joined_runs import joined_runs
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
@@ -123,13 +123,13 @@ def _walk(
     kept = KeptArrays(
         maps.new(names[0], np.int64, places.classes), maps.new(names[1], np.uint64, len(places) // 64 + 1)
     )
-    least_left = request.least_left if request.do == "remove" and not request.gap else 0
+    rules = WalkRules(request.least_left if request.do == "remove" and not request.gap else 0, reference > 0)
     whole: list[Ints] = []
     with maps.path("removed").open("wb") as out:
         for at in range(0, len(order), _WALKED):
             some = order[at : at + _WALKED]
             rows, gone = walk_copies(
-                file.offsets, some, is_reference, places.arrays, counts.used, kept, least_left, reference > 0
+                file.offsets, some, is_reference, places.arrays, counts.used, kept, rules, places.threads
             )
             maps.workspace.space.check(rows.nbytes)
             rows.tofile(out)

@@ -28,7 +28,8 @@ def joined_runs(
             maps.workspace.space.check(rows.nbytes)
             rows.tofile(out)
             start, length = _united(file, pieces[:, 2], pieces[:, 1])
-            kept.append((_documents(file, start) * kept.shares // len(file)).astype(np.uint32), start, length)
+            shares = (_documents(file, start) * kept.shares // len(file)).astype(np.uint32)
+            kept.append(shares, start, length.astype(np.uint32))
     joined = maps.open("joined", np.int64).reshape(-1, 3)
     edges = file.offsets[-(-np.arange(kept.shares + 1) * len(file) // kept.shares)]  # the first documents of the shares
     ends = np.searchsorted(joined[:, 0], edges)

@@ -31,6 +31,7 @@ from roughly.tools.passages.repeated_places import PlaceSearch
 from roughly.tools.passages.request import PassagesRun
 from roughly.tools.passages.span_edits import SpanMarks, SpanRemoval
 from roughly.tools.passages.span_tables import (
+    ROW_GROUP,
     RemovedTexts,
     document_of,
     documents_table,
@@ -77,7 +78,9 @@ class PassageSearch:
         with self.meter.stage("fetch", len(runs.rows), "spans") as stage:
             spans = self._spans(finder, runs, ids, stage)
         with self.meter.stage("write"):
-            write_spans_table(folder / "spans.parquet", file, runs, spans, ids)
+            write_spans_table(
+                folder / "spans.parquet", file, runs, spans, ids, threads=threads, memory=self.memory // 8
+            )
             tables = {
                 "documents": documents_table(file, runs, ids),
                 "known": known_table(file, runs, ids),
@@ -86,7 +89,7 @@ class PassageSearch:
             if self.tests:
                 tables["items"] = items_table(file, runs, ids, reference, request.shortest)
             for name, table in tables.items():
-                pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+                pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=ROW_GROUP)
             _write_rejects(file, folder / "quarantine.jsonl")
         if request.do != "report":
             with self.meter.stage("copy", len(self.parts), "parts"):
@@ -141,7 +144,7 @@ class PassageSearch:
             files = [self.maps.path("spans")]
             if self.request.do == "remove":
                 files.append(self.work.path("removed.parquet"))
-                with RemovedTexts(files[1], ids) as removed:
+                with files[1].open("wb") as out, RemovedTexts(out, ids, self.threads, self.memory // 8) as removed:
                     write_spans(finder, runs, self.maps, removed.take)
             else:
                 write_spans(finder, runs, self.maps)

@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from roughly.kernels.hashing import hash_sequences
+from roughly.kernels.hashing import hash_numbers
 from roughly.kernels.repeats import (
     NO_LENGTHS,
     PlaceArrays,
@@ -39,7 +39,7 @@ from roughly.kernels.repeats import (
 )
 from roughly.meter import Stage
 from roughly.threads import map_in_order
-from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, SpilledRows
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, SpilledRows, Words
 from roughly.tools.passages.token_file import TokenFile
 
 R = TypeVar("R")
@@ -96,6 +96,7 @@ class PlaceSearch:
             starts = self._windows() if lengths is None else self._units(lengths)
             self._group(starts)
             work.commit("places", [self.maps.path("starts"), self.maps.path("firsts")], {})
+        self.file.forget_tokens(self.maps)
         starts, firsts = (self.maps.open(name, np.int64) for name in ("starts", "firsts"))
         arrays = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
         tokens = self.file.offsets[self.file.blocks(self.maps.memory)]
@@ -166,14 +167,14 @@ class PlaceSearch:
         step = max(1 << 10, min(most, self.maps.memory // 256))
         return [(begin, min(count, begin + step)) for begin in range(0, count, step)]
 
-    def _keys(self, starts: Ints, begin: int, end: int) -> tuple[npt.NDArray[np.uint64], Ints]:
-        """The keys and the numbers of those places of a range that can be repeated."""
-        numbers, lengths = np.arange(begin, end), self.file.unit_lengths
+    def _keys(self, starts: Ints, begin: int, end: int) -> tuple[npt.NDArray[np.uint64], Words]:
+        """The keys and the numbers, from 0, of those places of a range that can be repeated."""
+        numbers, lengths = np.arange(end - begin, dtype=np.uint32), self.file.unit_lengths
         if lengths is None:
             return gram_keys(self.file.tokens, starts[begin:end], self.least, self.threads), numbers
         edges = np.append(starts[begin:end], starts[end - 1] + lengths[end - 1])
         is_used = lengths[begin:end] >= self.least
-        return hash_sequences(self.file.tokens, edges)[is_used, 0], numbers[is_used]
+        return hash_numbers(self.file.tokens, edges)[is_used, 0], numbers[is_used]
 
     def _group(self, starts: Ints) -> None:
         """Write the first place of the class of each place."""
@@ -182,14 +183,14 @@ class PlaceSearch:
         for begin, end in ranges:
             keys, numbers = self._keys(starts, begin, end)
             share = (keys >> np.uint64(32)) >> np.uint64(32 - rows.bits)
-            rows.append(share.astype(np.uint32), keys.view(np.int64), numbers)
+            rows.append(share.astype(np.uint32), keys.view(np.int64), numbers, begin)
         for number in range(rows.shares):
             rows.replace(number, FirstPlaces(self.threads).of)
-        firsts = self.maps.new("firsts", np.int64, count)
+        firsts = rows.left  # they take the room of the keys
         for number, (begin, end) in enumerate(ranges):
-            put_firsts(rows.block(number), begin, firsts[begin:end], self.threads)
+            put_firsts(*rows.block(number), begin, firsts[begin:end], self.threads)
             self.maps.release()
-        rows.delete()
+        rows.keep_left("firsts")
         self._verify(starts, firsts, ranges)
 
     def _verify(self, starts: Ints, firsts: Ints, ranges: list[tuple[int, int]]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roughly.model import Column, Table
+from roughly.sources.parquetwriter import ParquetWriter
+from roughly.threads import map_in_order
 from roughly.tools.passages.copy_decisions import TokenRuns
 from roughly.tools.passages.mapped_arrays import Ints
 from roughly.tools.passages.passage_list import PassageList
@@ -20,8 +20,8 @@ from roughly.tools.passages.token_file import TokenFile
 _TEXT, _WHOLE, _FLAG, _SHARE = pa.string(), pa.int64(), pa.bool_(), pa.float64()
 EXCERPT = 400
 """Characters of a passage that are shown."""
-_ROW_GROUP = 1 << 20
-"""Spans that are written together: a row group, as pyarrow makes them."""
+ROW_GROUP = 1 << 16
+"""Spans that are written together, as a row group: the explorer reads one to show a document."""
 
 TABLES = {
     "spans": Table(
@@ -88,21 +88,20 @@ TABLES = {
 class RemovedTexts:
     """Writes what is cut out, so that the input can be put together again."""
 
-    def __init__(self, path: Path, ids: pa.Array) -> None:
-        self._writer, self._ids = pq.ParquetWriter(path, TABLES["removed"].schema, compression="zstd"), ids
+    def __init__(self, out: BinaryIO, ids: pa.Array, threads: int, memory: int) -> None:
+        self._writer, self._ids = ParquetWriter(out, TABLES["removed"].schema, threads=threads, memory=memory), ids
 
     def __enter__(self) -> Self:
+        self._writer.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._writer.close()
+    def __exit__(self, kind: type[BaseException] | None, *problem: object) -> None:
+        self._writer.__exit__(kind, *problem)
 
     def take(self, docs: Ints, starts: Ints, texts: list[bytes]) -> None:
         """Append the texts of some spans."""
         columns = [self._ids.take(pa.array(docs)), pa.array(starts), pa.array(texts, _TEXT)]
-        self._writer.write_table(pa.Table.from_arrays(columns, schema=TABLES["removed"].schema))
+        self._writer.write(pa.Table.from_arrays(columns, schema=TABLES["removed"].schema))
 
 
 def document_of(file: TokenFile, tokens: Ints) -> Ints:
@@ -110,24 +109,30 @@ def document_of(file: TokenFile, tokens: Ints) -> Ints:
     return np.searchsorted(file.offsets, tokens, "right") - 1
 
 
-def write_spans_table(path: Path, file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array) -> None:
-    """Write the table `spans`, a row group at a time."""
+def write_spans_table(
+    path: Path, file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array, *, threads: int, memory: int
+) -> None:
+    """Write the table `spans`, its row groups on several threads."""
     schema = TABLES["spans"].schema
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for at in range(0, max(1, len(spans.run)), _ROW_GROUP):
-            some = Spans(*(np.ascontiguousarray(column[at : at + _ROW_GROUP]) for column in spans))
-            witness = runs.witness[some.run]
-            is_kept = witness < 0
-            witness_docs = np.where(is_kept, 0, document_of(file, np.maximum(witness, 0)))
-            columns = [
-                ids.take(pa.array(document_of(file, some.token))),
-                *(pa.array(column) for column in (some.start, some.end, some.char_start, some.char_end, some.tokens)),
-                pa.array(is_kept),
-                ids.take(pa.array(witness_docs, mask=is_kept)),
-                pa.array(some.witness_start, mask=is_kept),
-                pa.array(some.witness_char_start, mask=is_kept),
-            ]
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+    def group(at: int) -> pa.Table:
+        some = Spans(*(np.ascontiguousarray(column[at : at + ROW_GROUP]) for column in spans))
+        witness = runs.witness[some.run]
+        is_kept = witness < 0
+        witness_docs = np.where(is_kept, 0, document_of(file, np.maximum(witness, 0)))
+        columns = [
+            ids.take(pa.array(document_of(file, some.token))),
+            *(pa.array(column) for column in (some.start, some.end, some.char_start, some.char_end, some.tokens)),
+            pa.array(is_kept),
+            ids.take(pa.array(witness_docs, mask=is_kept)),
+            pa.array(some.witness_start, mask=is_kept),
+            pa.array(some.witness_char_start, mask=is_kept),
+        ]
+        return pa.Table.from_arrays(columns, schema=schema)
+
+    with path.open("wb") as out, ParquetWriter(out, schema, threads=threads, memory=memory) as writer:
+        for table in map_in_order(group, range(0, max(1, len(spans.run)), ROW_GROUP), threads):
+            writer.write(table)
 
 
 def known_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +27,9 @@ from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of
 from roughly.text import tables
 from roughly.text.canonical import buffers, tokenise
 from roughly.threads import map_in_order
-from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, Words
 from roughly.tools.passages.masked_markup import mask_column
+from roughly.tools.passages.token_numbers import TokenNumbers
 
 _KNOWN = pa.schema(
     [FACTS.field(name) for name in ("part", "row", "doc_id", "url", "published", "source", "bytes", "tokens", "raw_lo")]
@@ -38,11 +40,11 @@ _FACTS_TIMES = 3
 """Memory of what is known of all documents, with its copies, as a multiple of its table."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class TokenFile:
     """The collection as tokens: document d has tokens[offsets[d]:offsets[d + 1]]."""
 
-    tokens: npt.NDArray[np.uint64]  # mapped
+    tokens: Words  # by number, mapped; empty where they are no longer needed
     offsets: Ints
     unit_lengths: Ints | None  # tokens of every unit, in order, mapped; None for windows
     facts: pa.Table  # one row per document
@@ -50,6 +52,11 @@ class TokenFile:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def forget_tokens(self, maps: MappedArrays) -> None:
+        """Delete the tokens: the places that are found say which of them are equal."""
+        self.tokens = np.empty(0, np.uint32)
+        maps.delete("tokens")
 
     def blocks(self, memory: int) -> Ints:
         """Documents from 0 to their number, at which a pass over the tokens may stop to give back memory."""
@@ -62,6 +69,7 @@ class TokenFile:
 class _ReadChunk:
     nbytes: int
     hashes: npt.NDArray[np.uint64]
+    numbers: Words
     unit_lengths: Ints | None
     facts: pa.RecordBatch
     rejects: list[Reject]
@@ -79,9 +87,14 @@ def read_tokens(
 ) -> TokenFile:
     """Read all parts; a resumed run uses what an earlier one has stored."""
     with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
-        found = maps.workspace.found("read")
-        stage.reused = found is not None
-        if found is None:
+        work = maps.workspace
+        # tokens are deleted when the places are known, and places when the runs are
+        stage.reused = work.found("read") is not None and any(
+            work.found(name) is not None for name in ("runs", "places", "tokens")
+        )
+        if not stage.reused:
+            for name in ("read", "tokens", "places", "runs"):
+                work.discard(name)
             _write(parts, maps, meter, stage, unit=unit, date_format=date_format, threads=threads, memory=memory)
         return _open(maps, unit, memory)
 
@@ -109,15 +122,22 @@ def _write(
         number, chunk = item
         with located(parts[number], chunk.first_row):
             pieces = pieces_of(parts[number], chunk)
-            return [_read_chunk(number, parts[number], piece, unit, date_format, largest) for piece in pieces]
+            return [
+                _read_chunk(number, parts[number], piece, numbers, unit=unit, date_format=date_format, largest=largest)
+                for piece in pieces
+            ]
 
     facts, names = maps.workspace.path("facts.parquet"), ["tokens"] if unit == "window" else ["tokens", "units"]
     rejects: list[Reject] = []
+    numbers = TokenNumbers(maps)
     with ExitStack() as stack:
         writer = stack.enter_context(pq.ParquetWriter(facts, _KNOWN))
         files = [stack.enter_context(maps.path(name).open("wb", buffering=0)) for name in names]
         for done in chain.from_iterable(map_in_order(read, items(), threads)):
-            arrays = [done.hashes, *([] if done.unit_lengths is None else [done.unit_lengths])]
+            numbers.add(done.hashes, done.numbers)
+            arrays: list[npt.NDArray[Any]] = [done.numbers]
+            if done.unit_lengths is not None:
+                arrays.append(done.unit_lengths)
             maps.workspace.space.check(sum(array.nbytes for array in arrays))
             for array, file in zip(arrays, files, strict=True):
                 maps.append(file, array)
@@ -125,11 +145,23 @@ def _write(
             rejects += done.rejects
             stage.bytes += done.nbytes
             meter.advance(stage, stage.bytes)
+            maps.release()
+    numbers.delete()
     info = {"rejects": [[r.file, r.record, r.reason, r.excerpt] for r in rejects]}
-    maps.workspace.commit("read", [facts, *map(maps.path, names)], info)
+    maps.workspace.commit("tokens", [maps.path("tokens")], {})
+    maps.workspace.commit("read", [facts, *map(maps.path, names[1:])], info)
 
 
-def _read_chunk(number: int, part: Part, chunk: Chunk, unit: str, date_format: str | None, largest: int) -> _ReadChunk:
+def _read_chunk(
+    number: int,
+    part: Part,
+    chunk: Chunk,
+    numbers: TokenNumbers,
+    *,
+    unit: str,
+    date_format: str | None,
+    largest: int,
+) -> _ReadChunk:
     from roughly.kernels.hashing import hash_bytes
 
     parsed = part.parse(chunk)
@@ -157,7 +189,7 @@ def _read_chunk(number: int, part: Part, chunk: Chunk, unit: str, date_format: s
         ],
         schema=_KNOWN,
     )
-    return _ReadChunk(chunk.nbytes, hashes, lengths, facts, parsed.rejects)
+    return _ReadChunk(chunk.nbytes, hashes, numbers.find(hashes), lengths, facts, parsed.rejects)
 
 
 def unit_tokens(data: npt.NDArray[np.uint8], positions: Ints, unit: str) -> tuple[npt.NDArray[np.uint64], Ints, Ints]:
@@ -182,4 +214,5 @@ def _open(maps: MappedArrays, unit: str, memory: int) -> TokenFile:
         )
     offsets = np.concatenate([[0], np.cumsum(facts["tokens"].to_numpy())]).astype(np.int64)
     units = None if unit == "window" else maps.open("units", np.int64)
-    return TokenFile(maps.open("tokens", np.uint64), offsets, units, facts, [Reject(*row) for row in info["rejects"]])
+    tokens = maps.open("tokens", np.uint32) if maps.path("tokens").exists() else np.empty(0, np.uint32)
+    return TokenFile(tokens, offsets, units, facts, [Reject(*row) for row in info["rejects"]])
