@@ -51,6 +51,7 @@ FILES: dict[str, tuple[int, Callable[[int], bytes]]] = {
     "returns.csv": (10_000, lambda n: b"id,text\n" + b"1,a\rb\n" * n),
     "quotes.csv": (50_000, lambda n: b"id,text\n" + b'1,"a\n' * n),
     "columns.csv": (50_000, lambda n: b"id,text" + b",a" * n + b"\n1,x\n"),
+    "newlines.csv": (2_000_000, lambda n: b"id,text\n1,a\n" + b"\r\r\n" * (n // 3) + b"\n" * n),
     "newlines.jsonl": (2_000_000, lambda n: b'{"text": "a"}\n' + b"\n" * n),
     "nested.jsonl": (500_000, lambda n: b'{"text": "a"}\n{"text": "b", "x": ' + b"[" * n + b"\n"),
     "numbers.jsonl": (500_000, lambda n: b'{"text": "a"}\n{"text": "b", "id": ' + b"9" * n + b"}\n"),
