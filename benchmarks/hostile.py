@@ -102,9 +102,10 @@ def hostile(name: str, scratch: Path) -> Count:
         limited = ["sh", "-c", f'ulimit -t {most}; exec "$@"', "sh", *command, *settings]
         done = measure.run(limited, folder=log, environment={}, timeout=20.0 * most)
         wrong: dict[str, str] = {}
+        is_failed = done.failure and not out.exists() and done.cpu_seconds < 0.9 * most  # else it was ended: too slow
         if "Traceback" in done.output or "nexpected" in done.output:
             wrong["tracebacks"] = done.output[-300:]
-        elif not out.exists() and done.failure and not done.output.startswith(("error:", "Usage:")):
+        elif is_failed and not done.output.startswith(("error:", "Usage:")):
             wrong["tracebacks"] = f"{done.failure} {done.output[-200:]}"
         if problem := unaccounted(out, done.failure is not None, GOOD):
             wrong["unaccounted"] = problem

@@ -24,7 +24,7 @@ from roughly.sources.columns import Columns
 from roughly.sources.part import Parsed, Rows
 from roughly.sources.quoted import Offsets, is_left_open
 
-LINE_ENDS = b"\r\n"
+_LINE_ENDS = b"\r\n"
 _LINE_END = re.compile(rb"[\r\n]")
 
 
@@ -43,7 +43,7 @@ class Block:
         """The records that end at `ends`, without those that are only line ends."""
         starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
         letters = np.frombuffer(data, np.uint8)
-        is_end = (letters == LINE_ENDS[0]) | (letters == LINE_ENDS[1])
+        is_end = (letters == _LINE_ENDS[0]) | (letters == _LINE_ENDS[1])
         blank = np.flatnonzero(is_end[starts])
         if len(blank):  # those that begin with a line end, and have nothing else
             seen = np.concatenate([[0], np.cumsum(is_end)])
@@ -131,7 +131,7 @@ class RowParser:
             wrong[row.number - 1] = f"{row.actual_columns} columns instead of {row.expected_columns}"
             return "skip"
 
-        if not data.strip(LINE_ENDS):
+        if not data.strip(_LINE_ENDS):
             return pa.table({name: pa.array([], pa.large_string()) for name in self._names}), wrong
         table = pyarrow.csv.read_csv(
             pa.BufferReader(data),

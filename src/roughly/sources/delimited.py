@@ -14,7 +14,7 @@ import io
 from roughly.errors import InputError
 from roughly.sources.collector import nothing
 from roughly.sources.columns import choose_columns
-from roughly.sources.csvparse import LINE_ENDS, Block, RowParser
+from roughly.sources.csvparse import Block, RowParser
 from roughly.sources.encoding import is_utf16_or_32
 from roughly.sources.first_bytes import refuse_foreign
 from roughly.sources.formats import TAB_SUFFIXES, suffix_of
@@ -44,8 +44,7 @@ class Delimited(RecordFile):
         records: Records = chunk.data
         if records.reject is not None or self._parser is None:
             return Parsed(nothing(), [records.reject] if records.reject else [])
-        is_blank = records.count == len(records.data) and not records.is_last
-        if is_blank or not records.data.strip(LINE_ENDS):  # a small gzip can have billions of line ends
+        if records.is_blank:
             return Parsed(nothing(), [])
         if not records.is_last:
             parsed = self._parser.parse_whole(records.data, row_numbers(chunk, records.count))

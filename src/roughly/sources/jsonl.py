@@ -58,6 +58,8 @@ class JsonLines(RecordFile):
         records: Records = chunk.data
         if records.reject is not None:
             return Parsed(nothing(), [records.reject])
+        if records.is_blank:
+            return Parsed(nothing(), [])
         ends = _line_ends(records.data)
         return self._parser.parse(records.data, ends, row_numbers(chunk, len(ends)))
 
@@ -92,7 +94,7 @@ class JsonLines(RecordFile):
         if not final and not cut:
             return b"", 0, pending + block
         data = b"".join((pending, memoryview(block)[:cut])) if pending or cut < len(block) else block
-        return data, len(_line_ends(data)), block[cut:]
+        return data, data.count(b"\n") + (len(data) > 0 and not data.endswith(b"\n")), block[cut:]
 
     def _next_record(self, data: bytes) -> int | None:
         return data.find(b"\n") + 1 or None

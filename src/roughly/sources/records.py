@@ -48,6 +48,13 @@ class Records:
     reject: Reject | None = None  # where the file was cut short
     is_last: bool = False  # may end with the file's last record, which may lack its end
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether there are only line ends: a small gzip can have billions of them."""
+        if self.count == len(self.data) and self.data.endswith(b"\n"):
+            return True
+        return self.data[:1] in (b"\r", b"\n") and not self.data.strip(b"\r\n")
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
