@@ -65,7 +65,7 @@ def test_texts_that_are_no_html_are_compared_by_their_words(tmp_path: Path) -> N
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     printed = CliRunner().invoke(app, ["dedupe", str(path), "--tokens", "dom", "-o", str(tmp_path / "out")])
-    assert "no HTML     3 documents, compared by their words" in printed.stdout, printed.output
+    assert "no HTML     3 documents, compared by words" in printed.stdout, printed.output
 
 
 def test_impossible_settings_are_refused_and_others_have_their_fingerprints(source: Path, tmp_path: Path) -> None:

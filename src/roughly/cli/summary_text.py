@@ -71,7 +71,7 @@ def judged_lines(run: dict[str, Any]) -> list[str]:
         lines.append(f"pairs       {n['candidate_pairs']:,} compared, {n['verified_pairs']:,} found")
     if n.get("not_html"):
         lines.append(
-            f"no HTML     {_documents(n['not_html'])}, compared by their words (--markup html reads all as HTML)"
+            f"no HTML     {_documents(n['not_html'])}, compared by words (--markup html reads all as HTML)"
         )
     if n.get("unsigned"):
         lines.append(f"unsigned    {_documents(n['unsigned'])} without a key: too little text was left")

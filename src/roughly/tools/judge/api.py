@@ -155,9 +155,8 @@ def draw_pairs(
         wanted_places = [places[name] for _, one in drawn for name in (one.left_id, one.right_id)]
         compared = texts_of(parts, wanted_places, source.page, resources.threads)
         main_text = bool(run.settings["main_text"])
-        texts = texts_of(
-            parts, wanted_places, page_text(main_text), resources.threads
-        )  # of a DOM, people read the words
+        shown = page_text(main_text)  # of a DOM, people read the words
+        texts = compared if shown == source.page else texts_of(parts, wanted_places, shown, resources.threads)
     listed = []
     for number, one in drawn:
         left, right = places[one.left_id], places[one.right_id]
