@@ -70,9 +70,7 @@ def judged_lines(run: dict[str, Any]) -> list[str]:
     if "candidate_pairs" in n and on != "text":
         lines.append(f"pairs       {n['candidate_pairs']:,} compared, {n['verified_pairs']:,} found")
     if n.get("not_html"):
-        lines.append(
-            f"no HTML     {_documents(n['not_html'])}, compared by words (--markup html reads all as HTML)"
-        )
+        lines.append(f"no HTML     {_documents(n['not_html'])}, compared by words (--markup html reads all as HTML)")
     if n.get("unsigned"):
         lines.append(f"unsigned    {_documents(n['unsigned'])} without a key: too little text was left")
     if n.get("short_documents"):
