@@ -10,12 +10,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+T = TypeVar("T")
 
 
 @dataclass
@@ -32,6 +33,14 @@ class Stage:
     peak_memory: int = 0
     documents: int = 0  # done so far, where the unit is another
     reused: bool = False  # reused from an earlier, interrupted run
+
+    def over(self, items: Sequence[T], units: int) -> Iterator[T]:
+        """The items; when all are done, so is this much more of the stage."""
+        before = self.done
+        for number, item in enumerate(items, 1):
+            yield item
+            self.done = before + units * number // len(items)
+        self.done = before + units
 
     def to_dict(self) -> dict[str, Any]:
         """For run.json."""

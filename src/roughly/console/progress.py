@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from roughly.console.run_estimate import RunEstimate, times
+from roughly.console.run_estimate import WEIGHTS, RunEstimate, times
 from roughly.meter import Stage
 
 EVERY = 10.0
@@ -57,8 +57,14 @@ def _is_notebook() -> bool:
 class Progress:
     """Shows the stages of a run as they run; `stages` are those that are expected."""
 
-    def __init__(self, quiet: bool = False, verbose: bool = False, stages: Sequence[str] = ()) -> None:
-        self.estimate = RunEstimate(stages)
+    def __init__(
+        self,
+        quiet: bool = False,
+        verbose: bool = False,
+        stages: Sequence[str] = (),
+        weights: Mapping[str, int] = WEIGHTS,
+    ) -> None:
+        self.estimate = RunEstimate(stages, weights=weights)
         self._quiet, self._verbose = quiet, verbose
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None

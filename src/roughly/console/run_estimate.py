@@ -8,7 +8,7 @@ so far.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from roughly.meter import Stage
@@ -19,7 +19,9 @@ WEIGHTS = {
     "count": 30, "merge": 5, "read": 45, "rank": 3, "group": 6, "fetch": 14, "verify": 14, "cluster": 3, "write": 5,
     "copy": 8, "convert": 8, "report": 2, "index": 60,
 }  # fmt: skip
-"""Parts of the time that each stage takes of a usual run."""
+"""Parts of the time that each stage takes of a usual run of `dedupe`."""
+PASSAGES = {"read": 34, "group": 45, "verify": 8, "fetch": 9, "write": 5, "copy": 15}
+"""The same for `passages`."""
 _OTHER = 10  # the weight of a stage that is not in the table
 _UNKNOWN = 0.01  # a share of the run below which no time is estimated
 
@@ -30,6 +32,7 @@ class RunEstimate:
 
     expected: Sequence[str] = ()
     clock: Callable[[], float] = time.monotonic
+    weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
     stage: Stage | None = None
     names: list[str] = field(default_factory=list)
     began: float = 0.0
@@ -65,7 +68,7 @@ class RunEstimate:
         """The share of the run that is done, if it is known."""
         if not self.expected or self.stage is None:
             return None
-        weights = [WEIGHTS.get(name, _OTHER) for name in self.names]
+        weights = [self.weights.get(name, _OTHER) for name in self.names]
         before, current = sum(weights[: self.number - 1]), weights[self.number - 1]
         return (before + current * (self.stage_share() or 0.0)) / sum(weights)
 
@@ -87,7 +90,7 @@ class RunEstimate:
         share = self.share()
         if share is None or share < _UNKNOWN:
             return None
-        weights = [WEIGHTS.get(name, _OTHER) for name in self.names]
+        weights = [self.weights.get(name, _OTHER) for name in self.names]
         later = self.elapsed() / share * sum(weights[self.number :]) / sum(weights)
         stage_left = self.stage_left()
         return self.elapsed() * (1 - share) / share if stage_left is None else stage_left + later

@@ -7,7 +7,9 @@ import random
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Literal
 
 import passage_twins as twins
 import pyarrow as pa
@@ -16,7 +18,12 @@ import pytest
 
 import roughly
 from commands import run_roughly
+from roughly.console.run_estimate import PASSAGES
 from roughly.errors import InputError, InputMissing, MemoryTooSmall, OutputExists, SettingsError
+from roughly.job.rereading import Input
+from roughly.meter import Stage
+from roughly.tools.passages.api import PassagesPlace, run_passages
+from roughly.tools.passages.request import PassagesRequest, PassagesRun
 
 QUESTION = "Which of the following rivers flows through the largest number of different countries on its way to the sea"
 
@@ -42,9 +49,33 @@ def test_the_command_says_what_is_repeated(tmp_path: Path) -> None:
     again = run_roughly("passages", tmp_path / "in.jsonl", "-o", tmp_path / "out", "--least", 10)
     assert again.returncode == 1 and "--overwrite" in again.stderr
     as_json = run_roughly(
-        "passages", tmp_path / "in.jsonl", "-o", tmp_path / "out", "--least", 10, "--overwrite", "--json"
+        "passages", tmp_path / "in.jsonl", "-o", tmp_path / "out", "--least", 10, "--overwrite", "--json", "--verbose"
     )
     assert json.loads(as_json.stdout)["counts"] == run["counts"]
+    assert [line.split(":")[0] for line in as_json.stderr.splitlines()] == [
+        "reading and signing", "grouping keys", "verifying pairs", "reading candidates", "writing verdicts",
+    ]  # fmt: skip
+    with closing(Input(tmp_path / "out", run)) as source:
+        assert source.parts[0].reads_in_parse, "a document is found without reading the file from its beginning"
+
+
+@pytest.mark.parametrize("unit", ["window", "sentence"])
+def test_progress_of_the_longest_stage(tmp_path: Path, unit: Literal["window", "sentence"]) -> None:
+    seen: dict[str, Stage] = {}
+
+    class Listener:
+        def started(self, stage: Stage) -> None:
+            seen[stage.name] = stage
+
+        def advanced(self, stage: Stage) -> None: ...
+
+        def finished(self, stage: Stage) -> None: ...
+
+    source = write(tmp_path / "in.jsonl", [f"{at}. {QUESTION}." for at in range(9)])
+    run = PassagesRun(request=PassagesRequest(unit=unit, least=10))
+    run_passages(None, [source], run, PassagesPlace(output=tmp_path / "out"), listener=Listener())
+    assert list(seen) == [name for name in PASSAGES if name != "copy"]
+    assert seen["group"].done == seen["group"].total > 0
 
 
 def test_a_test_set_that_leaked(tmp_path: Path) -> None:

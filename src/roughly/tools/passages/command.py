@@ -44,10 +44,12 @@ class PassagesOptions:
 def passages(options: PassagesOptions) -> None:
     """Find passages that occur more than once; report, mark or remove the copies."""
     from roughly.console.progress import Progress
+    from roughly.console.run_estimate import PASSAGES
     from roughly.tools.passages.api import PassagesPlace, run_passages
 
     place = PassagesPlace(output=options.output, overwrite=options.printing.overwrite, resume=options.resume)
-    with Progress(options.printing.quiet) as progress:
+    stages = [name for name in PASSAGES if name != "copy" or options.run.request.do != "report"]
+    with Progress(options.printing.quiet, options.printing.verbose, stages, PASSAGES) as progress:
         result = run_passages(
             None, options.inputs, options.run, place, against=options.against or None, listener=progress
         )

@@ -17,7 +17,7 @@ from roughly.engines.local.memory_budget import BASE_MEMORY
 from roughly.engines.local.second_reading import check_texts
 from roughly.engines.workspace import Workspace
 from roughly.errors import InputError, InputMissing
-from roughly.job.rereading import reading_record
+from roughly.job.rereading import LANDMARKS, reading_record, write_landmarks
 from roughly.meter import Meter, Stage
 from roughly.sources.edited_copy import copy_edited
 from roughly.sources.part import CopyBudget, Part, is_untouched
@@ -91,6 +91,7 @@ class PassageSearch:
             for name, table in tables.items():
                 pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=ROW_GROUP)
             _write_rejects(file, folder / "quarantine.jsonl")
+            write_landmarks(self.parts, folder / LANDMARKS)
         if request.do != "report":
             with self.meter.stage("copy", len(self.parts), "parts"):
                 self._copy(file, runs, spans, ids, folder / "kept")

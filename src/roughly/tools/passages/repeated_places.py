@@ -48,6 +48,9 @@ _SLOTS = 16
 _WORDS = 1 << 16
 """Words of the bitmap of starts that are listed together."""
 
+_PASS, _GROUPS = 20, 20
+"""Parts of the time that one of four passes over the tokens takes, and the grouping of the places after them."""
+
 _CHECKED = 1 << 16
 """Places that are compared before memory is given back: their first places may be anywhere."""
 
@@ -93,8 +96,9 @@ class PlaceSearch:
         work, lengths = self.maps.workspace, self.file.unit_lengths
         stage.reused = work.found("places") is not None
         if not stage.reused:
-            starts = self._windows() if lengths is None else self._units(lengths)
-            self._group(starts)
+            stage.total = _GROUPS + (4 * _PASS if lengths is None else 0)
+            starts = self._windows(stage) if lengths is None else self._units(lengths)
+            self._group(starts, stage)
             work.commit("places", [self.maps.path("starts"), self.maps.path("firsts")], {})
         self.file.forget_tokens(self.maps)
         starts, firsts = (self.maps.open(name, np.int64) for name in ("starts", "firsts"))
@@ -111,7 +115,7 @@ class PlaceSearch:
         edges = np.unique(np.clip(self.file.blocks(self.maps.memory), first, last))
         return [self.file.offsets[begin : end + 1] for begin, end in pairwise(edges.tolist())]
 
-    def _windows(self) -> Ints:
+    def _windows(self, stage: Stage) -> Ints:
         """The starts of all runs of `least` tokens that may occur twice."""
         tokens, threads, least = self.file.tokens, self.threads, self.least
         k = -(-least // 2)
@@ -119,10 +123,10 @@ class PlaceSearch:
         every, own = len(self.file), len(self.file) - self.reference
         marked = self.maps.new("marked", np.uint64, len(tokens) // 64 + 1)
         once, twice = _filters(2 * len(tokens) // (w + 1), self.maps.memory)
-        for offsets in self._offsets(own if self.reference else 0, every):
+        for offsets in stage.over(self._offsets(own if self.reference else 0, every), _PASS):
             mark_fingerprints(tokens, offsets, k, w, once, twice, threads)
             self.maps.release()
-        for offsets in self._offsets(0, own):
+        for offsets in stage.over(self._offsets(0, own), _PASS):
             mark_starts(tokens, offsets, k, w, once if self.reference else twice, marked, threads)
             self.maps.release()
         for offsets in self._offsets(own, every):
@@ -132,10 +136,10 @@ class PlaceSearch:
         once, twice = _filters(
             sum(int(np.bitwise_count(marked[at : at + _WORDS]).sum()) for at in blocks), self.maps.memory
         )
-        for offsets in self._offsets(0, every):
+        for offsets in stage.over(self._offsets(0, every), _PASS):
             mark_grams(tokens, offsets, least, marked, once, twice, threads)
             self.maps.release()
-        for offsets in self._offsets(0, every):
+        for offsets in stage.over(self._offsets(0, every), _PASS):
             clear_starts(tokens, offsets, least, marked, twice, threads)
             self.maps.release()
         del once, twice
@@ -176,29 +180,29 @@ class PlaceSearch:
         is_used = lengths[begin:end] >= self.least
         return hash_numbers(self.file.tokens, edges)[is_used, 0], numbers[is_used]
 
-    def _group(self, starts: Ints) -> None:
+    def _group(self, starts: Ints, stage: Stage) -> None:
         """Write the first place of the class of each place."""
         count, ranges = len(starts), self._ranges(len(starts))
         rows = SpilledRows(self.maps, "keys", count, self.threads)
-        for begin, end in ranges:
+        for begin, end in stage.over(ranges, _GROUPS // 4):
             keys, numbers = self._keys(starts, begin, end)
             share = (keys >> np.uint64(32)) >> np.uint64(32 - rows.bits)
             rows.append(share.astype(np.uint32), keys.view(np.int64), numbers, begin)
-        for number in range(rows.shares):
+        for number in stage.over(range(rows.shares), _GROUPS // 4):
             rows.replace(number, FirstPlaces(self.threads).of)
         firsts = rows.left  # they take the room of the keys
-        for number, (begin, end) in enumerate(ranges):
+        for number, (begin, end) in enumerate(stage.over(ranges, _GROUPS // 4)):
             put_firsts(*rows.block(number), begin, firsts[begin:end], self.threads)
             self.maps.release()
         rows.keep_left("firsts")
-        self._verify(starts, firsts, ranges)
+        self._verify(starts, firsts, ranges, stage)
 
-    def _verify(self, starts: Ints, firsts: Ints, ranges: list[tuple[int, int]]) -> None:
+    def _verify(self, starts: Ints, firsts: Ints, ranges: list[tuple[int, int]], stage: Stage) -> None:
         """Compare all places with their first places, token by token; divide classes of keys equal by chance."""
         lengths = self.file.unit_lengths
         places = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
         wrong = []
-        for begin, end in self._ranges(len(starts), _CHECKED):
+        for begin, end in stage.over(self._ranges(len(starts), _CHECKED), _GROUPS // 4):
             wrong.append(firsts[check_classes(self.file.tokens, places, begin, end, self.threads)])
             self.maps.release()
         mixed = np.unique(np.concatenate([np.empty(0, np.int64), *wrong]))

@@ -23,7 +23,7 @@ from roughly.meter import Meter, Stage
 from roughly.model import FACTS, Reject
 from roughly.pipeline import DOCUMENT_MEMORY, check_sizes
 from roughly.sources.parquet_open import parquet_table
-from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of
+from roughly.sources.part import Chunk, Part, coarse_chunks, find_landmarks, located, pieces_of
 from roughly.text import tables
 from roughly.text.canonical import buffers, tokenise
 from roughly.threads import map_in_order
@@ -92,7 +92,10 @@ def read_tokens(
         stage.reused = work.found("read") is not None and any(
             work.found(name) is not None for name in ("runs", "places", "tokens")
         )
-        if not stage.reused:
+        if stage.reused:
+            for _ in map_in_order(find_landmarks, parts, threads):
+                pass
+        else:
             for name in ("read", "tokens", "places", "runs"):
                 work.discard(name)
             _write(parts, maps, meter, stage, unit=unit, date_format=date_format, threads=threads, memory=memory)

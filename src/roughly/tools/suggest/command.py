@@ -32,7 +32,7 @@ def suggest(options: SuggestOptions) -> None:
     from roughly.report.visible import reveal
     from roughly.tools.suggest.api import suggest_settings
 
-    with Progress(options.printing.quiet) as progress:
+    with Progress(options.printing.quiet, options.printing.verbose) as progress:
         found = suggest_settings(None, options.inputs, options.request, progress)
     if options.output is not None:
         text = "roughly suggest, without labels\n" + "\n".join(found.reasons)
