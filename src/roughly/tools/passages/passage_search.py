@@ -146,9 +146,9 @@ class PassageSearch:
             if self.request.do == "remove":
                 files.append(self.work.path("removed.parquet"))
                 with files[1].open("wb") as out, RemovedTexts(out, ids, self.threads, self.memory // 8) as removed:
-                    write_spans(finder, runs, self.maps, removed.take)
+                    write_spans(finder, runs, self.maps, stage, removed.take)
             else:
-                write_spans(finder, runs, self.maps)
+                write_spans(finder, runs, self.maps, stage)
             self.work.commit("spans", files, {})
         return open_spans(self.maps)
 

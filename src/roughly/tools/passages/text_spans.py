@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from roughly.engines.local.second_reading import changed_input
 from roughly.kernels.run_spans import MaskedTexts, run_spans
+from roughly.meter import Stage
 from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of
 from roughly.text import tables
 from roughly.text.canonical import buffers
@@ -178,7 +179,9 @@ def _joined(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
 Removed = Callable[[Ints, Ints, list[bytes]], None]
 
 
-def write_spans(finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, take: Removed | None = None) -> None:
+def write_spans(
+    finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, stage: Stage, take: Removed | None = None
+) -> None:
     """Write the spans of all runs. `take` gets the documents, starts and texts of those to be removed, in order."""
     offsets, rows = finder.file.offsets, runs.rows[:, :2]
     docs = np.searchsorted(offsets, runs.start, "right") - 1
@@ -201,6 +204,7 @@ def write_spans(finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, take: R
             maps.workspace.space.check(8 * _COLUMNS * len(found))
             np.pad(found, ((0, 0), (0, 2)), constant_values=-1).tofile(out)
             places_of.append(places)
+            stage.done += len(found)
             if take is not None and removed is not None and len(removed[0]):
                 take(*removed)
             maps.release()
