@@ -123,3 +123,38 @@ def test_an_input_that_changed_or_is_gone(run: Path, tmp_path: Path) -> None:
             found = json_of(client, "/passages/document.json", id="page/7.json")
             assert found["text"] is None and why in found["text_missing"] and found["spans"]
             assert "The text cannot be shown" in client.get("/passages/document?id=page/7.json").text
+
+
+def test_a_test_set_beside_an_input_with_the_same_ids(tmp_path: Path) -> None:
+    for name, texts in {
+        "train": ["Nothing of it.", f"A page before. {FOOTER}. And after."],
+        "test": [f"Asked: {FOOTER}?", f"Nobody has seen this one. {LONG[:300]}"],
+    }.items():
+        records = (json.dumps({"id": str(at), "text": text}) + "\n" for at, text in enumerate(texts))
+        (tmp_path / f"{name}.jsonl").write_text("".join(records))
+    train, test, out = (tmp_path / name for name in ("train.jsonl", "test.jsonl", "out"))
+    roughly.passages(train, against=test, output=out, least=20)
+    with client_of(create_app(ServedData.open([out]), PATIENT)) as client:
+        page = only_ours(client.get("/passages").text, "/passages")
+        assert "1 of 2 test items" in page.text and "/passages/items" in page.addresses
+        items = json_of(client, "/passages/items.json")["items"]
+        assert [(row["test_id"], row["seen_tokens"] > 0) for row in items] == [("0", True), ("1", False)]
+        page = only_ours(client.get("/passages/items").text, "/passages/items")
+        assert "/passages/document?id=0&test=1" in page.addresses
+        item = json_of(client, "/passages/document.json", id="0", test=1)
+        assert item["text"].startswith("Asked:") and [copy["doc_id"] for copy in item["spans"][0]["copies"]] == ["1"]
+        document = json_of(client, "/passages/document.json", id="1")
+        assert document["text"].startswith("A page before") and document["spans"][0]["witness_id"] == "0"
+        page = only_ours(client.get("/passages/document?id=1").text, "a document")
+        assert any("id=0&test=1" in address for address in page.addresses)
+        assert client.get("/passages/document?id=0").status_code == 404, "the input's document 0 repeats nothing"
+        passage = only_ours(client.get("/passages/1").text, "/passages/1")
+        assert "In the test set" in passage.text and any("id=0&test=1" in address for address in passage.addresses)
+    for inputs, is_shown in (([train, test], True), ([train], False)):
+        with client_of(create_app(ServedData.open([out], inputs=inputs), PATIENT)) as client:
+            item = json_of(client, "/passages/document.json", id="0", test=1)
+            assert is_shown == (item["text"] is not None) and (is_shown or "--input" in item["text_missing"])
+
+
+def test_items_of_a_run_without_a_test_set(client: httpx.Client) -> None:
+    assert "without --against" in client.get("/passages/items").text

@@ -87,7 +87,7 @@ def options_of(run: Mapping[str, Any]) -> ReadOptions:
 
 
 def input_names(run: Mapping[str, Any], inputs: Sequence[str] | None = None) -> list[str]:
-    """The paths to read; a path that was given in another folder is looked for there."""
+    """The paths to read, those of a test set last; a path that was given in another folder is looked for there."""
     if inputs:
         return [str(name) for name in inputs]
     reading = run.get("reading")
@@ -99,7 +99,9 @@ def input_names(run: Mapping[str, Any], inputs: Sequence[str] | None = None) -> 
             f"the run was made on {what}, so the texts of removed documents are gone with it; save them to a file and "
             "give it with --input"
         )
-    return [str(name) if "://" in name else str(Path(reading["folder"]) / name) for name in reading["inputs"]]
+    tests = reading.get("against") or []
+    names = [*reading["inputs"], *([] if "-" in tests else tests)]
+    return [str(name) if "://" in name else str(Path(reading["folder"]) / name) for name in names]
 
 
 def open_again(names: Sequence[str], options: ReadOptions, spool: Path) -> list[Part]:

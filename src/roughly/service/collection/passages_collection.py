@@ -26,7 +26,7 @@ from roughly.tools.passages.span_tables import TABLES
 
 Row = dict[str, Any]
 _AGAIN = "run passages again"
-_IN_TEST_SET = "it is a document of the test set, which the service does not read"
+_NO_TEST_SET = "the test set was not read from files, or is not named with --input after the input"
 
 
 def naming(copies: pa.Table, start: int, end: int) -> pa.Table:
@@ -50,6 +50,7 @@ class PassagesCollection:
         with refuse_damage(folder / "run.json", _AGAIN):
             self.run_json: Row = dict(json.loads((folder / "run.json").read_text(encoding="utf-8")))
             self._input_count = len(self.run_json["inputs"])
+            self.has_tests = bool(self.run_json["against"])
         self._by_id = {
             (table, column): RowsById(folder / f"{table}.parquet", column)
             for table, column in (("spans", "doc_id"), ("spans", "witness_id"), ("known", "doc_id"))
@@ -84,16 +85,30 @@ class PassagesCollection:
             table = _checked(parquet_table(path), "passages")
             return [{"number": number, **row} for number, row in enumerate(table.to_pylist(), 1)]
 
-    def spans_of(self, doc_id: str) -> pa.Table:
-        """The repeated spans of a document, in order."""
-        return self._rows("spans", "doc_id", doc_id)
+    @cached_property
+    def items(self) -> pa.Table:
+        """The items of the test set, those first of which most was seen."""
+        path = self.folder / "items.parquet"
+        with refuse_damage(path, _AGAIN):
+            table = _checked(parquet_table(path), "items")
+            return table.sort_by([("share", "descending"), ("seen_tokens", "descending"), ("test_id", "ascending")])
 
-    def copies_of(self, doc_id: str) -> pa.Table:
+    def spans_of(self, doc_id: str, in_tests: bool = False) -> pa.Table:
+        """The repeated spans of a document, in order; an item of the test set may have the same id."""
+        spans = self._rows("spans", "doc_id", doc_id)
+        # with a test set, its places are those that are kept
+        return spans.filter(pc.field("kept") == in_tests) if self.has_tests else spans
+
+    def copies_of(self, doc_id: str, in_tests: bool = False) -> pa.Table:
         """The spans of all documents that name a place of this one as the place that is kept."""
-        return self._rows("spans", "witness_id", doc_id)
+        copies = self._rows("spans", "witness_id", doc_id)
+        return copies if self.has_tests == in_tests else copies.slice(0, 0)
 
     def kept_place(self, doc_id: str, start: int, end: int) -> tuple[str, int, int]:
-        """The place that is kept of the passage at bytes start : end of a document: this one, or its witness."""
+        """The place that is kept of the passage at bytes start : end of a document: this one, or its witness.
+
+        With a test set it is a place there.
+        """
         is_there = (pc.field("start") <= start) & (pc.field("end") > start) & ~pc.field("kept")
         for row in self.spans_of(doc_id).filter(is_there).to_pylist():
             there = row["witness_start"] + start - row["start"]
@@ -105,13 +120,15 @@ class PassagesCollection:
         with refuse_damage(path, _AGAIN):
             return _checked(self._by_id[table, column].of(doc_id), table)
 
-    def text(self, spans: pa.Table) -> DocumentText:
+    def text(self, spans: pa.Table, in_tests: bool = False) -> DocumentText:
         """The text, as it was read, of the document that these spans belong to."""
         try:
-            place = self._rows("known", "doc_id", spans["doc_id"][0].as_py()).to_pylist()[0]
-            if place["part"] >= self._input_count:
-                return DocumentText(None, _IN_TEST_SET)
-            part = self._open().parts[place["part"]]
+            is_there = (pc.field("part") >= self._input_count) == in_tests
+            place = self._rows("known", "doc_id", spans["doc_id"][0].as_py()).filter(is_there).to_pylist()[0]
+            parts = self._open().parts
+            if in_tests and len(parts) <= self._input_count:
+                return DocumentText(None, _NO_TEST_SET)
+            part = parts[place["part"]]
             for chunk in part.chunks(np.array([place["row"]], np.int64)):
                 batch = part.parse(chunk).batch
                 batch = batch.filter(pc.equal(batch.column("row"), place["row"]))

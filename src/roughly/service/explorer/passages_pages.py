@@ -29,10 +29,11 @@ BEFORE = 200
 Row = dict[str, Any]
 
 
-def place_url(doc_id: str, character: int = 0) -> str:
+def place_url(doc_id: str, character: int = 0, in_tests: bool = False) -> str:
     """The page of a document, from a little before a character on; an id may contain any character."""
     start = max(0, character - BEFORE)
-    return f"/passages/document?{urlencode({'id': doc_id} | ({'start': str(start)} if start else {}))}"
+    query = {"id": doc_id} | ({"test": "1"} if in_tests else {}) | ({"start": str(start)} if start else {})
+    return f"/passages/document?{urlencode(query)}"
 
 
 @router.get("/passages")
@@ -45,10 +46,25 @@ def passages(request: Request) -> Response:
     values = {
         "counts": found.run_json["counts"],
         "asked": found.run_json["request"],
+        "has_tests": found.has_tests,
         "page": page,
         "passages": found.passages[(page - 1) * PAGE : page * PAGE],
     }
     return show(request, "passages.html", values, page_only={"pages": count, "place_url": place_url})
+
+
+@router.get("/passages/items")
+@router.get("/passages/items.json")
+def items(request: Request) -> Response:
+    """The items of the test set, those first of which most occurs in the input."""
+    found = collections_of(request).require_passages()
+    if not found.has_tests:
+        raise InputMissing("the run has no test set: it was made without --against")
+    count = pages(found.items.num_rows, PAGE)
+    page = page_number(request, count)
+    rows = found.items.slice((page - 1) * PAGE, PAGE).to_pylist()
+    values = {"counts": found.run_json["counts"], "page": page, "items": rows}
+    return show(request, "passages_items.html", values, page_only={"pages": count, "place_url": place_url})
 
 
 @router.get("/passages/document")
@@ -56,19 +72,21 @@ def passages(request: Request) -> Response:
 def document(request: Request) -> Response:
     """A document with its repeated spans marked, and where else they occur."""
     found = collections_of(request).require_passages()
-    doc_id = request.query_params.get("id", "")
-    spans = found.spans_of(doc_id)
+    doc_id, in_tests = request.query_params.get("id", ""), request.query_params.get("test") == "1"
+    spans = found.spans_of(doc_id, in_tests)
     if not spans.num_rows:
         raise InputMissing(f"the run has no document {label(doc_id)} with a repeated passage; see the list of passages")
-    text = found.text(spans)
+    text = found.text(spans, in_tests)
     length = 0 if text.text is None else len(text.text)
     start = min(whole_number(request, "start"), max(0, length - 1))
     window = None if text.text is None else text.text[start : start + WINDOW]
     if window is not None:
         spans = spans.filter((pc.field("char_end") > start) & (pc.field("char_start") < start + WINDOW))
-    shown, copies = spans.to_pylist(), found.copies_of(doc_id)
+    shown, copies = spans.to_pylist(), found.copies_of(doc_id, in_tests)
     values = {
         "doc_id": doc_id,
+        "has_tests": found.has_tests,
+        "in_tests": in_tests,
         "spans": [span | {"copies": _places(copies, span)} for span in shown[:PAGE]],
         "all_spans": len(shown),
         "text": window,
@@ -90,14 +108,15 @@ def passage(request: Request, number: int) -> Response:
         raise InputMissing(f"the run lists {len(found.passages):,} passages, and none with the number {number}")
     row = found.passages[number - 1]
     kept_id, start, end = found.kept_place(row["doc_id"], row["start"], row["end"])
-    copies = naming(found.copies_of(kept_id), start, end)
+    copies = naming(found.copies_of(kept_id, found.has_tests), start, end)
     is_there = pc.field("kept") & (pc.field("start") < end) & (pc.field("end") > start)
     count = pages(copies.num_rows, PAGE)
     page = page_number(request, count)
     values = {
         "passage": row,
         "kept_id": kept_id,
-        "kept": found.spans_of(kept_id).filter(is_there).slice(0, NAMED).to_pylist(),
+        "has_tests": found.has_tests,
+        "kept": found.spans_of(kept_id, found.has_tests).filter(is_there).slice(0, NAMED).to_pylist(),
         "page": page,
         "copies": copies.slice((page - 1) * PAGE, PAGE).to_pylist(),
         "all_copies": copies.num_rows,

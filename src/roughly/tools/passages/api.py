@@ -98,14 +98,20 @@ def run_passages(
         reading = replace(run.reading, record_memory=record_memory(run.resources), spool_limit=space.left())
         parts = open_data(data, paths, reading, place.spool)
         tests: list[Part] = []
+        listed: Paths | None = None
         if against is not None:
-            tests = open_data(*_test_set(against, paths), reading, place.spool / "test")
+            test_data, listed = _test_set(against, paths)
+            tests = open_data(test_data, listed, reading, place.spool / "test")
         identity, threads = _identity(run, parts, tests), run.resources.threads
         work = Workspace(place.work, identity, resume=bool(where.resume), threads=threads, space=space)
-        inputs = PassagesInputs(parts, tests, None if paths is None else [os.fspath(path) for path in paths])
+        inputs = PassagesInputs(parts, tests, _given(paths), _given(listed))
         PassageSearch(run, inputs, work, Meter(listener, check=space.check)).write(place.result)
         folder = place.publish()
     return PassagesResult(folder, parts, place.scratch)
+
+
+def _given(paths: Paths | None) -> list[str] | None:
+    return None if paths is None else [os.fspath(path) for path in paths]
 
 
 def _test_set(against: Any, paths: Paths | None) -> tuple[Any, Any]:

@@ -46,11 +46,12 @@ from roughly.version import __version__
 
 
 class PassagesInputs(NamedTuple):
-    """The parts of the input and of the test set, and the paths of the input as given (None for Python objects)."""
+    """The parts of the input and of the test set, and the paths of both as given (None for Python objects)."""
 
     parts: list[Part]
     tests: list[Part]
     given: list[str] | None
+    given_tests: list[str] | None
 
 
 class PassageSearch:
@@ -58,7 +59,7 @@ class PassageSearch:
 
     def __init__(self, run: PassagesRun, inputs: PassagesInputs, work: Workspace, meter: Meter) -> None:
         self.request, self.resources, self.reading = run.request, run.resources, run.reading
-        self.parts, self.tests, self.given, self.work, self.meter = *inputs, work, meter
+        self.inputs, self.parts, self.tests, self.work, self.meter = inputs, inputs.parts, inputs.tests, work, meter
         self.threads, self.memory = run.resources.threads, run.resources.memory - BASE_MEMORY
         self.maps = MappedArrays(work, self.memory)
 
@@ -91,7 +92,7 @@ class PassageSearch:
             for name, table in tables.items():
                 pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=ROW_GROUP)
             _write_rejects(file, folder / "quarantine.jsonl")
-            write_landmarks(self.parts, folder / LANDMARKS)
+            write_landmarks(all_parts, folder / LANDMARKS)
         if request.do != "report":
             with self.meter.stage("copy", len(self.parts), "parts"):
                 self._copy(file, runs, spans, ids, folder / "kept")
@@ -219,7 +220,7 @@ class PassageSearch:
             "request": dataclasses.asdict(self.request),
             "resources": {"threads": self.resources.threads, "memory": self.resources.memory},
             "inputs": [part.name for part in self.parts],
-            "reading": reading_record(self.given, self.reading),
+            "reading": reading_record(self.inputs.given, self.reading) | {"against": self.inputs.given_tests},
             "against": [part.name for part in self.tests],
             "counts": counts,
             "sources": _by_source(file, runs, len(self.parts)),

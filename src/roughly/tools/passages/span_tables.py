@@ -32,7 +32,9 @@ TABLES = {
             Column("char_start", _WHOLE, "the same in characters", False),
             Column("char_end", _WHOLE, "", False),
             Column("tokens", _WHOLE, "tokens in it", False),
-            Column("kept", _FLAG, "whether this place is the one that is kept", False),
+            Column(
+                "kept", _FLAG, "whether this place is the one that is kept; with a test set, whether it is there", False
+            ),
             Column("witness_id", _TEXT, "the document with the kept place; null where this place is kept"),
             Column("witness_start", _WHOLE, "where the kept place starts, in bytes"),
             Column("witness_char_start", _WHOLE, "the same in characters"),
