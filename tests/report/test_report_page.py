@@ -86,9 +86,9 @@ def test_resemblances_from_just_below_the_threshold_on(page: Page) -> None:
 def test_sources_top_twenty_and_the_rest() -> None:
     rows = cells(read_page(filled(run={})), "sources")[1:]
     assert len(rows) == 21
-    assert rows[0] == ["site-30.example", "300", "30", "10.0 %", "29 kB"]
+    assert rows[0] == ["site-30.example", "300", "30", "10.0 %", "29 KB"]
     assert [row[0] for row in rows[:20]] == [f"site-{n:02}.example" for n in range(30, 10, -1)]
-    assert rows[20] == ["10 other sources", "550", "55", "10.0 %", "54 kB"]
+    assert rows[20] == ["10 other sources", "550", "55", "10.0 %", "54 KB"]
 
 
 def test_sources_that_were_not_handed_over_are_counted_too(page: Page) -> None:

@@ -34,7 +34,7 @@ def test_share(part: int, whole: int, said: str) -> None:
         (0, "0 bytes"),
         (1, "1 byte"),
         (999, "999 bytes"),
-        (1_024, "1 kB"),
+        (1_024, "1 KB"),
         (4 << 30, "4 GB"),
         (1_500_000, "1.4 MB"),
         (999 << 20, "999 MB"),

@@ -18,7 +18,7 @@ from roughly import amounts
 from roughly.amounts import plural
 
 NBSP = "\N{NO-BREAK SPACE}"
-_UNITS = ("", "kB", "MB", "GB", "TB", "PB")
+_UNITS = ("", "KB", "MB", "GB", "TB", "PB")
 
 
 def count(number: int | float) -> str:
