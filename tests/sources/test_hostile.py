@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+import roughly.sources.archive
+import roughly.sources.records
 import roughly.sources.streams
 from reading import documents_at, mask, read
 from roughly.errors import InputError, InputMissing
@@ -327,6 +329,33 @@ def test_a_file_that_unpacks_too_far_is_not_read_to_its_end(tmp_path: Path, monk
         assert size <= 10 * MB and "more than 250 times its size" in (reader.damage or "")
     found = read(tmp_path / "newlines.jsonl.gz")
     assert not found.ids and "--largest-ratio" in found.rejects[0].reason
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+@pytest.mark.parametrize("kind", ["mbox", "sgml", "warc", "members.warc"])
+def test_too_many_tiny_records_end_a_file(
+    kind: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roughly.sources.streams, "_FEW", 300)
+    monkeypatch.setattr(roughly.sources.records, "BLOCK", 1 << 14)
+    monkeypatch.setattr(roughly.sources.archive, "_COUNTED", 64)
+    page = b"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\na\r\n\r\n"
+    mail = b"From a@b Thu Mar  5 10:00:00 2020\nSubject: x\n\nhi\n\n"
+    record = {"mbox": mail, "sgml": b"<DOC><DOCNO>1</DOCNO>a</DOC>\n"}.get(kind, page)
+    at_once = 100 if kind == "members.warc" else 1200
+    piece = record * at_once
+    packed = gzip.compress(piece, mtime=0) if ending == "gz" else zstandard.compress(piece)
+    path = tmp_path / f"a.{kind}.{ending}"
+    path.write_bytes(packed * (1200 // at_once))
+    found = read(path)
+    count = len(found.ids)
+    assert 300 <= count < 1000 and len(found.rejects) == 1
+    assert "a record counts as 4 KB" in found.rejects[0].reason and "--largest-ratio" in found.rejects[0].reason
+    used = sum(chunk.nbytes for chunk in found.part.chunks())
+    assert used == path.stat().st_size  # or as many documents would be expected in the rest
+    assert found.part.copy(np.ones(count, np.bool_), tmp_path / "out") == count
+    assert len(read(tmp_path / "out" / path.name, largest_ratio=10**6).ids) == count
+    assert len(read(path, largest_ratio=10**6).ids) == 1200
 
 
 # ---------------------------------------------------------------- time

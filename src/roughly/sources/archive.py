@@ -23,6 +23,7 @@ _LONGEST_LENGTH = 18  # digits of a length; no file is longer
 _ARC_ADDRESS = re.compile(rb"[0-9A-Fa-f.:]+|-")
 _ARC_DATE = re.compile(rb"[0-9]{8,17}")
 _ARC_TYPE = re.compile(rb"\S+")
+_COUNTED = 1 << 12  # records after which their number is checked
 _NOT_LINE_END = re.compile(rb"[^\r\n]")
 
 
@@ -158,6 +159,8 @@ class Archive:
             if record.problem is not None:
                 place, line = self._next_start(place, line)
             self.end = place
+            if line and self.count % _COUNTED == 0 and cursor.reader.is_crowded(self.count):
+                break
         self.damage = cursor.reader.damage
 
     def _next_start(self, place: int | None, line: bytes) -> tuple[int | None, bytes]:

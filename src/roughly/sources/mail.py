@@ -57,7 +57,7 @@ def read_mail(data: bytes) -> Mail:
     if not headers:
         raise InputError("not a mail message: it has no headers")
     subject = _decoded(headers.get("subject"))
-    body, is_html = _body(message)
+    body, is_html = _body(message, any(name.startswith("content-") for name in headers))
     beginning = html.escape(subject or "") if is_html else subject or ""
     return Mail(
         message_id=_identifier(headers.get("message-id")),
@@ -107,6 +107,8 @@ def _decoded(value: str | None) -> str | None:
     unfolded = " ".join(value.split())
     if len(unfolded) > _LONGEST_SUBJECT:
         return unfolded
+    if "=?" not in unfolded and unfolded.isascii():
+        return clean(unfolded)
     try:
         return clean(str(email.header.make_header(email.header.decode_header(unfolded))))
     except (ValueError, LookupError, email.errors.MessageError):
@@ -120,12 +122,14 @@ def _identifier(value: str | None) -> str | None:
 
 def _date(value: str | None) -> str | None:
     """In ISO 8601 if it can be read, otherwise unchanged."""
-    read = read_date(value or "") if len(value or "") <= _LONGEST_DATE else None
+    read = read_date(value) if value and len(value) <= _LONGEST_DATE else None
     return (value or "").strip() or None if read is None else read.isoformat()
 
 
-def _body(message: Message) -> tuple[str, bool]:
-    """The text of the message and whether it is HTML."""
+def _body(message: Message, is_described: bool) -> tuple[str, bool]:
+    """The text of the message and whether it is HTML; plain text if no header describes it."""
+    if not is_described:
+        return decode_text(_payload(message)), False
     part = _choose_body(message)
     if part is None:
         return "", False

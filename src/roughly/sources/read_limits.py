@@ -2,7 +2,7 @@
 
 `record` bytes are the most that any decoder makes for one record: it follows from `--memory` where a run knows it, or
 from `--largest-record`. A file that has made a gigabyte and more than `ratio` times its compressed size is not read
-further.
+further. Where records are read one by one, a compressed file may have 65,536, and beyond that each counts as 4 KB.
 """
 
 from __future__ import annotations

@@ -74,6 +74,7 @@ class RecordFile(ABC):
     format: str
     unit: str  # the name of a record in messages: line, row, message, document
     can_skip = True  # whether the next record can be found from the middle of one
+    is_slow = False  # whether tiny records take much longer to read than to unpack
     leaves_landmarks = False  # whether a record is a line, so that `parse` can read ranges and rows itself
 
     def __init__(self, file: File, options: ReadOptions, kept_name: str) -> None:
@@ -259,9 +260,12 @@ class RecordFile(ABC):
             block = reader.read_block(size)
             at_end = len(block) < size
             data, count, pending = self._cut(pending, block, final=at_end and reader.damage is None)
+            is_crowded = self.is_slow and not at_end and reader.is_crowded(row + count)
             if count:
                 yield from self._within_limits(Piece(row, count, data, reader.position - used, at_end))
                 row, used = row + count, reader.position
+            if is_crowded:
+                break
             if len(pending) > self._limits.record and not at_end:
                 beginning, pending = pending[:BLOCK], b""
                 at_end, pending = self._skip(reader) if self.can_skip else (True, b"")
@@ -353,6 +357,8 @@ class RecordFile(ABC):
 
 class RecordByRecord(RecordFile):
     """A file whose records are parsed one at a time."""
+
+    is_slow = True
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of the chunk's records."""

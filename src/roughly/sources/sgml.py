@@ -11,6 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 
@@ -26,6 +27,8 @@ _DECLARATION = re.compile(rb"\s*<![Dd][Oo][Cc][Tt][Yy][Pp][Ee]\s[^>]*>\s*")
 _ATTRIBUTE = re.compile(r"""\b([A-Za-z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _HUGE_NUMBER = re.compile(r"&#[0-9]{100,};?")  # of a character; Python refuses to read it
+_NAME = re.compile(r"<([a-z0-9_]+)", re.IGNORECASE)
+_SAME_LETTERS = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}  # where case is ignored
 _LONGEST_PREAMBLE = 1 << 20
 _LONGEST_TAG = 1 << 14
 _ADDRESS = re.compile(r"https?://\S+")
@@ -50,13 +53,13 @@ class Sgml(RecordByRecord):
             collector.rejects.append(Reject(self.name, self.locate(row), reason, excerpt(record)))
             return
         attributes = _attributes(decode_text(starts[0][0]))
-        content = decode_text(record[starts[0].end() : end.start()])
+        content = _Content(decode_text(record[starts[0].end() : end.start()]))
         is_reuters = starts[0][0][1:8].lower() == b"reuters"
-        title = _first(content, _TITLES)
+        title = content.first(_TITLES)
         text, markup = _reuters_text(content, title) if is_reuters else _trec_text(content)
-        header = _element(content, "dochdr")
+        header = content.element("dochdr")
         address = _ADDRESS.search(header) if header else None
-        found = _first(content, _ID_ELEMENTS) or next(filter(None, map(attributes.get, _ID_ATTRIBUTES)), None)
+        found = content.first(_ID_ELEMENTS) or next(filter(None, map(attributes.get, _ID_ATTRIBUTES)), None)
         collector.add(
             row,
             found or f"{self.kept_name}:{row + 1}",
@@ -64,7 +67,7 @@ class Sgml(RecordByRecord):
             markup={"html": True, "none": False}.get(self._options.markup, markup),
             title=title,
             url=address[0] if address else None,
-            date=_first(content, _DATES),
+            date=content.first(_DATES),
         )
 
     def _ends(self, data: bytes, final: bool) -> Offsets:
@@ -104,52 +107,71 @@ def _last_tag(content: bytes | str) -> int:
     return content.rfind(">" if isinstance(content, str) else b">") + 1  # type: ignore[arg-type]
 
 
-def _elements(content: str, name: str, attributes: bool = True) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
-    """The start tag and the end tag of each element of this name.
+class _Content:
+    """What is between the tags of a document, and the names of the start tags in it: most elements are not there."""
 
-    One expression for both tags would look for the end again and again where there is none.
-    """
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.names = {name.translate(_SAME_LETTERS).lower() for name in _NAME.findall(text)}
+        self._stop = _last_tag(text)
+
+    def elements(self, name: str, attributes: bool = True) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+        """The start tag and the end tag of each element of this name.
+
+        One expression for both tags would look for the end again and again where there is none.
+        """
+        start_tag, end_tag = _tags(name, attributes)
+        at, stop = 0, self._stop
+        while (start := start_tag.search(self.text, at, stop)) and (
+            end := end_tag.search(self.text, start.end(), stop)
+        ):
+            yield start, end
+            at = end.end()
+
+    def element(self, name: str) -> str | None:
+        """The contents of the elements of this name, joined; None if there are none."""
+        if name not in self.names:
+            return None
+        found = [self.text[start.end() : end.start()] for start, end in self.elements(name)]
+        return "\n".join(found) if found else None
+
+    def first(self, names: tuple[str, ...]) -> str | None:
+        """The first of these elements that exists and is not empty, as plain text."""
+        for name in names:
+            found = self.element(name)
+            words = " ".join(_unescape(_TAG.sub(" ", found)).split()) if found else ""
+            if words:
+                return words
+        return None
+
+
+@cache
+def _tags(name: str, attributes: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
     start_tag = re.compile(rf"<{name}(?:\s[^>]*)?>" if attributes else f"<{name}>", re.IGNORECASE)
     end_tag = re.compile(rf"</{name}\s*>" if attributes else f"</{name}>", re.IGNORECASE)
-    at, stop = 0, _last_tag(content)
-    while (start := start_tag.search(content, at, stop)) and (end := end_tag.search(content, start.end(), stop)):
-        yield start, end
-        at = end.end()
+    return start_tag, end_tag
 
 
-def _element(content: str, name: str) -> str | None:
-    """The contents of the elements of this name, joined; None if there are none."""
-    found = [content[start.end() : end.start()] for start, end in _elements(content, name)]
-    return "\n".join(found) if found else None
-
-
-def _without(content: str, names: tuple[str, ...], attributes: bool = True) -> str:
+def _without(content: _Content, names: tuple[str, ...], attributes: bool = True) -> str:
     """The content without the elements of these names."""
     for name in names:
+        if name not in content.names:
+            continue
         pieces, at = [], 0
-        for start, end in _elements(content, name, attributes):
-            pieces.append(content[at : start.start()])
+        for start, end in content.elements(name, attributes):
+            pieces.append(content.text[at : start.start()])
             at = end.end()
-        content = "".join([*pieces, content[at:]])
-    return content
+        if pieces:
+            content = _Content("".join([*pieces, content.text[at:]]))
+    return content.text
 
 
 def _unescape(text: str) -> str:
     return html.unescape(_HUGE_NUMBER.sub("\ufffd", text))
 
 
-def _first(content: str, names: tuple[str, ...]) -> str | None:
-    """The first of these elements that exists and is not empty, as plain text."""
-    for name in names:
-        found = _element(content, name)
-        words = " ".join(_unescape(_TAG.sub(" ", found)).split()) if found else ""
-        if words:
-            return words
-    return None
-
-
-def _trec_text(content: str) -> tuple[str, bool]:
-    text = _element(content, "text")
+def _trec_text(content: _Content) -> tuple[str, bool]:
+    text = content.element("text")
     if text is None:
         text = _without(content, _HEADERS)
     if _TAG.search(text):
@@ -157,9 +179,10 @@ def _trec_text(content: str) -> tuple[str, bool]:
     return _unescape(text).strip(), False
 
 
-def _reuters_text(content: str, title: str | None) -> tuple[str, bool]:
+def _reuters_text(content: _Content, title: str | None) -> tuple[str, bool]:
     """(text, false): tags outside the body are removed, and what looks like one inside is an escaped company name."""
-    body = _element(content, "body")
+    body = content.element("body")
     if body is None:
-        body = _without(_element(content, "text") or "", ("title", "dateline", "author"), attributes=False)
+        text = _Content(content.element("text") or "")
+        body = _without(text, ("title", "dateline", "author"), attributes=False)
     return _unescape(body).strip() or title or "", False

@@ -37,6 +37,8 @@ _SKIPPABLE_FRAME = range(0x184D2A50, 0x184D2A60)  # zstd frames that hold no dat
 _GZIP_ERROR = cast(type[Exception], isal_zlib.error)
 _RAW_BLOCK = 1 << 17
 _UNSUSPICIOUS = 1 << 30  # bytes that a file may unpack to, however small it is
+_FEW = 1 << 16  # records that it may have
+_LEAST_COUNTED = 1 << 12  # bytes that a record counts as: a tiny one takes time too
 _SALVAGED = 1 << 12  # bytes of damaged gzip at a time
 _LONG_NAME = 240
 _GZIP_LEVEL = 2  # isal has 0 to 3; 3 is three times slower for 8 % less
@@ -171,10 +173,23 @@ class Reader:
         self._made += len(self._ready)
         made = self._made_before + self._made
         if made > _UNSUSPICIOUS and made > self._limits.ratio * self.position:
-            self.damage = (
-                f"unpacks to more than {self._limits.ratio} times its size, at byte {self.position}; the rest was not "
-                "read. If the file is not made to do harm, raise --largest-ratio"
-            )
+            self._stop()
+
+    def is_crowded(self, records: int) -> bool:
+        """Whether the file has too many records for its size, of which this number was read; if so, it ends here."""
+        counted = _LEAST_COUNTED * records
+        if self.compression is None or records <= _FEW or counted <= self._limits.ratio * self.position:
+            return False
+        self._stop(f" (a record counts as {_LEAST_COUNTED >> 10} KB at least)")
+        self._raw.seek(0, os.SEEK_END)
+        self._read, self._input = self._raw.tell(), b""  # what is left counts as used: nothing more comes
+        return True
+
+    def _stop(self, note: str = "") -> None:
+        self.damage = (
+            f"unpacks to more than {self._limits.ratio} times its size{note}, at byte {self.position}; the rest was "
+            "not read. If the file is not made to do harm, raise --largest-ratio"
+        )
 
     def _salvage(self) -> bytes:
         """What a damaged gzip member holds beyond what was returned: the step that failed has lost its output.
