@@ -123,7 +123,7 @@ def test_an_output_that_holds_something_is_not_touched(tmp_path: Path, roughly: 
         (["--keep", "prettiest"], "prettiest"),
         (["--measure", "cosine"], "measure must be one of"),
         (["--memory", "a lot"], "not a size"),
-        (["--bands", "5"], "bands and rows go together"),
+        (["--bands", "5"], "--bands and --rows go together"),
     ],
 )
 def test_settings_that_make_no_sense(

@@ -138,7 +138,7 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path, roughly: Callable, jsonl
     [
         (["-o", "."], 1, "not a run of roughly"),
         (["-o", "/"], 1, "cannot be the output"),
-        (["-o", "out", "--batch-size", "0"], 2, "batch_size must be"),
+        (["-o", "out", "--batch-size", "0"], 2, "--batch-size must be"),
         (["-o", "out", "--temp", "nowhere"], 1, "not a folder to spill to"),
         (["--plan", "--memory", "100MB"], 1, "640MB"),
     ],

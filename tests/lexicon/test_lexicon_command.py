@@ -83,8 +83,8 @@ def test_errors_are_one_line(built: Path, tmp_path: Path) -> None:
         (1, "no documents", ["build", tmp_path / "none.jsonl", "-o", tmp_path / "x.lexicon"]),
         (1, "is 2 tokens", ["show", built, "--term", "don't"]),
         (2, "unknown filter", ["build", tmp_path / "texts.jsonl", "-o", tmp_path / "x.lexicon", "--filter", "sww"]),
-        (2, "min_df must be", ["show", built, "--min-df", "0"]),
-        (2, "markup must be", ["build", tmp_path / "texts.jsonl", "-o", tmp_path / "x.lexicon", "--markup", "x"]),
+        (2, "--min-df must be", ["show", built, "--min-df", "0"]),
+        (2, "--markup must be", ["build", tmp_path / "texts.jsonl", "-o", tmp_path / "x.lexicon", "--markup", "x"]),
     ]
     for code, message, args in cases:
         done = roughly("lexicon", *args)

@@ -73,6 +73,13 @@ def test_a_decision_is_made_shown_everywhere_and_undone(client: httpx.Client, ru
     assert send(client, "/decisions/undo", number=1, by="bob").status_code == 404
 
 
+def test_the_form_is_open_where_a_cluster_leads_to_it(client: httpx.Client) -> None:
+    cluster = client.get("/clusters/" + quote("f0/v2", safe="")).text
+    (href, *_) = re.findall(r'href="([^"]*)#decide"', cluster)
+    assert 'id="decide" open>' in client.get(html.unescape(href)).text
+    assert 'id="decide">' in client.get("/documents/" + quote("f0/v0", safe="")).text
+
+
 def test_a_pair_is_decided_side_by_side(client: httpx.Client) -> None:
     both = ["f1/v2", "f1/v0"]
     assert send(client, decision="different", id=both, by="ann").status_code == 303

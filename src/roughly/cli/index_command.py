@@ -289,5 +289,5 @@ def _print_removed(what: str, work: Any, ids: list[str], as_json: bool, quiet: b
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", text.strip())
     if not match:
-        raise SettingsError(f"older-than must be a time such as 42d, 36h or 90m, not {text!r}")
+        raise SettingsError(f"--older-than must be a time such as 42d, 36h or 90m, not {text!r}")
     return float(match[1]) * _UNITS[match[2]]

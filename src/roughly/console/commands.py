@@ -24,6 +24,7 @@ from click.core import ParameterSource
 from roughly.console.help_sections import Sectioned, method_help_option
 from roughly.console.method_options import NUMBER, WHOLE, method_parameters, read_method_options
 from roughly.declarations import REQUIRED, Declaration, declarations, gather
+from roughly.errors import SettingsError
 from roughly.options import OPTIONS
 from roughly.settings import Settings
 
@@ -60,12 +61,12 @@ def command(
     declared = {one.name: one for one in declarations(kind)}
 
     def call(**values: Any) -> None:
-        own = read_method_options({name: values.pop(name) for name in OPTIONS}) if methods else {}
-        read = {name: _value(declared[name], value) for name, value in values.items()}
-        request: Any = gather(kind, read)
         context = click.get_current_context()
-        typed = {n: value for n, value in read.items() if context.get_parameter_source(n) != ParameterSource.DEFAULT}
-        with _stoppable():
+        with _stoppable(), _in_shell_words(context):
+            own = read_method_options({name: values.pop(name) for name in OPTIONS}) if methods else {}
+            read = {name: _value(declared[name], value) for name, value in values.items()}
+            request: Any = gather(kind, read)
+            typed = {n: v for n, v in read.items() if context.get_parameter_source(n) != ParameterSource.DEFAULT}
             run(request, *([Given(typed, own)] if methods else []))
 
     parameters = [_parameter(one) for one in declared.values()]
@@ -105,6 +106,19 @@ def _stoppable() -> Iterator[None]:
     except KeyboardInterrupt as stop:  # click would print a bare "Aborted"
         print(f"\n{str(stop) or 'stopped'}", file=sys.stderr)
         raise SystemExit(130) from None
+
+
+@contextmanager
+def _in_shell_words(context: click.Context) -> Iterator[None]:
+    """Errors name settings as the options that were typed."""
+    try:
+        yield
+    except SettingsError as problem:
+        from roughly.console.shell_words import with_options
+
+        problem.problems = tuple(with_options(line, context.command.params) for line in problem.problems)
+        problem.args = ("; ".join(problem.problems),)
+        raise
 
 
 def _parameter(one: Declaration) -> click.Parameter:
