@@ -11,7 +11,8 @@ Labels are split in halves by true set, by ten seeds. On one half a setting is c
   measures, both clusterings and all thresholds in steps of 0.02.
 
 - `learn`: the verdict that `roughly tune --learn` fits to the half, whatever `tune` alone reaches;
-- `pairs`: the same from 100 labelled pairs of the half only, drawn as `judge` draws (`learnt_from_pairs`).
+- `estimated`: the verdict that `roughly tune --learn` finds without labels; it is the same for all seeds;
+- `pairs`: the same as `learn` from 100 labelled pairs of the half only, drawn as `judge` draws (`learnt_from_pairs`).
 
 What is tried does not depend on labels, so all settings are scored once per true set, and a split is a sum over sets.
 *25 sets*: the F1 that `tune` reaches with the labels of these only, on the same other half.
@@ -34,11 +35,12 @@ from benchmarks import corpora
 from roughly.errors import InputError
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
+from roughly.tools.tune.estimate import SIZE, estimate_verdict
 from roughly.tools.tune.frontier import Goal, Tried
 from roughly.tools.tune.grid import named_trial
 from roughly.tools.tune.labelled_sample import SampleLabels
 from roughly.tools.tune.learn import CUTS, LEARNED_PAIRS, Flags, Learning
-from roughly.tools.tune.reference import score, truth_of
+from roughly.tools.tune.reference import Floats, Reference, score, truth_of
 from roughly.tools.tune.scored_sample import ScoredSample
 from roughly.tools.tune.search import COARSE, COARSE_DOM, trial_values
 from roughly.tools.tune.selection import Selection
@@ -87,9 +89,9 @@ def main() -> int:
     given = parser.parse_args()
     wanted = [name for name in given.only.split(",") if name]
     rows = []
-    ways = "default 0.8 | best threshold | `tune` | `tune`, 25 sets | learned | learned, 100 pairs"
+    ways = "default 0.8 | best threshold | `tune` | `tune`, 25 sets | learned | learned, 100 pairs | without labels"
     print(f"| corpus | documents | true sets | {ways} |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for corpus in CORPORA:
         if not wanted or corpus.name in wanted:
             rows.append(measured(corpus, given.corpora, given.seeds, Resources(threads=given.threads)))
@@ -109,9 +111,11 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
     plain = np.array([one.trial.choices == 0 for one in tried])
     default = next(n for n, one in enumerate(tried) if plain[n] and one.trial.threshold == 0.8)
     found: dict[str, list[float]] = {
-        name: [] for name in ("default", "threshold", "tune", "learn", "pairs", *map(str, FEW))
+        name: [] for name in ("default", "threshold", "tune", "learn", "pairs", "estimated", *map(str, FEW))
     }
-    learning = Learning(sample, truth_of(sample, labels), resources.threads, LEARNED_PAIRS)
+    truth = truth_of(sample, labels)
+    learning = Learning(sample, truth, resources.threads, LEARNED_PAIRS)
+    estimated = estimated_columns(sample, truth, resources.threads)
     for seed in range(seeds):
         stream = np.random.default_rng(seed)
         half = stream.permutation(len(true)) % 2 == 0
@@ -138,10 +142,24 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
         from_pairs = learnt_from_pairs(learning, half, seed)
         if from_pairs is not None:
             found["pairs"].append(score(from_pairs.columns, ~half).f1)
+        if estimated is not None:
+            found["estimated"].append(score(estimated, ~half).f1)
         for name, number in chosen.items():
             found[name].append(0.0 if number is None else score(columns[number], ~half).f1)
     facts = {"name": corpus.name, "documents": len(sample), "sets": int(true.sum()), "trials": len(tried)}
     return facts | {"cpu": time.process_time() - start} | found
+
+
+def estimated_columns(sample: DrawnSample, truth: Reference, threads: int) -> Floats | None:
+    """The scores of the verdict without labels, by set; None if there is none."""
+    try:
+        found = estimate_verdict(sample, threads)
+    except InputError as problem:
+        print(problem, file=sys.stderr)
+        return None
+    learning = Learning(sample, truth, threads, LEARNED_PAIRS, (SIZE,))
+    likely = found.verdict.accepts(learning.compared)
+    return learning.columns(likely & (learning.resemblance >= found.trial.threshold), "star")
 
 
 def learnt_from_pairs(learning: Learning, half: Flags, seed: int) -> Tried | None:
@@ -213,7 +231,7 @@ def _row(row: dict[str, object]) -> str:
         about = 2.262 * values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0.0
         return f"{values.mean():.3f}±{about:.3f}"
 
-    cells = [cell(name) for name in ("default", "threshold", "tune", "25", "learn", "pairs")]
+    cells = [cell(name) for name in ("default", "threshold", "tune", "25", "learn", "pairs", "estimated")]
     return f"| {row['name']} | {row['documents']:,} | {row['sets']:,} | {' | '.join(cells)} |"
 
 

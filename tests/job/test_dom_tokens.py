@@ -88,7 +88,7 @@ def test_tune_tries_the_dom_of_html_and_writes_settings_for_it(source: Path, tmp
     found = json.loads(printed.stdout)
     assert found["settings"]["tokens"] == "dom" and found["unseen"]["f1"] > 0.9, printed.output
     assert 'tokens = "dom"' in best.read_text(encoding="utf-8")
-    run = roughly.dedupe(source, settings=best, markup="html", threads=1)
+    run = roughly.dedupe(source, settings=best, threads=1)
     assert run.summary["counts"]["removed"] > 12
     texts = tmp_path / "texts.jsonl"
     texts.write_text(

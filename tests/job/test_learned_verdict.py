@@ -371,5 +371,3 @@ def test_too_few_labels_for_a_verdict_are_noted(tmp_path: Path) -> None:
     found = json.loads(CliRunner().invoke(app, arguments).stdout)
     assert found["learned"] is None
     assert any("3 true sets" in warning for warning in found["warnings"])
-    with pytest.raises(SettingsError, match="--labels"):
-        CliRunner().invoke(app, ["tune", str(source), "--learn"], catch_exceptions=False)

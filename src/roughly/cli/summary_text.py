@@ -134,7 +134,8 @@ def print_summary(result: Result, output: Path | None, files: Sequence[tuple[str
     print(f"documents   {n['documents']:,} in, {n['kept']:,} kept, {n['removed']:,} removed ({removed})")
     print(f"text        {size(n['bytes'])} in, {size(n['removed_bytes'])} removed ({saved})")
     print(f"clusters    {n['clusters']:,} of two or more; the largest has {n['largest_cluster']:,}")
-    print(f"equal       {n['identical']:,} identical, {n['lexical']:,} lexically equivalent, {n['empty']:,} empty")
+    alike = "with the same DOM" if run["settings"].get("tokens") == "dom" else "lexically equivalent"
+    print(f"equal       {n['identical']:,} identical, {n['lexical']:,} {alike}, {n['empty']:,} empty")
     if n.get("shingle_equivalent"):
         print(f"            {n['shingle_equivalent']:,} shingle-equivalent: the same shingles, other words or order")
     for line in [*judged_lines(run), *s_curve_lines(run["s_curve"])]:

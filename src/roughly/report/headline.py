@@ -101,7 +101,7 @@ _COUNTED = (
     ("clusters", "Clusters", "groups of two documents or more"),
     ("largest_cluster", "Largest cluster", "documents in it"),
     ("identical", "Identical", "the same bytes as another document"),
-    ("lexical", "Lexically equal", "the same words in the same order"),
+    ("lexical", "Lexically equal", "the same words (or tokens of the DOM) in the same order"),
     (
         "shingle_equivalent",
         "Shingle-equivalent",

@@ -23,7 +23,7 @@ def test_what_needs_scipy_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "scipy", None)
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(SettingsError, match=r"needs scipy; install it with pip install 'roughly\[tune\]'"):
-        roughly.tune(["one fine day"], learn=True)
+        roughly.tune(["one fine day"], learn=True, label_column="set")
     with pytest.raises(SettingsError, match=r"needs scipy; install it with pip install 'roughly\[lab\]'"):
         term_matrix(tokenise(pa.array(["one fine day"], pa.large_string())))
 

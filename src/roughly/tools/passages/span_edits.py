@@ -54,9 +54,8 @@ class SpanRemoval:
             at = end
         return b"".join([*pieces, data[at:]]).decode()
 
-    def value(self, row: int) -> Any:
-        """No column is added."""
-        raise NotImplementedError
+    def value(self, row: int) -> None:
+        """Nothing: no column is added."""
 
 
 class SpanMarks:

@@ -27,7 +27,8 @@ _AS_GIVEN = (
 def tune(
     data: Any = None, *, paths: Sequence[str | os.PathLike[str]] | None = None, **options: Unpack[TuneQuestionOptions]
 ) -> TuneResult:
-    """Try methods and settings on a sample, against labels or, without them, the exact truth at a threshold.
+    """Try methods and settings on a sample, against labels or, without them, the exact truth at a threshold; with
+    `learn`, a verdict over several comparisons too.
 
     `data` and `paths` are those of `roughly.dedupe`; `options` those of `TuneQuestion` (`labels`, `precision`,
     `recall`, `methods`, `sample`, …), `threads`, the columns and the format. `values` replaces the values of settings
@@ -46,8 +47,9 @@ def request_of(question: TuneQuestion) -> TuneRequest:
             raise SettingsError(f"--complete means --unlisted different, not {question.unlisted}; leave one out")
         given["unlisted"] = "different"
     truth = {name: given.get(name, getattr(TuneRequest, name)) for name in ("threshold", "shingle_size")}
-    labelled = question.labels is not None or question.label_column is not None
-    listed = trials(question.methods, question.values, **({} if labelled else truth))
+    labelled = question.labelled
+    estimates = question.learn and not labelled
+    listed = [] if estimates else trials(question.methods, question.values, **({} if labelled else truth))
     search = labelled and not question.values and any(trial.shape is not None for trial in listed)
     return TuneRequest(
         trials=[trial for trial in listed if not search or trial.shape is None],

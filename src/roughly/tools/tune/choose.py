@@ -16,11 +16,12 @@ from roughly.meter import Listener, Meter
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.metrics.intervals import Interval
 from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
+from roughly.tools.tune.estimate import EstimatedVerdict, estimate_verdict
 from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest
 from roughly.tools.tune.grid import Trial
 from roughly.tools.tune.labelled_sample import READINGS, SampleLabels
 from roughly.tools.tune.learn import LEARNED_PAIRS, LEAST, Learned, Learning, learn
-from roughly.tools.tune.reference import ExactPairs, Reference, Score, exact_pairs, score, truth_of
+from roughly.tools.tune.reference import ExactPairs, LabelledReference, Reference, Score, exact_pairs, score, truth_of
 from roughly.tools.tune.search import SIZES, Search, SearchRequest
 from roughly.tools.tune.selection import FEW_SETS, Selection, interval_figures
 from roughly.tools.tune.trial import TrialBench
@@ -65,11 +66,14 @@ class TuneRequest:
             problems.append(f"held_back must be between 0 and 1, both excluded, not {self.held_back!r}")
         if self.labels is not None and self.label_column is not None:
             problems.append("labels and label_column both say what is true; leave one of the two out")
-        if self.learn and self.labels is None and self.label_column is None:
-            problems.append("a verdict is learnt from labels; add --labels or --label-column")
-        if not self.trials and not self.search:
+        if not self.trials and not self.search and not self.estimates:
             problems.append("there is nothing to try; name methods of the grid")
         checks.refuse(problems)
+
+    @property
+    def estimates(self) -> bool:
+        """Whether a verdict is wanted without labels."""
+        return self.learn and self.labels is None and self.label_column is None
 
     @property
     def reads_dom(self) -> bool:
@@ -85,7 +89,7 @@ class TuneResult:
     documents: int  # of the input
     sampled: int
     share: float  # of all sets that were drawn
-    truth: str  # sets, pairs or exact
+    truth: str  # sets, pairs, exact or none
     counted: str
     tried: list[Tried]  # on the whole sample
     best: int | None
@@ -93,6 +97,8 @@ class TuneResult:
     intervals: dict[str, Interval | None]  # of `unseen`
     learned: Learned | None = None  # if it was asked for and could be learnt
     study: VerdictData | None = None  # of the learned verdict
+    estimated: EstimatedVerdict | None = None  # without labels
+    markup: str = "auto"  # as documents were read
     count: int = 0  # of all trials, those on a part of the sample included
     left_out: list[Trial] = field(default_factory=list)  # because of the time budget
     warnings: list[str] = field(default_factory=list)
@@ -113,6 +119,13 @@ class TuneResult:
         return None if self.best is None else self.tried[self.best]
 
     @property
+    def trial(self) -> Trial | None:
+        """What is recommended, with labels or without."""
+        if self.estimated is not None:
+            return self.estimated.trial
+        return None if self.recommended is None else self.recommended.trial
+
+    @property
     def nearest(self) -> Tried | None:
         """The trial nearest to the goal, if none reaches it."""
         place = nearest(self.tried, self.request.goal)
@@ -120,9 +133,11 @@ class TuneResult:
 
     def settings(self) -> dict[str, Any] | None:
         """For `roughly dedupe --settings`."""
-        if self.recommended is None:
+        trial = self.trial
+        if trial is None:
             return None
-        values = {name: _plain(value) for name, value in self.recommended.trial.values.items()}
+        values = {name: _plain(value) for name, value in trial.values.items()}
+        values |= {"markup": self.markup} if self.markup != "auto" else {}
         return values | ({"main_text": True} if self.request.main_text else {})
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
@@ -137,7 +152,7 @@ class TuneResult:
         """As plain values. All but `cpu_seconds_per_mb` are the same in every run with the same trials."""
         on = frontier(self.tried)
         wanted, goal = self.request, self.request.goal
-        labelled = self.truth != "exact"
+        labelled = self.truth != "exact"  # or nothing is known
         return {
             "asked": {
                 "goal": str(goal), "precision": goal.precision, "recall": goal.recall, "slack": goal.slack,
@@ -158,7 +173,8 @@ class TuneResult:
             "learned": None if self.learned is None else self.learned.to_dict(),
             "study": None if self.study is None else self.study.to_dict(),
             "trials": self.count, "unseen": None if self.unseen is None else self.unseen.to_dict(),
-            "recommended": None if self.recommended is None else self.recommended.trial.name,
+            "estimated": None if self.estimated is None else self.estimated.to_dict(),
+            "recommended": None if self.trial is None else self.trial.name,
             "intervals": {n: None if i is None else [i.low, i.high] for n, i in self.intervals.items()},
             "settings": self.settings(), "left_out": [trial.name for trial in self.left_out],
             "warnings": self.warnings, "rejected": len(self.rejects), "guesses": self.notes,
@@ -191,9 +207,13 @@ def choose(
     unknown = 0 if labels is None else labels.check_seen(question.ignore_unknown)
     if len(sample) < 2:
         raise InputError("a sample of fewer than two documents has no pairs to learn from; give more documents")
+    if question.estimates:
+        with meter.stage("learn"):
+            return _estimated(sample, question, resources, reading.markup)
     _warm_up(question.trials, resources)
     with meter.stage("truth"):
-        truth = _truth(sample, labels, question, resources)
+        labelled = None if labels is None else truth_of(sample, labels)
+        truth: Reference = labelled or _exact(sample, question, resources)
     if not truth.true_sets and labels is not None:
         raise InputError(
             "no two documents of the sample are the same by the labels, so there is nothing to find; check the labels, "
@@ -216,11 +236,11 @@ def choose(
     chosen = TuneResult(
         question, sample.documents, len(sample), sample.share, truth.kind, truth.count(), tried, best,
         None if scored is None else score(scored), {} if scored is None else interval_figures(scored), count=count,
-        left_out=left_out, rejects=sample.rejects, notes=sample.notes,
+        markup=reading.markup, left_out=left_out, rejects=sample.rejects, notes=sample.notes,
     )  # fmt: skip
-    if question.learn:
+    if question.learn and labelled is not None:
         with meter.stage("learn"):
-            _learn(chosen, sample, truth, resources)
+            _learn(chosen, sample, labelled, resources)
     chosen.warnings += [
         *_warnings(chosen, labels, sample, unknown, truth), *_edges(chosen, selection)
     ]  # fmt: skip
@@ -235,7 +255,20 @@ def _labels(question: TuneRequest) -> SampleLabels | None:
     return SampleLabels.read(question.labels, question.unlisted, question.label_columns, question.same_column)
 
 
-def _learn(chosen: TuneResult, sample: DrawnSample, truth: Reference, resources: Resources) -> None:
+def _estimated(sample: DrawnSample, question: TuneRequest, resources: Resources, markup: str) -> TuneResult:
+    """A verdict without labels, or a note why there is none."""
+    found = TuneResult(
+        question, sample.documents, len(sample), sample.share, "none", "no labels", [], None, None, {},
+        markup=markup, rejects=sample.rejects, notes=sample.notes,
+    )  # fmt: skip
+    try:
+        found.estimated = estimate_verdict(sample, resources.threads)
+    except InputError as problem:
+        found.warnings.append(str(problem))
+    return found
+
+
+def _learn(chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, resources: Resources) -> None:
     """Learn a verdict, or note why there is none."""
     from roughly.tools.tune.verdict_study import study_verdict
 
@@ -282,10 +315,8 @@ def _try(
     return tried, []
 
 
-def _truth(sample: DrawnSample, labels: SampleLabels | None, question: TuneRequest, resources: Resources) -> Reference:
-    if labels is None:
-        return ExactPairs(len(sample), exact_pairs(sample, question.threshold, question.shingle_size, resources))
-    return truth_of(sample, labels)
+def _exact(sample: DrawnSample, question: TuneRequest, resources: Resources) -> ExactPairs:
+    return ExactPairs(len(sample), exact_pairs(sample, question.threshold, question.shingle_size, resources))
 
 
 def _itself(doc_id: str, label: str | None) -> str:

@@ -15,10 +15,11 @@ from roughly.declarations import argument, group, option
 from roughly.errors import OutputExists, SettingsError
 from roughly.tools.tune.request import TuneQuestion
 
-_LABELS = ("learn", "complete", "unlisted", "label_columns", "same_column", "ignore_unknown", "held_back")
+_LABELS = ("complete", "unlisted", "label_columns", "same_column", "ignore_unknown", "held_back")
 _ONLY_CHOOSING = (
     "labels",
     "label_column",
+    "learn",
     *_LABELS,
     "methods",
     "tried",
@@ -90,7 +91,12 @@ class _Run:
             )
         settings, written = chosen.settings(), []
         if self.output is not None and settings is not None:
-            text = f"roughly tune: {wanted.goal}\n{recommended_lines(chosen)[1]}"
+            text = "\n".join(
+                (
+                    f"roughly tune: {wanted.goal if chosen.estimated is None else 'estimated without labels'}",
+                    recommended_lines(chosen)[1],
+                )
+            )
             write_settings(self.output, settings, text, self.overwrite)
             written.append(self.output)
         if self.curves is not None:
@@ -107,12 +113,14 @@ class _Run:
         elif not self.quiet:
             print(f"documents   {chosen.documents:,}; {chosen.sampled:,} drawn")
             print(f"truth       {chosen.counted}")
-            print(f"tried       {chosen.count:,} settings; > is recommended, * is beaten by no other")
-            print("\n".join(lines(chosen, self.everything)))
-            if chosen.truth != "exact":
+            if chosen.truth != "none":
+                print(f"tried       {chosen.count:,} settings; > is recommended, * is beaten by no other")
+                print("\n".join(lines(chosen, self.everything)))
+            if chosen.truth in ("sets", "pairs"):
                 print("\n".join(unseen_lines(chosen)))
-            if chosen.learned is not None:
-                print("\n".join(chosen.learned.lines()))
+            verdict = chosen.learned or chosen.estimated
+            if verdict is not None:
+                print("\n".join(verdict.lines()))
             print("\n".join(recommended_lines(chosen)))
             for path in written:
                 print(f"written     {path}")
@@ -182,6 +190,8 @@ def _check(options: TuneOptions) -> None:
             problems += [f"{flag(name)} is about labels; add --labels, or leave it out" for name in wrong]
     if options.report is not None and not options.question.learn:
         problems.append("--report is the page of a learned verdict; add --learn, or leave it out")
+    elif options.report is not None and not options.question.labelled:
+        problems.append("--report shows a learned verdict on labels; add --labels, or leave it out")
     if problems:
         raise SettingsError(*problems)
 

@@ -67,6 +67,8 @@ class DrawnSample:
         """The same documents, compared by other tokens."""
         if tokens == self.tokens:
             return self
+        if self.tokens == "dom":
+            raise InputError("these documents were read as tokens of the DOM: their words are not there to compare")
         if self.doms is None:
             raise InputError("tokens=dom needs HTML, and no document is; --markup html reads every text as HTML")
         return replace(self, texts=self.doms, tokens=tokens)

@@ -30,7 +30,7 @@ from roughly.tools.metrics.intervals import Interval
 from roughly.tools.tune.draw import DrawnSample
 from roughly.tools.tune.frontier import Goal, Tried
 from roughly.tools.tune.grid import named_trial
-from roughly.tools.tune.reference import Floats, Reference, Score, score
+from roughly.tools.tune.reference import Floats, LabelledReference, Score, score
 from roughly.tools.tune.scored_sample import PairScores, ScoredSample
 from roughly.tools.tune.selection import REPEATS, Selection, folds_of, interval_figures
 from roughly.tools.tune.trial import TrialOutcome
@@ -79,17 +79,21 @@ class Learned:
 
     def lines(self) -> list[str]:
         """The weights, those that can add most first."""
-        found = [f"verdict     prior {self.verdict.prior:+.2f}; what each comparison adds at most:"]
-        for name, a, b in sorted(self.verdict.weights, key=lambda one: -(one[1] + one[2])):
-            found.append(f"            {a + b:+7.2f}  {name}: {COMPARISONS[name]}")
-        at = math.log(self.verdict.probability / (1 - self.verdict.probability))
-        found.append(f"            {at:+7.2f}  needed, for a probability of {self.verdict.probability:g}")
-        least, size = self.tried.trial.threshold, self.tried.trial.values["shingle_size"]
-        found.append(
-            f"            and a resemblance of {least:g} or more on shingles of {size} words "
-            f"({self.implied:.2f} follows from the weights)"
-        )
-        return found
+        return verdict_lines(self.verdict, self.tried.trial.threshold, int(self.tried.trial.values["shingle_size"]))
+
+
+def verdict_lines(verdict: Verdict, threshold: float, size: int) -> list[str]:
+    """A verdict for people: what each comparison adds at most, and what is needed."""
+    found = [f"verdict     prior {verdict.prior:+.2f}; what each comparison adds at most:"]
+    for name, a, b in sorted(verdict.weights, key=lambda one: -(one[1] + one[2])):
+        found.append(f"            {a + b:+7.2f}  {name}: {COMPARISONS[name]}")
+    at = math.log(verdict.probability / (1 - verdict.probability))
+    found.append(f"            {at:+7.2f}  needed, for a probability of {verdict.probability:g}")
+    found.append(
+        f"            and a resemblance of {threshold:g} or more on shingles of {size} words "
+        f"({verdict.implied(size):.2f} follows from the weights)"
+    )
+    return found
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class Learning:
     """Candidate pairs of a sample, their comparisons, and what is known of them."""
 
     def __init__(
-        self, sample: DrawnSample, truth: Reference, threads: int, most: int, sizes: Sequence[int] = SIZES
+        self, sample: DrawnSample, truth: LabelledReference, threads: int, most: int, sizes: Sequence[int] = SIZES
     ) -> None:
         self.sample, self._truth, self._scored = sample, truth, ScoredSample(sample, threads, most)
         self.size, self._pairs = self._best_size(sizes)
@@ -186,9 +190,7 @@ class Learning:
     def threshold(self, verdict: Verdict, accepted: Flags, sets: Flags | None = None) -> float:
         """The resemblance that the weights imply, or MARGIN of what all but LOST of the accepted true pairs reach."""
         true = self.resemblance[accepted & self.labels.same & (self.ends(sets).sum(axis=1) > 0)]
-        low = float(np.quantile(true, LOST, method="lower")) if len(true) else self.floor
-        low = max(MARGIN * low, verdict.implied(self.size))
-        return max(round(math.floor(low * 100) / 100, 2), round(math.ceil(self.floor * 100) / 100, 2), 0.05)
+        return lowest_resemblance(true, verdict, self.size, self.floor)
 
     def settle(self, verdict: Verdict, probabilities: Floats, chosen: Tried) -> tuple[Verdict, Tried]:
         """The verdict at its probability, and its settings with their score."""
@@ -239,6 +241,13 @@ def _unseen(learning: Learning, goal: Goal, settled: Tried, held_back: float, se
             curve += [one.columns[own].sum(axis=0) for one in tried[linked::2]]
             probability += probabilities * learning.ends(own).sum(axis=1)
     return UnseenPairs(sums / repeats, curve / repeats, probability / repeats / np.maximum(counts, 1e-12), counts)
+
+
+def lowest_resemblance(true: Floats, verdict: Verdict, size: int, floor: float) -> float:
+    """The threshold of a verdict whose true pairs have these resemblances."""
+    low = float(np.quantile(true, LOST, method="lower")) if len(true) else floor
+    low = max(MARGIN * low, verdict.implied(size))
+    return max(round(math.floor(low * 100) / 100, 2), round(math.ceil(floor * 100) / 100, 2), 0.05)
 
 
 def effective_scale(weights: Floats) -> float:

@@ -70,6 +70,10 @@ class Reference(Protocol):
         """A description of the truth."""
         ...
 
+
+class LabelledReference(Reference, Protocol):
+    """A truth by labels."""
+
     def pair_labels(self, pairs: Ints) -> PairLabels:
         """What is known of each pair (n, 2)."""
         ...
@@ -182,7 +186,7 @@ class LabelledPairs:
         return f"{same:,} pairs labelled the same, {len(self._same) - same:,} labelled different"
 
 
-def truth_of(sample: DrawnSample, labels: SampleLabels) -> Reference:
+def truth_of(sample: DrawnSample, labels: SampleLabels) -> LabelledReference:
     """The truth by labels."""
     if labels.pairs is not None and labels.unlisted == "ignore":
         return LabelledPairs(sample, labels)
@@ -220,10 +224,6 @@ class ExactPairs:
         overlap = Overlap.of_pairs(self._documents, outcome.pairs, self.pairs, self._sets)
         columns = (overlap.both, overlap.found, overlap.true)
         return np.column_stack([np.bincount(self._sets, weights=one) for one in columns])
-
-    def pair_labels(self, pairs: Ints) -> PairLabels:
-        """Not used: the threshold is known, so there is nothing to learn."""
-        raise NotImplementedError("a verdict is learnt from labels")
 
     def count(self) -> str:
         """A description of the truth."""

@@ -13,6 +13,10 @@ from roughly.errors import SettingsError
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.evaluate.request import split_names
 
+_WITH_LABELS = (
+    "precision", "recall", "slack", "methods", "values", "held_back", "budget", "threshold", "shingle_size",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True)
 class TuneQuestion:
@@ -28,7 +32,7 @@ class TuneQuestion:
     same_column: str | None = option(None, "Column of pairs that says same or different.")
     ignore_unknown: bool = option(False, "Leave out labels of documents that the input does not have.")
     learn: bool = option(
-        False, "Learn a verdict over several comparisons from the labels too (needs scipy: roughly[tune])."
+        False, "Learn a verdict over several comparisons: with labels (needs scipy: roughly[tune]) or without."
     )
     precision: float | None = option(None, "Lowest precision; the highest recall is chosen.")
     recall: float | None = option(None, "Lowest recall; with both, the fewest bytes are chosen.")
@@ -48,5 +52,19 @@ class TuneQuestion:
     resources: Resources = group(Resources, "memory", "threads", "temp")
 
     def __post_init__(self) -> None:
-        if self.learn and find_spec("scipy") is None:
+        if self.learn and self.labelled and find_spec("scipy") is None:
             raise SettingsError("--learn needs scipy; install it with pip install 'roughly[tune]'")
+        if self.learn and not self.labelled:
+            given = [name for name in _WITH_LABELS if getattr(self, name)]
+            problems = [
+                f"{'--try' if name == 'values' else '--' + name.replace('_', '-')} has no meaning with --learn without "
+                "labels: nothing can be scored; add --labels, or leave it out"
+                for name in given
+            ]
+            if problems:
+                raise SettingsError(*problems)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether there are labels."""
+        return self.labels is not None or self.label_column is not None

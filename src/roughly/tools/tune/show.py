@@ -10,6 +10,7 @@ from markupsafe import Markup
 from roughly.report.scale import linear
 from roughly.report.svg import Frame, element, text
 from roughly.tools.tune.choose import TuneResult
+from roughly.tools.tune.estimate import EstimatedVerdict
 from roughly.tools.tune.frontier import Tried, frontier
 
 _FRAME = Frame(720, 420, right=24)
@@ -62,6 +63,8 @@ def _is_default(one: Tried) -> bool:
 
 def recommended_lines(chosen: TuneResult) -> list[str]:
     """The recommended trial and its scores, or that there is none."""
+    if chosen.truth == "none":
+        return _estimated_lines(chosen.estimated)
     best = chosen.recommended
     if best is None:
         near = chosen.nearest
@@ -81,6 +84,13 @@ def recommended_lines(chosen: TuneResult) -> list[str]:
         about = f" ({interval.low:.3f}–{interval.high:.3f})" if interval is not None else ""
         parts.append(f"{'F1' if name == 'f1' else name} {_share(value)}{about}")
     return [f"recommended {title}: {chosen.request.goal}", f"{where:<11} {', '.join(parts)}"]
+
+
+def _estimated_lines(found: EstimatedVerdict | None) -> list[str]:
+    if found is None:
+        return ["recommended nothing: no verdict follows from the documents alone"]
+    least = f"among pairs of a resemblance of {found.trial.threshold:g} or more"
+    return [f"recommended minhash with a verdict estimated without labels {least}", f"by itself   {found.summary}"]
 
 
 def draw(chosen: TuneResult, folder: Path) -> list[Path]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -65,8 +64,10 @@ class TrialBench:
 
     def run(self, settings: Settings, *, every_pair: bool = False) -> TrialOutcome:
         """Find duplicates; with `every_pair`, all pairs that are judged the same and not only clusters."""
-        if settings.tokens != self._sample.tokens:
-            return self._others.run(settings, every_pair=every_pair)
+        sample = self._sample.read_as(settings.tokens)
+        if sample is not self._sample:
+            bench, _ = self._once(("bench", settings.tokens), lambda: TrialBench(sample, self._resources))
+            return bench.run(settings, every_pair=every_pair)
         method, cpu = self._method(settings)
         plain, spent = self._tokens(Filters())
         lengths = np.diff(plain.offsets)
@@ -100,10 +101,6 @@ class TrialBench:
         units = np.diff(self._batch.units(settings.shingle_unit).offsets)
         stored = self._bytes(keys, sets, units, rank, equal, on_text=judge.on == "text")
         return TrialOutcome(verdict.root, _pairs(verdict, equal) if every_pair else None, cpu, stored)
-
-    @cached_property
-    def _others(self) -> TrialBench:
-        return TrialBench(self._sample.read_as("dom"), self._resources)
 
     def _method(self, settings: Settings) -> tuple[Method, float]:
         if not methods.needs_count(settings):
