@@ -77,6 +77,7 @@ class _Run:
         self.reading, self.resources = options.question.reading, options.question.resources
         self.overwrite, self.everything = options.printing.overwrite, options.everything
         self.as_json, self.quiet = options.printing.as_json, options.printing.quiet
+        self.verbose = options.printing.verbose
 
     def choose(self, wanted: Any) -> None:
         """Try methods and settings."""
@@ -85,7 +86,7 @@ class _Run:
         from roughly.tools.tune.choose import choose
         from roughly.tools.tune.show import draw, lines, recommended_lines, unseen_lines
 
-        with Progress(self.quiet) as progress:
+        with Progress(self.quiet, self.verbose) as progress:
             chosen = choose(
                 None, self.inputs, wanted, resources=self.resources, reading=self.reading, listener=progress
             )
@@ -133,7 +134,7 @@ class _Run:
         from roughly.tools.tune.sampling_ratios import table, tune
 
         threshold = wanted.threshold
-        with Progress(self.quiet) as progress:
+        with Progress(self.quiet, self.verbose) as progress:
             tuned = tune(None, self.inputs, wanted, resources=self.resources, reading=self.reading, listener=progress)
         if self.output is not None:
             text = (
