@@ -149,13 +149,14 @@ def resident() -> int:
         return int(psutil.Process().memory_info().rss)
 
 
-def mapped_pages() -> int:
-    """Bytes of mapped files that this process holds in memory; all of its memory where the system does not say."""
+def mapped_pages() -> tuple[int, int]:
+    """Bytes of mapped files that this process holds in memory, and all that it holds; all twice where nobody knows."""
     try:
         with open("/proc/self/statm", "rb") as status:  # noqa: PTH123 - asked for often
-            return int(status.read().split()[2]) * _PAGE
+            _, everything, mapped, *_ = status.read().split()
+            return int(mapped) * _PAGE, int(everything) * _PAGE
     except OSError:  # not Linux
-        return resident()
+        return resident(), resident()
 
 
 def limit_arenas(most: int) -> None:

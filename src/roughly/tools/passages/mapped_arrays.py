@@ -9,7 +9,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from roughly.meter import mapped_pages
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
+T = TypeVar("T")
 _PIECE = 1 << 16
 
 
@@ -27,7 +28,7 @@ class MappedArrays:
     """Arrays of one run."""
 
     def __init__(self, workspace: Workspace, memory: int) -> None:
-        """Pages are held until they take half of the memory; then all are given back."""
+        """Pages are held until they take half of the memory, or with everything else all; then they are given back."""
         self.workspace, self.memory = workspace, memory
         self._maps: dict[str, mmap.mmap] = {}
 
@@ -72,9 +73,16 @@ class MappedArrays:
 
     def release(self) -> None:
         """Give back the pages of all arrays if many are held; they are read again when they are used."""
-        if mapped_pages() > self.memory // 2 and hasattr(mmap, "MADV_DONTNEED"):
+        pages, everything = mapped_pages()
+        if (pages > self.memory // 2 or everything > self.memory) and hasattr(mmap, "MADV_DONTNEED"):
             for mapped in self._maps.values():
                 mapped.madvise(mmap.MADV_DONTNEED)
+
+    def releasing(self, items: Iterable[T]) -> Iterator[T]:
+        """The items; memory is given back when each has been used."""
+        for item in items:
+            yield item
+            self.release()
 
 
 _ROW_BYTES = 64

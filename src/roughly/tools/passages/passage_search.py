@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -33,14 +35,15 @@ from roughly.tools.passages.span_edits import SpanMarks, SpanRemoval
 from roughly.tools.passages.span_tables import (
     ROW_GROUP,
     RemovedTexts,
-    document_of,
     documents_table,
     items_table,
     known_table,
     passages_table,
-    write_spans_table,
+    run_blocks,
+    spans_table,
+    write_table,
 )
-from roughly.tools.passages.text_spans import SpanFinder, Spans, open_spans, write_spans
+from roughly.tools.passages.text_spans import SpanFinder, Spans, open_spans, span_blocks, write_spans
 from roughly.tools.passages.token_file import TokenFile, read_tokens
 from roughly.version import __version__
 
@@ -79,16 +82,11 @@ class PassageSearch:
         with self.meter.stage("fetch", len(runs.rows), "spans") as stage:
             spans = self._spans(finder, runs, ids, stage)
         with self.meter.stage("write"):
-            write_spans_table(
-                folder / "spans.parquet", file, runs, spans, ids, threads=threads, memory=self.memory // 8
-            )
-            tables = {
-                "documents": documents_table(file, runs, ids),
-                "known": known_table(file, runs, ids),
-                "passages": passages_table(finder, found, ids),
-            }
+            rows = self._write_large(file, runs, spans, ids, folder)
+            tables = {"passages": passages_table(finder, found, ids)}
             if self.tests:
-                tables["items"] = items_table(file, runs, ids, reference, request.shortest)
+                blocks = run_blocks(file, runs, self.maps)
+                tables["items"] = items_table(file, blocks, ids, reference, request.shortest)
             for name, table in tables.items():
                 pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=ROW_GROUP)
             _write_rejects(file, folder / "quarantine.jsonl")
@@ -99,10 +97,34 @@ class PassageSearch:
         if request.do == "remove":
             shutil.move(self.work.path("removed.parquet"), folder)
         touched = [at for at, part in enumerate(all_parts) if is_resumed or not is_untouched(part)]
-        rows = file.facts.filter(pc.is_in(file.facts["part"], pa.array(touched, pa.uint32())))
-        check_texts(all_parts, rows.to_batches(), threads)
-        summary = self._summary(file, runs, spans, tables) | {"passages": total}
+        again = file.facts.filter(pc.is_in(file.facts["part"], pa.array(touched, pa.uint32())))
+        check_texts(all_parts, again.to_batches(), threads)
+        summary = self._summary(file, runs, spans, tables) | {
+            "documents_with_copies": rows["documents"], "passages": total,
+        }  # fmt: skip
         self._account(folder, summary, file, runs, tables)
+
+    def _write_large(
+        self, file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array, folder: Path
+    ) -> dict[str, int]:
+        """Write the tables with a row per span or document, and return their numbers of rows."""
+        places = np.stack([file.facts[name].to_numpy().astype(np.int64) for name in ("part", "row")])
+        pieces: dict[str, Iterator[pa.Table]] = {
+            "spans": map_in_order(
+                lambda some: spans_table(file, runs, some, ids), span_blocks(spans, self.maps), self.threads
+            ),
+            "documents": map_in_order(
+                lambda some: documents_table(file, some, ids), run_blocks(file, runs, self.maps), self.threads
+            ),
+            "known": map_in_order(
+                lambda some: known_table(file, some, ids, places), run_blocks(file, runs, self.maps), self.threads
+            ),
+        }
+        memory = self.memory // 8
+        return {
+            name: write_table(folder / f"{name}.parquet", name, tables, self.threads, memory)
+            for name, tables in pieces.items()
+        }
 
     def _runs(self, file: TokenFile, reference: int) -> tuple[TokenRuns, PassageList, int]:
         """The repeated runs, the best passages and the number of all passages."""
@@ -157,49 +179,61 @@ class PassageSearch:
         """Write kept/: every part with its texts cut, or with its spans as a column."""
         folder.mkdir()
         part_of, row_of = file.facts["part"].to_numpy(), file.facts["row"].to_numpy()
-        docs = document_of(file, spans.token)
-        witness = runs.witness[spans.run]
-        is_removed = (witness >= 0) & ~np.isin(docs, runs.whole)
         is_left_out = np.zeros(len(file), np.bool_)
         if self.request.do == "remove":
             is_left_out[runs.whole] = True
+        docs, cuts = self._cuts(file, runs, spans)
 
         def copy(number: int) -> None:
             own = np.arange(*np.searchsorted(part_of, [number, number + 1]))
             rows = row_of[own]
             keep = np.zeros(int(rows.max(initial=-1)) + 1, np.bool_)
             keep[rows[~is_left_out[own]]] = True
-            at = np.arange(*np.searchsorted(part_of[docs], [number, number + 1]))
-            at = at[is_removed[at]]
+            here = slice(*np.searchsorted(docs, np.searchsorted(part_of, [number, number + 1])))
             budget = CopyBudget(1, self.memory // (2 * self.threads))
+            edits: SpanRemoval | SpanMarks
             if self.request.do == "remove":
-                cuts = SpanRemoval(row_of[docs[at]], spans.start[at], spans.end[at])
-                copy_edited(self.parts[number], cuts, keep, folder, budget)
-                return
-            marks = (spans.start[at], spans.end[at], document_of(file, witness[at]), spans.witness_start[at])
-            edits = SpanMarks(row_of[docs[at]], np.column_stack(marks), ids)
+                edits = SpanRemoval(row_of[docs[here]], cuts[here, 0], cuts[here, 1])
+            else:
+                edits = SpanMarks(row_of[docs[here]], cuts[here], ids)
             copy_edited(self.parts[number], edits, keep, folder, budget)
 
         for _ in map_in_order(copy, range(len(self.parts)), self.threads):
             pass
 
+    def _cuts(self, file: TokenFile, runs: TokenRuns, spans: Spans) -> tuple[Ints, Ints]:
+        """The documents of the spans that are not kept, and rows (start, end, and with `mark` the witness's place)."""
+        columns = 2 if self.request.do == "remove" else 4
+        docs, cuts = [np.empty(0, np.int64)], [np.empty((0, columns), np.int64)]
+        for some in span_blocks(spans, self.maps):
+            own, is_cut = _removed(file, runs, some)
+            docs.append(own[is_cut])
+            witness = file.document_of(runs.witness[some.run])
+            rows = np.column_stack([some.start, some.end, witness, some.witness_start])
+            cuts.append(rows[is_cut, :columns])
+        return np.concatenate(docs), np.concatenate(cuts)
+
     def _summary(self, file: TokenFile, runs: TokenRuns, spans: Spans, tables: dict[str, pa.Table]) -> dict[str, Any]:
         own = file.facts["part"].to_numpy() < len(self.parts)
-        is_copy = runs.witness >= 0
-        docs = document_of(file, runs.start)
-        removed = (runs.witness[spans.run] >= 0) & ~np.isin(document_of(file, spans.token), runs.whole)
-        whole = np.isin(np.arange(len(file)), runs.whole)
+        repeated = copied = removed = removed_bytes = 0
+        for some in run_blocks(file, runs, self.maps):
+            repeated += int(some.length[own[file.document_of(some.start)]].sum())
+            copied += int(some.length[some.witness >= 0].sum())
+        for part in span_blocks(spans, self.maps):
+            is_removed = _removed(file, runs, part)[1]
+            removed += int(is_removed.sum())
+            removed_bytes += int((part.end - part.start)[is_removed].sum())
+        nbytes = file.facts["bytes"].to_numpy()
         counts = {
             "documents": int(own.sum()),
             "tokens": int(np.diff(file.offsets)[own].sum()),
-            "bytes": int(file.facts["bytes"].to_numpy()[own].sum()),
-            "spans": int(removed.sum()),
-            "documents_with_copies": tables["documents"].num_rows,
-            "repeated_tokens": int(runs.length[own[docs]].sum()) if len(docs) else 0,
-            "copied_tokens": int(runs.length[is_copy].sum()),
-            "copied_bytes": int((spans.end - spans.start)[removed].sum()),
+            "bytes": int(nbytes[own].sum()),
+            "spans": removed,
+            "repeated_tokens": repeated,
+            "copied_tokens": copied,
+            "copied_bytes": removed_bytes,
             "removed_whole": len(runs.whole),
-            "removed_whole_bytes": int(file.facts["bytes"].to_numpy()[whole].sum()),
+            "removed_whole_bytes": int(nbytes[runs.whole].sum()),
             "rejected": len(file.rejects),
         }
         if self.tests:
@@ -223,7 +257,7 @@ class PassageSearch:
             "reading": reading_record(self.inputs.given, self.reading) | {"against": self.inputs.given_tests},
             "against": [part.name for part in self.tests],
             "counts": counts,
-            "sources": _by_source(file, runs, len(self.parts)),
+            "sources": self._by_source(file, runs),
             "stages": [stage.to_dict() for stage in stages],
             "seconds": sum(stage.seconds for stage in stages),
             "peak_memory": max((stage.peak_memory for stage in stages), default=0),
@@ -232,27 +266,33 @@ class PassageSearch:
         (folder / "run.json").write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         (folder / "report.html").write_text(render_page(run, tables), encoding="utf-8")
 
+    def _by_source(self, file: TokenFile, runs: TokenRuns) -> list[dict[str, Any]]:
+        """Tokens of each source, and how many of them are copies; the largest sources first."""
+        own = file.facts["part"].to_numpy() < len(self.parts)
+        encoded = pc.fill_null(file.facts["source"].combine_chunks(), "").dictionary_encode()
+        source_of = encoded.indices.to_numpy()
+        count = len(encoded.dictionary)
+        tokens = np.bincount(source_of[own], weights=np.diff(file.offsets)[own], minlength=count).astype(np.int64)
+        copied = np.zeros(count, np.int64)
+        for some in run_blocks(file, runs, self.maps):
+            start, length, _ = some.rows[some.witness >= 0].T
+            np.add.at(copied, source_of[file.document_of(start)], length)
+        order = np.argsort(-tokens, kind="stable")[:_MOST_SOURCES]
+        names = encoded.dictionary.to_pylist()
+        return [
+            {"source": names[at], "tokens": int(tokens[at]), "copied_tokens": int(copied[at])}
+            for at in order.tolist()
+            if tokens[at]
+        ]
+
 
 _MOST_SOURCES = 50
 
 
-def _by_source(file: TokenFile, runs: TokenRuns, parts: int) -> list[dict[str, Any]]:
-    """Tokens of each source, and how many of them are copies; the largest sources first."""
-    own = file.facts["part"].to_numpy() < parts
-    encoded = pc.fill_null(file.facts["source"].combine_chunks(), "").dictionary_encode()
-    source_of = encoded.indices.to_numpy().astype(np.int64)
-    count = len(encoded.dictionary)
-    tokens = np.bincount(source_of[own], weights=np.diff(file.offsets)[own], minlength=count).astype(np.int64)
-    is_copy = runs.witness >= 0
-    docs: Ints = document_of(file, runs.start[is_copy])
-    copied = np.bincount(source_of[docs], weights=runs.length[is_copy], minlength=count).astype(np.int64)
-    order = np.argsort(-tokens, kind="stable")[:_MOST_SOURCES]
-    names = encoded.dictionary.to_pylist()
-    return [
-        {"source": names[at], "tokens": int(tokens[at]), "copied_tokens": int(copied[at])}
-        for at in order.tolist()
-        if tokens[at]
-    ]
+def _removed(file: TokenFile, runs: TokenRuns, spans: Spans) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The documents of spans, and whether a span is removed by itself: it is not kept, and its document is not gone."""
+    docs = file.document_of(spans.token)
+    return docs, (runs.witness[spans.run] >= 0) & ~np.isin(docs, runs.whole)
 
 
 def _write_rejects(file: TokenFile, path: Path) -> None:

@@ -105,8 +105,8 @@ class PlaceSearch:
         arrays = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
         tokens = self.file.offsets[self.file.blocks(self.maps.memory)]
         edges = [0, *np.searchsorted(starts, tokens[1:-1]).tolist(), len(starts)]
-        arrays, classes = number_classes(arrays, pairwise(edges), self.threads)
         self.maps.release()
+        arrays, classes = number_classes(arrays, self.maps.releasing(pairwise(edges)), self.threads)
         blocks = zip(edges[:-1], edges[1:], tokens[:-1].tolist(), tokens[1:].tolist(), strict=True)
         return RepeatedPlaces(arrays, classes, [PlaceBlock(*block) for block in blocks], self.threads)
 

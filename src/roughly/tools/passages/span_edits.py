@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from roughly.tools.passages.mapped_arrays import Ints
@@ -26,10 +24,9 @@ MARKS = pa.field(
 """The column of `--do mark`."""
 
 
-def _spans_of(rows: Ints) -> dict[int, slice]:
-    """Where the spans of each row are; `rows` has the row of each span, ascending."""
-    first = np.flatnonzero(np.append(True, rows[1:] != rows[:-1])[: len(rows)]).tolist()
-    return {row: slice(*edges) for row, edges in zip(rows[first].tolist(), pairwise([*first, len(rows)]), strict=True)}
+def _spans_of(rows: Ints, row: int) -> slice:
+    """Where the spans of a row are; `rows` has the row of each span, ascending."""
+    return slice(*rows.searchsorted((row, row + 1)).tolist())
 
 
 class SpanRemoval:
@@ -39,16 +36,17 @@ class SpanRemoval:
 
     def __init__(self, rows: Ints, starts: Ints, ends: Ints) -> None:
         """Spans (row, start, end), by row and start."""
-        self._of, self._starts, self._ends = _spans_of(rows), starts, ends
+        self._rows, self._starts, self._ends = rows, starts, ends
 
     def is_edited(self, row: int) -> bool:
         """Whether something is cut out of the text of a row."""
-        return row in self._of
+        own = _spans_of(self._rows, row)
+        return bool(own.start < own.stop)
 
     def text(self, row: int, text: str) -> str:
         """What is left of the text of a row."""
         data, pieces, at = text.encode(), [], 0
-        own = self._of.get(row, slice(0))
+        own = _spans_of(self._rows, row)
         for start, end in zip(self._starts[own].tolist(), self._ends[own].tolist(), strict=True):
             pieces.append(data[at:start])
             at = end
@@ -65,7 +63,7 @@ class SpanMarks:
 
     def __init__(self, rows: Ints, marks: Ints, ids: pa.Array) -> None:
         """Spans (row, start, end, witness, witness_start), by row and start; `marks` has all but the row."""
-        self._of, self._marks, self._ids = _spans_of(rows), marks, ids
+        self._rows, self._marks, self._ids = rows, marks, ids
 
     def is_edited(self, row: int) -> bool:
         """No text changes."""
@@ -79,5 +77,5 @@ class SpanMarks:
         """The spans of a row."""
         return [
             {"start": start, "end": end, "witness_id": self._ids[witness].as_py(), "witness_start": there}
-            for start, end, witness, there in self._marks[self._of.get(row, slice(0))].tolist()
+            for start, end, witness, there in self._marks[_spans_of(self._rows, row)].tolist()
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -10,9 +11,8 @@ import pyarrow as pa
 
 from roughly.model import Column, Table
 from roughly.sources.parquetwriter import ParquetWriter
-from roughly.threads import map_in_order
 from roughly.tools.passages.copy_decisions import TokenRuns
-from roughly.tools.passages.mapped_arrays import Ints
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
 from roughly.tools.passages.passage_list import PassageList
 from roughly.tools.passages.text_spans import ReadTexts, SpanFinder, Spans
 from roughly.tools.passages.token_file import TokenFile
@@ -106,92 +106,110 @@ class RemovedTexts:
         self._writer.write(pa.Table.from_arrays(columns, schema=TABLES["removed"].schema))
 
 
-def document_of(file: TokenFile, tokens: Ints) -> Ints:
-    """The document of each token of the collection."""
-    return np.searchsorted(file.offsets, tokens, "right") - 1
+_RUNS = 1 << 16
+"""Runs that are looked at together, about."""
 
 
-def write_spans_table(
-    path: Path, file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array, *, threads: int, memory: int
-) -> None:
-    """Write the table `spans`, its row groups on several threads."""
-    schema = TABLES["spans"].schema
+def run_blocks(file: TokenFile, runs: TokenRuns, maps: MappedArrays) -> Iterator[TokenRuns]:
+    """Copies of the runs of some documents at a time; memory is given back in between."""
+    starts, begin = runs.start, 0
+    while begin < len(starts):
+        end = min(begin + _RUNS, len(starts))
+        if end < len(starts):
+            document = int(file.document_of(starts[end]))
+            first, beyond = np.searchsorted(starts, file.offsets[[document, document + 1]]).tolist()
+            end = first if first > begin else beyond
+        yield TokenRuns(runs.rows[begin:end].copy(), runs.whole)
+        maps.release()
+        begin = end
 
-    def group(at: int) -> pa.Table:
-        some = Spans(*(np.ascontiguousarray(column[at : at + ROW_GROUP]) for column in spans))
-        witness = runs.witness[some.run]
-        is_kept = witness < 0
-        witness_docs = np.where(is_kept, 0, document_of(file, np.maximum(witness, 0)))
-        columns = [
-            ids.take(pa.array(document_of(file, some.token))),
-            *(pa.array(column) for column in (some.start, some.end, some.char_start, some.char_end, some.tokens)),
-            pa.array(is_kept),
-            ids.take(pa.array(witness_docs, mask=is_kept)),
-            pa.array(some.witness_start, mask=is_kept),
-            pa.array(some.witness_char_start, mask=is_kept),
-        ]
-        return pa.Table.from_arrays(columns, schema=schema)
 
+def write_table(path: Path, name: str, tables: Iterable[pa.Table], threads: int, memory: int) -> int:
+    """Write one of `TABLES` that comes in pieces, its row groups on several threads; returns the number of rows."""
+    schema, rows = TABLES[name].schema, 0
+    waiting = schema.empty_table()
     with path.open("wb") as out, ParquetWriter(out, schema, threads=threads, memory=memory) as writer:
-        for table in map_in_order(group, range(0, max(1, len(spans.run)), ROW_GROUP), threads):
-            writer.write(table)
+        for table in tables:
+            waiting = pa.concat_tables([waiting, table])
+            while waiting.num_rows >= ROW_GROUP:
+                writer.write(waiting.slice(0, ROW_GROUP).combine_chunks())
+                waiting, rows = waiting.slice(ROW_GROUP), rows + ROW_GROUP
+        if waiting.num_rows:
+            writer.write(waiting.combine_chunks())
+    return rows + int(waiting.num_rows)
 
 
-def known_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table:
-    """The table `known`: where the documents with spans are in the input."""
-    docs = np.unique(document_of(file, runs.start))
-    places = (pa.array(file.facts[name].to_numpy()[docs], _WHOLE) for name in ("part", "row"))
-    return pa.Table.from_arrays([ids.take(pa.array(docs)), *places], schema=TABLES["known"].schema)
+def spans_table(file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array) -> pa.Table:
+    """Some rows of the table `spans`."""
+    witness = runs.witness[spans.run]
+    is_kept = witness < 0
+    columns = [
+        ids.take(pa.array(file.document_of(spans.token))),
+        *(pa.array(column) for column in (spans.start, spans.end, spans.char_start, spans.char_end, spans.tokens)),
+        pa.array(is_kept),
+        ids.take(pa.array(np.where(is_kept, 0, file.document_of(np.maximum(witness, 0))), mask=is_kept)),
+        pa.array(spans.witness_start, mask=is_kept),
+        pa.array(spans.witness_char_start, mask=is_kept),
+    ]
+    return pa.Table.from_arrays(columns, schema=TABLES["spans"].schema)
+
+
+def known_table(file: TokenFile, runs: TokenRuns, ids: pa.Array, places: Ints) -> pa.Table:
+    """Some rows of the table `known`; `places` has part and row of every document."""
+    docs = np.unique(file.document_of(runs.start))
+    columns = [ids.take(pa.array(docs)), *(pa.array(column[docs], _WHOLE) for column in places)]
+    return pa.Table.from_arrays(columns, schema=TABLES["known"].schema)
 
 
 def documents_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table:
-    """The table `documents`: those with a span that is not kept."""
-    at = runs.witness >= 0
-    docs, witnesses = document_of(file, runs.start[at]), document_of(file, runs.witness[at])
-    pairs, inverse = np.unique(docs * len(file) + witnesses, return_inverse=True)
-    tokens = np.bincount(inverse, weights=runs.length[at], minlength=len(pairs)).astype(np.int64)
-    order = np.lexsort((pairs % max(1, len(file)), -tokens, pairs // max(1, len(file))))
-    named, first = np.unique((pairs // max(1, len(file)))[order], return_index=True)
-    removed = np.bincount(docs, weights=runs.length[at], minlength=len(file)).astype(np.int64)[named]
+    """Some rows of the table `documents`: those with a span that is not kept."""
+    start, length, witness = runs.rows[runs.witness >= 0].T
+    docs = file.document_of(start)
+    pairs, inverse = np.unique(docs * len(file) + file.document_of(witness), return_inverse=True)
+    tokens = np.bincount(inverse, weights=length, minlength=len(pairs)).astype(np.int64)
+    owners, witnesses = np.divmod(pairs, len(file))
+    order = np.lexsort((witnesses, -tokens, owners))
+    named, first = np.unique(owners[order], return_index=True)
+    removed = np.bincount(np.searchsorted(named, docs), weights=length, minlength=len(named)).astype(np.int64)
     columns = [
         ids.take(pa.array(named)),
-        pa.array(np.diff(file.offsets)[named]),
+        pa.array(file.offsets[named + 1] - file.offsets[named]),
         pa.array(removed),
         pa.array(~np.isin(named, runs.whole)),
-        ids.take(pa.array((pairs % max(1, len(file)))[order][first])),
+        ids.take(pa.array(witnesses[order][first])),
     ]
     return pa.Table.from_arrays(columns, schema=TABLES["documents"].schema)
 
 
-def items_table(file: TokenFile, runs: TokenRuns, ids: pa.Array, reference: int, least: int) -> pa.Table:
+def items_table(file: TokenFile, blocks: Iterable[TokenRuns], ids: pa.Array, reference: int, least: int) -> pa.Table:
     """The table `items`: how much of each document of the reference occurs in the others."""
     first = len(file) - reference
-    docs = document_of(file, runs.start)
-    inside = docs >= first
-    seen = np.bincount(docs[inside] - first, weights=runs.length[inside], minlength=reference).astype(np.int64)
+    seen, namers = np.zeros(reference, np.int64), np.zeros(reference, np.int64)
+    for runs in blocks:
+        docs, found = file.document_of(runs.start), runs.witness >= 0
+        np.add.at(seen, docs[docs >= first] - first, runs.length[docs >= first])
+        pairs = np.unique(file.document_of(runs.witness[found]) * len(file) + docs[found])
+        np.add.at(namers, pairs // len(file) - first, 1)
     sizes = np.diff(file.offsets)[first:]
-    found = runs.witness >= 0
-    pairs = np.unique(document_of(file, runs.witness[found]) * len(file) + docs[found])
-    namers = np.bincount(pairs // max(1, len(file)) - first, minlength=reference) if len(pairs) else np.zeros(reference)
     columns = [
         ids.slice(first),
         pa.array(sizes),
         pa.array(seen),
         pa.array(np.divide(seen, sizes, out=np.zeros(reference), where=sizes > 0)),
         pa.array(sizes < least),
-        pa.array(namers.astype(np.int64)),
+        pa.array(namers),
     ]
     return pa.Table.from_arrays(columns, schema=TABLES["items"].schema)
 
 
 def passages_table(finder: SpanFinder, found: PassageList, ids: pa.Array) -> pa.Table:
     """The table `passages`, with an excerpt of each."""
-    docs = document_of(finder.file, found.start)
+    docs = finder.file.document_of(found.start)
     by_start = np.argsort(found.start, kind="stable")
     runs = np.column_stack([found.start, found.tokens])[by_start]
 
     def excerpts(read: ReadTexts) -> list[tuple[int, int, int, str]]:
-        own = finder.within(np.arange(len(runs)), runs[:, 0], read.docs)
+        own = finder.within(runs[:, 0], read.docs)
         spans = finder.spans(read, runs[own], runs[:0, 0], is_divided=False)[0]
         rows = []
         for at, (start, end) in zip(own.tolist(), spans[:, 1:3].tolist(), strict=True):

@@ -30,8 +30,8 @@ from roughly.tools.passages.token_file import TokenFile
 R = TypeVar("R")
 _CHUNK = 1 << 20
 """Bytes of the input whose spans are found together, at least."""
-_SPANS = 1 << 18
-"""Spans whose witnesses are looked up together."""
+_SPANS = 1 << 16
+"""Spans, or runs, that are looked at together."""
 _NO_BYTES = np.empty(0, np.uint8)
 
 
@@ -115,16 +115,16 @@ class SpanFinder:
         """Rows (byte, character): where tokens of the collection, in ascending order, start in their document."""
 
         def use(read: ReadTexts) -> Ints:
-            return self.spans(read, np.empty((0, 2), np.int64), self.within(tokens, tokens, read.docs))[1]
+            return self.spans(read, np.empty((0, 2), np.int64), tokens[self.within(tokens, read.docs)])[1]
 
-        docs = np.unique(np.searchsorted(self.file.offsets, tokens, "right") - 1)
+        docs = np.unique(self.file.document_of(tokens))
         return np.concatenate([np.empty((0, 2), np.int64), *self.read_again(docs, use)])
 
-    def within(self, values: Ints, starts: Ints, docs: Ints) -> Ints:
-        """Those of the values whose starts, which ascend, lie in the documents."""
+    def within(self, starts: Ints, docs: Ints) -> Ints:
+        """The numbers of those of the starts, which ascend, that lie in the documents."""
         first, last = np.searchsorted(starts, self.file.offsets[[docs[0], docs[-1] + 1]])
-        is_in = np.isin(np.searchsorted(self.file.offsets, starts[first:last], "right") - 1, docs)
-        return values[first:last][is_in]
+        is_in = np.isin(self.file.document_of(starts[first:last]), docs)
+        return np.arange(first, last)[is_in]
 
     def read_again(self, docs: Ints, use: Callable[[ReadTexts], R]) -> Iterator[R]:
         """What `use` makes of some documents, given in ascending order, batch by batch."""
@@ -183,22 +183,23 @@ def write_spans(
     finder: SpanFinder, runs: TokenRuns, maps: MappedArrays, stage: Stage, take: Removed | None = None
 ) -> None:
     """Write the spans of all runs. `take` gets the documents, starts and texts of those to be removed, in order."""
-    offsets, rows = finder.file.offsets, runs.rows[:, :2]
-    docs = np.searchsorted(offsets, runs.start, "right") - 1
-    asked = _ascending(runs.witness[runs.witness >= 0])
-    numbers = np.arange(len(rows))
+    file, rows = finder.file, runs.rows[:, :2]
+    is_wanted, witnesses = np.zeros(len(file), np.bool_), [np.empty(0, np.int64)]
+    for some in maps.releasing(_blocks(runs.rows)):
+        is_wanted[file.document_of(some[:, 0])] = True
+        witnesses.append(some[some[:, 2] >= 0, 2])
+    asked = _ascending(np.concatenate(witnesses))
+    del witnesses
+    is_wanted[file.document_of(asked)] = True
+    wanted = np.flatnonzero(is_wanted)
 
     def use(read: ReadTexts) -> tuple[Ints, Ints, tuple[Ints, Ints, list[bytes]] | None]:
-        own = finder.within(numbers, runs.start, read.docs)
-        found, places = finder.spans(read, rows[own], finder.within(asked, asked, read.docs))
+        own = finder.within(runs.start, read.docs)
+        found, places = finder.spans(read, rows[own], asked[finder.within(asked, read.docs)])
         found[:, 0] = own[found[:, 0]]
-        return found, places, None if take is None else _removed(read, runs, docs, found)
+        return found, places, None if take is None else _removed(read, runs, file.document_of(found[:, 5]), found)
 
     places_of: list[Ints] = []
-    is_wanted = np.zeros(len(finder.file), np.bool_)
-    is_wanted[docs] = True
-    is_wanted[np.searchsorted(offsets, asked, "right") - 1] = True
-    wanted = np.flatnonzero(is_wanted)
     with maps.path("spans").open("wb") as out:
         for found, places, removed in finder.read_again(wanted, use):
             maps.workspace.space.check(8 * _COLUMNS * len(found))
@@ -211,7 +212,7 @@ def write_spans(
     starts = np.concatenate([np.empty((0, 2), np.int64), *places_of])
     spans = maps.open("spans", np.int64).reshape(-1, _COLUMNS)
     missing = [np.empty(0, np.int64)]  # witnesses of the second and later pieces of divided spans
-    for some in _blocks(spans):
+    for some in maps.releasing(_blocks(spans)):
         witness = _witness(runs, some)
         witness = witness[witness >= 0]
         at = np.searchsorted(asked, witness)
@@ -221,10 +222,9 @@ def write_spans(
         asked, starts = np.concatenate([asked, more]), np.concatenate([starts, finder.starts(more)])
         order = np.argsort(asked)
         asked, starts = asked[order], starts[order]
-    for some in _blocks(spans):
+    for some in maps.releasing(_blocks(spans)):
         witness = _witness(runs, some)
         some[witness >= 0, -2:] = starts[np.searchsorted(asked, witness[witness >= 0])]
-        maps.release()
 
 
 def _ascending(values: Ints) -> Ints:
@@ -240,8 +240,14 @@ def open_spans(maps: MappedArrays) -> Spans:
     return Spans(*maps.open("spans", np.int64).reshape(-1, _COLUMNS).T)
 
 
-def _blocks(spans: Ints) -> Iterator[Ints]:
-    return (spans[at : at + _SPANS] for at in range(0, len(spans), _SPANS))
+def span_blocks(spans: Spans, maps: MappedArrays) -> Iterator[Spans]:
+    """Copies of some spans at a time; memory is given back in between."""
+    for at in maps.releasing(range(0, len(spans.run), _SPANS)):
+        yield Spans(*(np.ascontiguousarray(column[at : at + _SPANS]) for column in spans))
+
+
+def _blocks(rows: Ints) -> Iterator[Ints]:
+    return (rows[at : at + _SPANS] for at in range(0, len(rows), _SPANS))
 
 
 def _witness(runs: TokenRuns, spans: Ints) -> Ints:
@@ -251,10 +257,13 @@ def _witness(runs: TokenRuns, spans: Ints) -> Ints:
 
 
 def _removed(read: ReadTexts, runs: TokenRuns, docs: Ints, found: Ints) -> tuple[Ints, Ints, list[bytes]]:
-    """Documents, starts and texts of what is cut out of some documents: spans, or the whole text."""
-    spans = found[(runs.witness[found[:, 0]] >= 0) & ~np.isin(docs[found[:, 0]], runs.whole)]
-    whole = np.flatnonzero(np.isin(read.docs, runs.whole))
-    at = np.concatenate([np.searchsorted(read.docs, docs[spans[:, 0]]), whole])
+    """Documents, starts and texts of what is cut out of some documents: spans, or the whole text.
+
+    `docs` has the document of each span that was found.
+    """
+    is_cut = (runs.witness[found[:, 0]] >= 0) & ~np.isin(docs, runs.whole)
+    spans, whole = found[is_cut], np.flatnonzero(np.isin(read.docs, runs.whole))
+    at = np.concatenate([np.searchsorted(read.docs, docs[is_cut]), whole])
     starts = np.concatenate([spans[:, 1], np.zeros(len(whole), np.int64)])
     ends = np.concatenate([spans[:, 2], np.full(len(whole), np.iinfo(np.int64).max)])
     order = np.argsort(at, kind="stable")

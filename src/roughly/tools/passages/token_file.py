@@ -53,6 +53,10 @@ class TokenFile:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def document_of(self, tokens: Ints) -> Ints:
+        """The document of each token."""
+        return np.searchsorted(self.offsets, tokens, "right") - 1
+
     def forget_tokens(self, maps: MappedArrays) -> None:
         """Delete the tokens: the places that are found say which of them are equal."""
         self.tokens = np.empty(0, np.uint32)
