@@ -17,6 +17,7 @@ import pytest
 import zstandard
 
 import roughly.sources.archive
+import roughly.sources.parquet
 import roughly.sources.records
 import roughly.sources.streams
 from reading import documents_at, mask, read
@@ -317,7 +318,7 @@ def test_zstd_frames_in_small_pieces(step: int) -> None:
 
 
 def test_a_file_that_unpacks_too_far_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(roughly.sources.streams, "_UNSUSPICIOUS", 8 * MB)
+    monkeypatch.setattr(roughly.sources.streams, "UNSUSPICIOUS", 8 * MB)
     for name, data in (
         ("newlines.jsonl.gz", gzip_of(b"\n" * MB, 200)),
         ("lines.jsonl.zst", zstandard.compress(b'{"text": "a"}\n' * (8 * MB))),
@@ -380,4 +381,21 @@ def test_a_page_of_parquet_that_unpacks_too_far_is_not_read(column: str, tmp_pat
     assert [reject.record for reject in found.rejects] == ["rows 3 to 4"]
     assert f"a page of column '{column}' unpacks to 9 MB; they were not read" in found.rejects[0].reason
     assert found.part.copy(mask(found.documents, set(found.ids)), tmp_path / "kept") == 4
+    assert read(tmp_path / "kept" / "a.parquet").texts == found.texts
+
+
+def test_row_groups_whose_dictionaries_unfold_too_far_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roughly.sources.parquet, "UNSUSPICIOUS", 64 * MB)
+    short = [f"text {n}" for n in range(600)]
+    values = pa.array(["x" * MB, *short])
+    rows = np.concatenate([np.arange(300), np.zeros(300, np.int64), np.arange(300, 600)]).astype(np.int32)
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": pa.DictionaryArray.from_arrays(rows, values)}), path, row_group_size=300)
+    found = read(path)
+    assert len(found.texts[0]) == MB and found.texts[1:] == short[:599]  # one long value among short ones does no harm
+    assert [reject.record for reject in found.rejects] == ["rows 301 to 600"]
+    assert "unpack to more than 250 times the size of the file" in found.rejects[0].reason
+    assert found.part.copy(mask(found.documents, set(found.ids)), tmp_path / "kept") == 600
     assert read(tmp_path / "kept" / "a.parquet").texts == found.texts

@@ -29,7 +29,7 @@ from roughly.sources.parquetfooter import GroupSize, arrow_metadata, group_sizes
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.sources.part import ALONE, Chunk, CopyBudget, IdOrigin, Mask, Parsed, Rows
 from roughly.sources.read_limits import LARGEST_RECORD
-from roughly.sources.streams import replacing
+from roughly.sources.streams import UNSUSPICIOUS, replacing
 from roughly.threads import map_in_order
 
 LARGEST_GROUP = 32 << 20  # bytes of the wanted columns; larger row groups are read in slices
@@ -94,7 +94,8 @@ class Parquet:
             self._groups = list(_groups(self._sizes, set(self._reader.wanted)))
             record = options.record_memory or LARGEST_RECORD
             large = large_pages(file, self._sizes, set(self._reader.wanted), record)
-            self._refused = {index: self._refuse(self._groups[index], reason) for index, reason in large}
+            remedy = "Raise --memory or lower --threads"
+            self._refused = {index: self._refuse(self._groups[index], reason, remedy) for index, reason in large}
         self.notes = self._reader.notes
         self.ids_from = IdOrigin.of(self._reader.id_column)
         if not any(group.count for group in self._groups):
@@ -111,12 +112,15 @@ class Parquet:
             wanted = None if rows is None else _between(rows, group.first_row, group.count)
             if wanted is not None and not len(wanted):
                 continue
+            nbytes = int(group.nbytes * self._file_share)
             if group.index in self._refused:
-                yield Chunk(group.first_row, self._refused[group.index], int(group.nbytes * self._file_share))
+                yield Chunk(group.first_row, self._refused[group.index], nbytes)
             elif _fits_one_thread(group):
-                yield Chunk(group.first_row, Undecoded(group, wanted), int(group.nbytes * self._file_share))
+                yield Chunk(group.first_row, Undecoded(group, wanted), nbytes)
+            elif (refusal := self._refusal(group := self._unfolded(group))) is not None:
+                yield Chunk(group.first_row, refusal, nbytes)
             elif group.count:
-                yield from self._slices(self._unfolded(group), wanted)
+                yield from self._slices(group, wanted)
 
     def pieces(self, chunk: Chunk) -> Iterator[Chunk]:
         """A chunk, or its slices if it is a large row group."""
@@ -124,6 +128,9 @@ class Parquet:
             yield chunk
             return
         group = self._unfolded(chunk.data.group)
+        if (refusal := self._refusal(group)) is not None:
+            yield Chunk(chunk.first_row, refusal, chunk.nbytes)
+            return
         share = self._options.record_memory or 0
         largest = max(LARGEST_GROUP, min(LARGEST_WHOLE, share))
         is_small = group.nbytes <= largest and group.count <= MOST_ROWS_AT_ONCE
@@ -153,7 +160,7 @@ class Parquet:
         groups = [
             self._unfolded(group, LARGEST_GROUP)
             for group in _groups(self._sizes, most=LARGEST_GROUP)
-            if group.index not in self._refused
+            if self._refusal(self._unfolded(self._groups[group.index])) is None
         ]
         batches = self._kept_batches(groups, keep, budget)
         return write_kept(batches, self.schema, folder / self.kept_name, self.codec, budget)
@@ -182,10 +189,8 @@ class Parquet:
     def all_batches(self) -> Iterator[pa.RecordBatch]:
         """All rows with all columns, in order."""
         for group in [self._unfolded(group) for group in _groups(self._sizes)]:
-            if group.index in self._refused:
-                raise InputError(
-                    f"{self.name}, {self._refused[group.index].record}: {self._refused[group.index].reason}"
-                )
+            if (refusal := self._refusal(self._unfolded(self._groups[group.index]))) is not None:
+                raise InputError(f"{self.name}, {refusal.record}: {refusal.reason}")
             yield from self._all_columns(group)
 
     @property
@@ -257,9 +262,31 @@ class Parquet:
         unfolded = longest * group.count
         return group if unfolded <= most else replace(group, nbytes=max(group.nbytes, unfolded))
 
-    def _refuse(self, group: RowGroup, reason: str) -> Reject:
+    def _refusal(self, group: RowGroup) -> Reject | None:
+        """Why the rows of a row group, as `_unfolded` returns it, are not read; None if they are.
+
+        A row group may make its share of what the file may make.
+        """
+        if group.index not in self._refused and group.nbytes > MOST_UNFOLDED:
+            share = self._groups[group.index].nbytes / (sum(group.nbytes for group in self._groups) or 1)
+            most = share * max(UNSUSPICIOUS, self._options.largest_ratio * (self.size or 0))
+            if group.nbytes > most and self._made(group) > most:
+                reason = f"they unpack to more than {self._options.largest_ratio} times the size of the file"
+                remedy = "If it is not made to do harm, raise --largest-ratio"
+                self._refused[group.index] = self._refuse(group, reason, remedy)
+        return self._refused.get(group.index)
+
+    def _made(self, group: RowGroup) -> int:
+        """Bytes of a row group, with dictionaries unfolded."""
+        from roughly.sources.parquet_pages import unfolded
+
+        with self._open(group.dictionaries) as parquet:
+            batches = parquet.iter_batches(row_groups=[group.index], columns=[*group.dictionaries], use_threads=False)
+            return self._groups[group.index].nbytes + sum(map(unfolded, batches if group.dictionaries else ()))
+
+    def _refuse(self, group: RowGroup, reason: str, remedy: str) -> Reject:
         rows = f"rows {group.first_row + 1:,} to {group.first_row + group.count:,}"
-        return Reject(self.name, rows, f"{reason}; they were not read. Raise --memory or lower --threads")
+        return Reject(self.name, rows, f"{reason}; they were not read. {remedy}")
 
     def _slices(self, group: RowGroup, wanted: Rows | None, most: int = 0) -> Iterator[Chunk]:
         """Slices of a row group, of `most` bytes. If they are chunks, their number must not depend on the memory."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from roughly.sources.files import File
 from roughly.sources.parquetfooter import GroupSize, Struct, read_footer, read_struct
 
@@ -33,6 +36,13 @@ def large_pages(file: File, sizes: Sequence[GroupSize], wanted: set[str], record
             if size > most:
                 yield index, f"a page of column {column.path!r} unpacks to {size / 1e6:,.0f} MB"
                 break
+
+
+def unfolded(batch: pa.RecordBatch) -> int:
+    """Bytes of all values of dictionaries, each as often as it occurs."""
+    columns = [column for column in batch.columns if isinstance(column, pa.DictionaryArray)]
+    lengths = [pc.binary_length(column.dictionary).cast(pa.int64()).take(column.indices) for column in columns]
+    return sum(pc.sum(values).as_py() or 0 for values in lengths)
 
 
 def _largest_page(source: BinaryIO, group: Struct, column: str) -> int:

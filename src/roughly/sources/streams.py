@@ -36,7 +36,7 @@ _MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "z
 _SKIPPABLE_FRAME = range(0x184D2A50, 0x184D2A60)  # zstd frames that hold no data
 _GZIP_ERROR = cast(type[Exception], isal_zlib.error)
 _RAW_BLOCK = 1 << 17
-_UNSUSPICIOUS = 1 << 30  # bytes that a file may unpack to, however small it is
+UNSUSPICIOUS = 1 << 30  # bytes that a file may unpack to, however small it is
 _FEW = 1 << 16  # records that it may have
 _LEAST_COUNTED = 1 << 12  # bytes that a record counts as: a tiny one takes time too
 _SALVAGED = 1 << 12  # bytes of damaged gzip at a time
@@ -172,7 +172,7 @@ class Reader:
                 self._ready = self._salvage()
         self._made += len(self._ready)
         made = self._made_before + self._made
-        if made > _UNSUSPICIOUS and made > self._limits.ratio * self.position:
+        if made > UNSUSPICIOUS and made > self._limits.ratio * self.position:
             self._stop()
 
     def is_crowded(self, records: int) -> bool:
