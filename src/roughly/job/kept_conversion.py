@@ -124,7 +124,7 @@ def _encoded(chosen: str, kept: Kept, advance: Advance) -> Iterator[bytes]:
 
 
 def _as_csv(kept: Kept, delimiter: str, advance: Advance) -> Iterator[bytes]:
-    """Cells as `csv.writer` writes them, which looks at every character by itself and is several times slower."""
+    """Cells as `csv.writer` writes them, which looks at each character and is several times slower."""
     columns = kept.columns()
     special = re.compile(f'[{delimiter}"\r\n]').search
     alone = len(columns) == 1  # an empty line would be no record
