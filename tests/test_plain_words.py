@@ -50,8 +50,8 @@ UNPLAIN = {
     r"\bso many (bytes|values|keys|documents|connections|seconds|of)\b": "say this many",
     r"\b(is|are|be) told\b|\bcannot be had\b": "say the message or summary says, or is not available",
     r"\b(most|nearly|how|How|be) alike\b|\balike as wholes\b": "say similar",
-    r"\bsomebody\b|\bnobody (knows|reads|waits|uses)\b": "say another user, no thread, unknown",
-    r"\b(is|are|it is first) asked (for|about)\b|\bso many others\b": "say queried, wanted, used, too many",
+    r"\bsomebody\b": "say another user, or a thread",
+    r"\bis asked (for|about)\b|\bso many others\b": "say queried, wanted, used, too many",
     r"\bbeside (its|their|the) (keys|counts|candidates|work|ids|sets)\b": "say in addition to, or without",
 }
 """What is never right, and what to write instead."""
