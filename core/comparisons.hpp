@@ -181,7 +181,7 @@ struct PlacedShingle {
     u32 number, place;
 };
 
-// The shingles of documents that are in their sets, in the order of the text; found when a document is first asked for.
+// The shingles of documents that are in their sets, in the order of the text; found when a document is first used.
 class PlacedShingles {
 public:
     PlacedShingles(std::span<const u64> tokens, std::span<const i64> offsets, u64 size, std::span<const u64> values,

@@ -277,8 +277,8 @@ inline void count_members(std::span<const u32> members, std::span<i64> counts) {
 
 // From members by bucket to buckets by member, ascending, or the other way round.
 //
-// `ends` holds where each member's buckets begin, and afterwards where they end. `is_probe` is reordered likewise if it
-// is not empty.
+// `ends` holds where each member's buckets begin, and afterwards where they end. `is_probe` is reordered in the
+// same way if it is not empty.
 inline void transpose(std::span<const i64> starts, std::span<const u32> members, std::span<const bool> is_probe,
                       std::span<i64> ends, std::span<u32> out, std::span<bool> out_is_probe) {
     for (std::size_t b = 0; b + 1 < starts.size(); ++b) {

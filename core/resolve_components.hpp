@@ -4,7 +4,7 @@
 // by one thread, document after document. In a large one, a run of documents is compared with those before the run on
 // all threads, and then its documents with each other in order of rank.
 //
-// Both give, per document, the `evidence` most alike of the documents that reach the threshold, and in all the `near`
+// Both give, per document, the `evidence` most similar of the documents that reach the threshold, and in all the `near`
 // best pairs below it. The latter raise the floor during the work: what it rules out could not be among them, so they
 // are the same whichever thread was first. With dense buckets the floor does not change within a call or a run, since
 // there it decides how often a pair that shares several buckets is counted.
@@ -99,7 +99,7 @@ struct Resolution {
                                   });
     }
 
-    // Leaves only the most alike of the pairs of one document, which are those from `begin` on.
+    // Leaves only the most similar of the pairs of one document, which are those from `begin` on.
     void keep_most_alike(std::vector<ScoredPair>& pairs, std::size_t begin) const {
         const auto most = static_cast<std::size_t>(limits.evidence);
         if (limits.every_pair || pairs.size() - begin <= most) return;

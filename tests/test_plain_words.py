@@ -49,6 +49,9 @@ UNPLAIN = {
     r"\bin the place of\b": "say instead of",
     r"\bso many (bytes|values|keys|documents|connections|seconds|of)\b": "say this many",
     r"\b(is|are|be) told\b|\bcannot be had\b": "say the message or summary says, or is not available",
+    r"\b(most|nearly|how|How|be) alike\b|\balike as wholes\b": "say similar",
+    r"\bsomebody\b": "say another user, or a thread",
+    r"\bis asked (for|about)\b|\bso many others\b": "say queried, wanted, used, too many",
     r"\bbeside (its|their|the) (keys|counts|candidates|work|ids|sets)\b": "say in addition to, or without",
 }
 """What is never right, and what to write instead."""

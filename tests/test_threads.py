@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from roughly.threads import BackgroundTasks, map_as_completed, map_in_order
+from roughly.threads import BackgroundTasks, map_as_completed, map_in_order, read_ahead
 
 
 def twice(item: int) -> Iterator[int]:
@@ -91,3 +91,19 @@ def test_what_goes_wrong_behind_is_raised_at_the_next_call() -> None:
     behind.do(fail)
     behind.abandon()  # the caller has failed already
     behind.finish()
+
+
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_what_is_read_ahead_comes_in_order_and_fails_where_it_failed(count: int) -> None:
+    def items() -> Iterator[int]:
+        yield from range(50)
+        raise ValueError("at 50")
+
+    taken: list[int] = []
+    with pytest.raises(ValueError, match="at 50"):
+        for item in read_ahead(items(), count):
+            taken.append(item)
+    assert taken == list(range(50))
+    ahead = read_ahead(iter(range(1000)), count)
+    assert next(ahead) == 0
+    ahead.close()  # type: ignore[attr-defined]

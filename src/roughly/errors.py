@@ -136,7 +136,7 @@ class MemoryTooSmall(RoughlyError, ValueError):
 
 
 class UnexpectedError(RoughlyError, RuntimeError):
-    """A fault of Roughly: an error that nobody expected, with the place in the input where it showed."""
+    """A fault of Roughly: an unexpected error, with the place in the input where it showed."""
 
 
 class CoreUnusable(RoughlyError, ImportError):

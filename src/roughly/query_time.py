@@ -21,7 +21,7 @@ def limit_queries(seconds_left: Callable[[], float]) -> None:
 
 
 def seconds_left() -> float:
-    """Seconds until a query is ended; infinite where nobody waits for an answer."""
+    """Seconds until a query is ended; infinite if no request waits for the answer."""
     limit = _limit.get()
     return math.inf if limit is None else limit()
 

@@ -47,6 +47,11 @@ def map_in_order(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def read_ahead(items: Iterable[T], threads: int) -> Iterator[T]:
+    """The same items, made on a thread of their own, a bounded number ahead; with one thread, on the caller's."""
+    return map_as_completed(iter, [items], min(threads, 2))
+
+
 def map_as_completed(work: Callable[[T], Iterator[R]], items: Iterable[T], threads: int) -> Iterator[R]:
     """What `work` yields for the items, one thread per item, a bounded number ahead, in no particular order."""
     if threads <= 1:

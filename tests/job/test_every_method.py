@@ -328,7 +328,7 @@ def test_defaults_of_the_table_are_those_of_the_methods() -> None:
         ("--method imatch --dropped 7 --lexicon collection", ["dropped must be a number from 0 to 1, not 7.0"]),
         ("--method term-vector --dates soon", ["dates must be a whole number or `none`, not 'soon'"]),
         ("--method imatch --measure containment", ["the method imatch cannot measure containment"]),
-        ("--method imatch --bands 3 --rows 3", ["bands and rows belong to the method minhash"]),
+        ("--method imatch --bands 3 --rows 3", ["--bands and --rows belong to the method minhash"]),
         ("--preset broder", ["unknown preset 'broder'; presets are broder-1997"]),
         ("--settings bad.toml", ["bad.toml: unknown setting 'treshold'"]),
         (

@@ -203,7 +203,7 @@ def test_the_folder_of_the_run_is_written_beside_the_file(tmp_path: Path, roughl
         (["-o", "missing/k.csv"], "there is no folder missing"),
         (["-o", "k.parquet.gz"], "Parquet is compressed inside"),
         (["-o", "k.mbox"], "mbox can be written only if the input is one file of that format"),
-        (["-o", "k", "--output-format", "xml"], "output_format must be one of jsonl, parquet, csv, tsv, txt"),
+        (["-o", "k", "--output-format", "xml"], "--output-format must be one of jsonl, parquet, csv, tsv, txt"),
         (["-o", "-", "--drop", "-"], "only one of both can be standard output"),
         (["-o", "-", "--resume"], "name a file"),
         (["-o", "run", "--report", "other"], "run is a folder for the whole run already"),

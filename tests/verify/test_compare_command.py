@@ -112,9 +112,9 @@ def test_nothing_in_a_document_can_act_on_the_terminal(folder: Path) -> None:
         (
             ["a.txt", "b.txt", "--shingle-size", "0"],
             2,
-            "error: shingle_size must be a whole number from 1 to 64, not 0",
+            "error: --shingle-size must be a whole number from 1 to 64, not 0",
         ),
-        (["a.txt", "b.txt", "--markup", "xml"], 2, "error: markup must be one of auto, html, none, not 'xml'"),
+        (["a.txt", "b.txt", "--markup", "xml"], 2, "error: --markup must be one of auto, html, none, not 'xml'"),
         (["a.txt", "b.txt", "--context", "-1"], 2, "--context"),
         (["a.txt"], 2, "Missing argument"),
     ],

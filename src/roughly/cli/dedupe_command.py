@@ -133,7 +133,7 @@ def _run(options: DedupeOptions, request: DedupeRequest, outputs: DedupeOutputs)
 
 
 def _progress(printing: Printing, request: DedupeRequest) -> AbstractContextManager[Any]:
-    """Who is informed of the progress: nobody, with `--quiet`."""
+    """The listener of the progress: none with `--quiet`."""
     if printing.quiet and not printing.verbose:
         return nullcontext()
     from roughly.console.progress import Progress

@@ -1,4 +1,4 @@
-"""`roughly index stats|verify|export|import|upgrade|refresh`: an index looked after."""
+"""`roughly index stats|verify|export|import|upgrade|refresh`: the maintenance of an index."""
 
 from __future__ import annotations
 

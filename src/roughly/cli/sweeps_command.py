@@ -131,14 +131,14 @@ def copies(options: CopiesOptions) -> None:
         answer = find(index, document, minimum=options.minimum, limit=options.limit)
     if answer.left_out:
         print(
-            f"note: {answer.left_out:,} shingles of this document are in so many others that they were not looked up; "
+            f"note: {answer.left_out:,} shingles of this document are in too many others to be looked up; "
             "passages of them may be missing",
             file=sys.stderr,
         )
     elif not answer.complete:
         print(
-            "note: this index finds documents that are alike as wholes; for passages make one with --method shingles "
-            "or --measure containment",
+            "note: this index finds documents that are similar as a whole; for passages make one with --method "
+            "shingles or --measure containment",
             file=sys.stderr,
         )
     if options.printing.as_json:

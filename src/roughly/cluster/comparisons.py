@@ -120,7 +120,7 @@ def _compared(tokens: Tokens, left: Ints, right: Ints) -> Floats:
 
 
 class _Counts:
-    """Shared and own values of pairs of sets. Two empty sets are alike, an empty one and another are not."""
+    """Shared and own values of pairs of sets. Two empty sets are equal, an empty one and another are not."""
 
     def __init__(self, left: Ints, right: Ints, shared: Ints) -> None:
         self.fewer, self.more = np.minimum(left, right), np.maximum(left, right)

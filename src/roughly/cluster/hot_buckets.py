@@ -82,7 +82,7 @@ def _joined(
     sizes, docs, probes = found.rows()
     pairs = (sizes.astype(np.float64) * (sizes - 1.0)).sum()
     if pairs > float(len(members)) * (len(members) - 1):
-        # all of them are nearly alike: they share rare shingles as well, and one bucket of all is cheaper
+        # all of them are nearly the same: they share rare shingles as well, and one bucket of all is cheaper
         return np.full(1, len(members), np.uint32), members.astype(np.uint32), is_probe[members]
     return sizes, docs, probes
 

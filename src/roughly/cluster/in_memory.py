@@ -44,7 +44,7 @@ class ClusterRules:
 
     common: int = 0  # keys shared by more documents are left out; 0: no limit
     linked: bool = False  # clusters are connected components instead of stars
-    every_pair: bool = False  # all pairs found, not only the 16 most alike of each document
+    every_pair: bool = False  # all pairs found, not only the 16 most similar of each document
     verdict: str | None = None  # a learned verdict, which decides about every pair that reaches the threshold
 
 

@@ -45,8 +45,8 @@ NEAR = 64
 """Number of pairs just below the threshold that are recorded for the report."""
 NEAR_MARGIN = 0.1
 EVIDENCE = 16
-"""Number of similar kept documents recorded per removed document, the most alike first. A page between two versions may
-resemble thousands of kept ones; recording them all would be quadratic."""
+"""Number of similar kept documents recorded per removed document, the most similar first. A page between two versions
+may resemble thousands of kept ones; recording them all would be quadratic."""
 _LARGE = 1 << 22
 """Number of pairs in a component from which on it is resolved by several threads."""
 _DOCUMENTS_AT_ONCE = 1 << 18
@@ -328,7 +328,7 @@ class RankedWalk:
         return ranked
 
     def _most_alike(self, rows: ScoredPairs) -> ScoredPairs:
-        """The EVIDENCE most alike pairs of each document; all of them with `every_pair`."""
+        """The EVIDENCE most similar pairs of each document; all of them with `every_pair`."""
         if len(rows) <= EVIDENCE or self.limits.every_pair:
             return rows
         order = np.lexsort((rows[:, 1], -scores_of(rows, self.rule.measure), rows[:, 0]))

@@ -1,6 +1,6 @@
 """Completion in the shell: scripts for bash, zsh and fish, values of options, and the columns of the input.
 
-Nothing heavy is imported before columns of a Parquet file are asked for.
+Nothing heavy is imported before columns of a Parquet file are needed.
 """
 
 from __future__ import annotations

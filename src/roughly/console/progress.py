@@ -45,7 +45,7 @@ _SAYS = {
 
 
 def is_watched() -> bool:
-    """Whether somebody looks on: standard error is a terminal, or this is a notebook."""
+    """Whether a person can see it: standard error is a terminal, or this is a notebook."""
     return sys.stderr.isatty() or _is_notebook()
 
 

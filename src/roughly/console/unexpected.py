@@ -1,4 +1,4 @@
-"""What the command line says about an error that nobody expected: one sentence with a place, or all of it.
+"""What the command line says about an unexpected error: one sentence with a place, or all of it.
 
 With `--debug`, anywhere on the command line, the traceback is printed, for a report.
 """

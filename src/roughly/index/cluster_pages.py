@@ -1,4 +1,4 @@
-"""Clusters of an index for people who browse it: their documents by page, and how alike these are.
+"""Clusters of an index for people who browse it: their documents by page, and how similar these are.
 
 Every answer is bounded.
 """

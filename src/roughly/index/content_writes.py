@@ -1,4 +1,4 @@
-"""Contents put into an index and removed from it, with their bodies, signatures, keys and searchable words.
+"""Contents added to an index and removed from it, with their bodies, signatures, keys and searchable words.
 
 `storage` has the rows; here it is decided what is stored of a text, and the search index is kept consistent.
 """

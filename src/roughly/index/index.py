@@ -226,7 +226,7 @@ class Index(IndexReader):
         measure: str | None = None,
         match_empty: bool = False,
     ) -> list[Match]:
-        """The documents of the index that a text, or a document, is a duplicate of, the most alike first.
+        """The documents of the index that a text, or a document, is a duplicate of, the most similar first.
 
         `minimum` is the lowest `measure` (`resemblance`, `containment` or `contained_in`), which is also the order of
         the matches; `since` and `until` are days of the documents' dates. A document without words matches nothing,

@@ -89,7 +89,7 @@ def read_day(name: str, given: str | None) -> int | None:
 def matches(
     store: IndexStore, connection: Connection, config: IndexConfig, signed: SignedBatch, request: QueryRequest
 ) -> list[list[Match]]:
-    """The matches of each document, the most alike first."""
+    """The matches of each document, the most similar first."""
     known = find_by_digest(store, connection, signed.hi, signed.lo)
     digests = list(zip(signed.hi.tolist(), signed.lo.tolist(), strict=True))
     equal = np.array([known[d].content if d in known else -1 for d in digests], np.int64)
@@ -149,7 +149,7 @@ def _first_texts_suffice(config: IndexConfig, request: QueryRequest) -> bool:
 
 
 def _order(verdicts: MatchVerdicts, scores: PairScores, request: QueryRequest) -> list[int]:
-    """Places of the wanted verdicts, by owner, the most alike first."""
+    """Places of the wanted verdicts, by owner, the most similar first."""
     measured = getattr(scores, request.measure or "resemblance")
     use = np.ones(len(verdicts), np.bool_)
     if request.minimum is not None:

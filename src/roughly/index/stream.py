@@ -235,7 +235,7 @@ def _answer(
 
 
 def score_of(match: Match, measure: str) -> float | None:
-    """How alike the two are; by containment, the greater fraction of the one that the other contains."""
+    """How similar the two are; by containment, the greater fraction of the one that the other contains."""
     if measure == "containment" and match.containment is not None and match.contained_in is not None:
         return max(match.containment, match.contained_in)
     return match.contained_in if measure == "contained_in" else match.resemblance

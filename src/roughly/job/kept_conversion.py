@@ -30,9 +30,10 @@ from roughly.settings import FILE_FORMATS
 from roughly.sources.part import Part, Rows
 from roughly.sources.spool import join_pieces, spool_records
 from roughly.sources.streams import Compression, Reader, replacing
+from roughly.threads import read_ahead
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-_CELLS = 1 << 20  # characters of CSV at a time
+_BLOCK = 1 << 20  # bytes of lines at a time
 _REPORTED = 1000  # documents between two reports of the progress
 
 
@@ -48,6 +49,7 @@ class Kept:
     parts: Sequence[Part]
     folder: Path
     documents: KeptDocuments
+    threads: int = 1
 
     def records(self, advance: Advance) -> Iterator[Record]:
         """All kept records with their columns, in the order of the input."""
@@ -61,7 +63,7 @@ class Kept:
 
     def records_of(self, number: int) -> Iterator[Record]:
         """The kept records of one part."""
-        return records_of(self.parts[number], self.folder, lambda: self.documents(number))
+        return records_of(self.parts[number], self.folder, lambda: self.documents(number), self.threads)
 
     def columns(self) -> list[str]:
         """The columns of all parts."""
@@ -94,7 +96,7 @@ def write_kept_file(file: KeptFile, kept: Kept, path: Path, advance: Advance, *,
         _write_parquet(kept, path, advance)
     else:
         with replacing(path, file.compression) as out:
-            for data in _encoded(chosen, kept, advance):
+            for data in read_ahead(_encoded(chosen, kept, advance), kept.threads):
                 out.write(data)
 
 
@@ -112,35 +114,41 @@ def _is_already(chosen: str, compression: Compression | None, part: Part, path: 
 
 def _encoded(chosen: str, kept: Kept, advance: Advance) -> Iterator[bytes]:
     if chosen == "txt":
-        for text in kept.texts(advance):
-            yield as_line(text).encode("utf-8", "replace") + b"\n"
+        yield from _joined(as_line(text).encode("utf-8", "replace") + b"\n" for text in kept.texts(advance))
     elif chosen == "jsonl" and all(part.format == "jsonl" for part in kept.parts):
         for part in kept.parts:
             yield from blocks_of(kept.folder / part.kept_name)
     elif chosen == "jsonl":
-        yield from (as_json(record) + b"\n" for record in kept.records(advance))
+        yield from _joined(as_json(record) + b"\n" for record in kept.records(advance))
     else:
-        yield from _as_csv(kept, _DELIMITERS[chosen], advance)
+        yield from _joined(_csv_lines(kept, _DELIMITERS[chosen], advance))
 
 
-def _as_csv(kept: Kept, delimiter: str, advance: Advance) -> Iterator[bytes]:
-    """Cells as `csv.writer` writes them, which looks at every character by itself and is several times slower."""
+def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines in blocks of about a megabyte."""
+    block, size = [], 0
+    for line in lines:
+        block.append(line)
+        size += len(line)
+        if size > _BLOCK:
+            yield b"".join(block)
+            block, size = [], 0
+    yield b"".join(block)
+
+
+def _csv_lines(kept: Kept, delimiter: str, advance: Advance) -> Iterator[bytes]:
+    """Cells as `csv.writer` writes them, which looks at each character and is several times slower."""
     columns = kept.columns()
     special = re.compile(f'[{delimiter}"\r\n]').search
     alone = len(columns) == 1  # an empty line would be no record
 
-    def line(values: Iterable[str]) -> str:
+    def line(values: Iterable[str]) -> bytes:
         cells = ('"' + value.replace('"', '""') + '"' if special(value) else value for value in values)
-        return (delimiter.join(cells) or ('""' if alone else "")) + "\n"
+        return (delimiter.join(cells) or ('""' if alone else "")).encode("utf-8", "replace") + b"\n"
 
-    lines, size = [line(columns)], 0
+    yield line(columns)
     for record in kept.records(advance):
-        lines.append(line([as_csv_value(record.get(name)) for name in columns]))
-        size += len(lines[-1])
-        if size > _CELLS:
-            yield "".join(lines).encode("utf-8", "replace")
-            lines, size = [], 0
-    yield "".join(lines).encode("utf-8", "replace")
+        yield line([as_csv_value(record.get(name)) for name in columns])
 
 
 def _write_parquet(kept: Kept, path: Path, advance: Advance) -> None:

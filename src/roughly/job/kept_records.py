@@ -24,6 +24,7 @@ from roughly.sources.parquet_open import parquet_schema
 from roughly.sources.part import Part, Rows
 from roughly.sources.spool import batches_of
 from roughly.sources.streams import Reader
+from roughly.threads import read_ahead
 
 Record = dict[str, Any]
 COLUMNS = ("doc_id", "text", "title", "url", "date", "source")
@@ -32,13 +33,15 @@ _BLOCK = 4 << 20
 _LONGEST_VALUE = (1 << 31) - 1
 
 
-def records_of(part: Part, kept: Path, documents: Callable[[], tuple[Rows, pa.Array]]) -> Iterator[Record]:
+def records_of(
+    part: Part, kept: Path, documents: Callable[[], tuple[Rows, pa.Array]], threads: int
+) -> Iterator[Record]:
     """The kept records of a part, in its order. `documents` gives rows and ids of its kept documents."""
     path = kept / part.kept_name
     if part.format == "jsonl":
         yield from (_object(line) for line in lines_of(path) if line.strip())
     elif part.format in ("parquet", "table"):
-        for batch in batches_of(path):
+        for batch in read_ahead(batches_of(path), threads):
             yield from plain_times(batch).to_pylist()
     elif part.format == "csv":
         yield from _csv_records(path, getattr(part, "delimiter", ","))

@@ -5,7 +5,7 @@ until then. Working files (keys, tokens, spill) are in the same folder if the ru
 temporary one that outlives the run, so that its result can be computed at another threshold.
 
 A run may also write single files (one of what is kept, a list of ids): each is written beside its place under another
-name and renamed at the end. If nothing but files is asked for, `FILE.partial` has the working files.
+name and renamed at the end. If only files are wanted, `FILE.partial` has the working files.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Result:
 
     @property
     def folder(self) -> Path:
-        """The output folder. Of texts in memory without one, a temporary folder is filled when it is asked for."""
+        """The output folder. Of texts in memory without one, a temporary folder is filled on first use."""
         if self._session is not None:
             self._session.complete(self._folder)
         return self._folder
@@ -122,7 +122,7 @@ class Result:
 
     @property
     def report(self) -> Path:
-        """The page of the run, `report.html`; without an output folder it is written when it is first asked for."""
+        """The page of the run, `report.html`; without an output folder it is written on first use."""
         path = self._folder / "report.html"
         if not path.exists() and self._session is not None:
             self._session.write_report(self._folder)

@@ -157,7 +157,7 @@ class Session:
             return table["row"].to_numpy(), table["doc_id"].combine_chunks()
 
         with self.engine.stage("convert", self.engine.documents, "documents") as stage:
-            kept = Kept(self.parts, folder / "kept", documents)
+            kept = Kept(self.parts, folder / "kept", documents, self.resources.threads)
             write_kept_file(file, kept, path, lambda done: self.meter.advance(stage, done), move=move)
 
     def rethreshold(self, threshold: float) -> Path:

@@ -25,7 +25,7 @@ class Limits(NamedTuple):
     floor: float  # pairs that score less are of no interest
     most_kept: int  # most kept documents of a capped bucket
     every_pair: bool  # removed documents are compared with too, and all pairs are returned
-    evidence: int  # pairs per document that reach the threshold, the most alike; ignored with `every_pair`
+    evidence: int  # pairs per document that reach the threshold, the most similar; ignored with `every_pair`
     near: int  # pairs below the threshold in all, the best
 
 

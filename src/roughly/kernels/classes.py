@@ -10,7 +10,7 @@
 |---|---|---|
 | SEPARATOR | ends a token | – |
 | WORD | continues a token | canonical code point minus this one, modulo 2^21 |
-| SINGLE | is a token, with the marks after it | likewise |
+| SINGLE | is a token, with the marks after it | the same |
 | IGNORED | is skipped | – |
 | MARK | belongs to the character before it | canonical combining class |
 | SEQUENCE | becomes others, none of this class | index in `stage2` of their count; they follow |

@@ -100,8 +100,8 @@ def count_members(members: Words, counts: Offsets) -> None:
 def transpose(starts: Offsets, members: Words, probes: Flags, ends: Offsets, out: Words, out_probes: Flags) -> None:
     """From members by bucket to buckets by member, ascending, or the other way round.
 
-    `ends` holds where each member's buckets begin, and then where they end. `probes` is reordered likewise if it is not
-    empty.
+    `ends` holds where each member's buckets begin, and then where they end. `probes` is reordered in the same way
+    if it is not empty.
     """
     _core.transpose(starts, np.ascontiguousarray(members, np.uint32), probes, ends, out, out_probes)
 

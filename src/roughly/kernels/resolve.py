@@ -10,7 +10,7 @@ uncapped; earlier ones hold at most `most_kept` kept documents. A bucket with mo
 candidates among its documents in another way (see `prefixes`). Only kept documents count towards the cap, and later
 ones are left out, so the same comparisons are made however the documents are cut into blocks.
 
-A hot bucket whose documents are all nearly alike becomes one uncapped bucket, where each document is compared with
+A hot bucket whose documents are all nearly the same becomes one uncapped bucket, where each document is compared with
 every kept one before it. There the sizes and bitmaps of the added documents are stored contiguously in the order of the
 slots (`Dense`), so that a comparison reads them in sequence instead of looking each up: a tenth of the time. These
 bitmaps are wide however little memory there is, since such buckets are few; and so are those of the loaded documents,

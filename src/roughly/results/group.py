@@ -126,7 +126,7 @@ def _order(show: str, tokens: Ints, days: Days) -> Ints:
 
 
 def _resolved(judged: JudgedResults, rank: Ints) -> tuple[Ints, list[list[float | None]]]:
-    """For each result the one that is shown for it, and how alike the two are."""
+    """For each result the one that is shown for it, and how similar the two are."""
     if judged.keys is None or judged.judge is None:
         shown = first_of(judged.equal, rank)
         return shown, _scores(judged, shown)

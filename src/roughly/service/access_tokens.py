@@ -51,7 +51,7 @@ def _content(path: Path) -> str:
 
 
 def parse_tokens(text: str, where: str) -> dict[str, frozenset[str]]:
-    """Tokens by right, one at least: protection that was asked for is never empty. A message never shows a token."""
+    """Tokens by right, one at least: protection that was requested is never empty. A message never shows a token."""
     found: dict[str, set[str]] = {right: set() for right in RIGHTS}
     problems, seen = [], set[str]()
     for number, line in enumerate(text.splitlines(), 1):

@@ -53,7 +53,7 @@ class Call(Generic[T]):
     query: Mapping[str, Any] = field(default_factory=dict)
     body: bytes | None = None
     lines: bool = False
-    again: bool = True  # it may be sent twice if nobody knows whether it arrived
+    again: bool = True  # it may be sent twice, if it is unknown whether it arrived
     missing: T | None = None  # the result if the service answers 404; None: an error
 
     @property

@@ -5,7 +5,7 @@
     ...     client.check("…")
 
 A request that the service could not take (busy, too many requests, no database) is sent again a limited number of
-times, after longer and longer waits. If nobody knows whether a request arrived, it is sent again only if doing it
+times, after longer and longer waits. If it is unknown whether a request arrived, it is sent again only if doing it
 twice has the same effect as doing it once.
 """
 

@@ -115,7 +115,7 @@ def retry_later(seconds: float, error: str, remedy: str, status: int = 503) -> E
 
 
 def without_address(message: str) -> str:
-    """A message without the address of a database, which is nobody's business who may only query it."""
+    """A message without the address of a database, which callers who may only query it must not see."""
     return _ADDRESS.sub("INDEX", message)
 
 

@@ -82,7 +82,7 @@ def excerpt(record: bytes | str) -> str:
 
 
 def reason_of(problem: Exception) -> str:
-    """Why a record is rejected; what nobody expected of it is named."""
+    """Why a record is rejected; an unexpected error is named."""
     return (
         str(problem) if isinstance(problem, RoughlyError) else f"cannot be read ({type(problem).__name__}: {problem})"
     )

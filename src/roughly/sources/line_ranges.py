@@ -2,8 +2,8 @@
 
 The lines of a range are those that begin in it. Their row numbers follow from the numbers of lines in all ranges before
 it, so whoever reads a range first publishes how many it has, then waits for those before it (`LineRanges.first_row`).
-Ranges are taken in order, so the wait is short; a range before it that nobody reads (a resumed run, a task of Spark) is
-counted by whoever needs it.
+Ranges are taken in order, so the wait is short; a range before it that no thread reads (a resumed run, a task of Spark)
+is counted by whoever needs it.
 
 It finds where the lines are on the way (`landmarks`): the second reading goes straight to them.
 """
@@ -54,7 +54,7 @@ class LineRanges:
     def _forget(self) -> None:
         self._changed = threading.Condition()
         self._found: dict[int, _Found] = {}
-        self._under_way: set[int] = set()  # being read by somebody
+        self._under_way: set[int] = set()  # being read by a thread
         self._first_rows = [0]  # of ranges 0 … n, all of which are known
 
     def __getstate__(self) -> dict[str, Any]:

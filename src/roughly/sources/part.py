@@ -75,7 +75,7 @@ class CopyBudget:
 
 
 ALONE = CopyBudget()
-"""One thread, and nobody who stops it."""
+"""One thread, which is never stopped."""
 
 
 class Part(Protocol):
@@ -118,7 +118,7 @@ class Part(Protocol):
 
 @contextmanager
 def located(part: Part, row: int) -> Iterator[None]:
-    """An error that nobody expected gets its place: the part, and the row from which on it was read."""
+    """An unexpected error gets its place: the part, and the row from which on it was read."""
     try:
         yield
     except (RoughlyError, MemoryError, OSError):

@@ -270,10 +270,10 @@ def test_the_commands(tmp_path: Path, crawl: Callable[..., Path]) -> None:
     assert {"unchanged: 2", "changed: 2", "moved within a host: 1", "born: 1", "0.9 to 1: 1"} <= set(titles)
     listed = run(app, ["index", "copies", where, f"{A}/same"])
     assert f"whole\t1.000\t1.000\t{A}/same@2024-01-01\t{A}/same" in listed.output
-    assert "note: this index finds documents that are alike as wholes" in listed.output
+    assert "note: this index finds documents that are similar as a whole" in listed.output
     (tmp_path / "page.txt").write_text(prose(1), encoding="utf-8")
     listed = run(app, ["index", "copies", where, str(tmp_path / "page.txt"), "--file"])
-    assert listed.output.count("whole") == 2 + listed.output.count("as wholes")
+    assert listed.output.count("whole") == 2 + listed.output.count("as a whole")
 
 
 def test_a_sweep_that_was_killed_goes_on(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ class MemoryBudget:
         if self.memory < least:
             raise MemoryTooSmall(
                 f"--memory {self.memory >> 20}MB is too little for about {documents / 1e6:.1f} million documents; "
-                f"{-(-least >> 20)}MB is the minimum, and more is needed where many of them are alike"
+                f"{-(-least >> 20)}MB is the minimum, and more is needed where many of them are similar"
             )
 
     def for_resolution(self, candidates: Candidates, scratch: Path) -> ResolveBudget:

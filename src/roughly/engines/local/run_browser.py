@@ -74,7 +74,7 @@ class Graph:
 
 
 class Browsing(RunTables):
-    """What is asked about one run."""
+    """Queries about one run."""
 
     def __init__(
         self, folder: Path, *, date_format: str | None = None, memory: int | None = None, threads: int = 2
@@ -147,7 +147,7 @@ class Browsing(RunTables):
         return [moment.as_py().date() for moment in moments if moment.is_valid]
 
     def members(self, cluster_id: str, offset: int, limit: int) -> list[Row]:
-        """Kept documents first, then the most alike."""
+        """Kept documents first, then the most similar."""
         order = "kept DESC, doc_id = cluster_id DESC, resemblance DESC NULLS LAST, doc_id"
         query = f"SELECT * FROM members WHERE cluster_id = ? ORDER BY {order} LIMIT ? OFFSET ?"
         return self.rows(query, [cluster_id, min(limit, MOST), offset])
@@ -226,7 +226,7 @@ class Browsing(RunTables):
         )
 
     def evidence(self, doc_id: str, limit: int = MOST) -> list[Row]:
-        """Verified pairs of a document, the most alike first."""
+        """Verified pairs of a document, the most similar first."""
         query = """
             SELECT * FROM (
                 SELECT * FROM edges WHERE left_id = ? UNION ALL SELECT * FROM edges WHERE right_id = ?

@@ -1,6 +1,6 @@
 """Candidates: the contents of an index that share a key with the texts of a query.
 
-    keys of the query ⋈ stored keys, in blocks (`hot_keys`) and in rows → sizes and bitmaps → pairs that may be alike
+    keys of the query ⋈ stored keys, in blocks (`hot_keys`) and in rows → sizes and bitmaps → pairs that may be similar
 
 **Hot keys.** A key that 100,000 texts share makes 100,000 candidates. Their sizes and bitmaps are stored in the blocks
 of the key, and a kernel (`kernels.meeting`) rules out with certainty those that differ too much. Equal documents are

@@ -75,7 +75,7 @@ def concatenate(parts: list[MatchVerdicts]) -> MatchVerdicts:
 
 
 def best_first(verdicts: MatchVerdicts, measure: str) -> MatchVerdicts:
-    """Sorted by owner, then the most alike first; ties are broken by content, the earlier first."""
+    """Sorted by owner, then the most similar first; ties are broken by content, the earlier first."""
     score = verdicts.scores(measure)
     return verdicts.of(np.lexsort((verdicts.pairs.content, -score, verdicts.pairs.owner)))
 

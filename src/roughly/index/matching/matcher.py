@@ -1,9 +1,9 @@
 """Which contents of an index are duplicates of the texts of a query: candidates by keys, judged as in a batch run.
 
-    pairs that share a key and may be alike (`candidate_finder`) → rank and constraints → full bitmaps and sets
+    pairs that share a key and may be similar (`candidate_finder`) → rank and constraints → full bitmaps and sets
     (`pair_scorer`) → verdicts
 
-Where only the best are wanted, sets are loaded in the order of how alike the two can be (`nearest`).
+Where only the best are wanted, sets are loaded in the order of how similar the two can be (`nearest`).
 """
 
 from __future__ import annotations

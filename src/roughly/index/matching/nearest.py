@@ -1,4 +1,4 @@
-"""The most alike of the candidate pairs, without comparing all of them: for queries with a limit, and for adding.
+"""The most similar of the candidate pairs, without comparing all of them: for queries with a limit, and for adding.
 
 Sizes and bitmaps bound the score of each pair from above (`match_verdicts.upper_bounds`). The pairs of an owner are
 taken in the order (bound falling, content rising), some at a time: their sets are loaded and counted. Let (s, k) be

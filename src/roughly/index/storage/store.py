@@ -3,8 +3,8 @@
 What the two do differently is here, in `stored_keys` or in `search.fulltext`.
 
 **Writers** hold one lock for the whole transaction (`BEGIN IMMEDIATE`, an advisory lock on PostgreSQL): a document is
-matched against everything that is stored when it is added, whatever other processes do, and nobody sees half a
-transaction. **Readers** see a snapshot and wait for nobody.
+matched against everything that is stored when it is added, whatever other processes do, and no one sees half a
+transaction. **Readers** see a snapshot and never wait.
 
 **Durability.** SQLite writes ahead (WAL) and waits for the disk at every commit (`synchronous=FULL`); PostgreSQL does
 so unless its operator has configured it otherwise. What was acknowledged survives the kill of any process, and a power
@@ -106,7 +106,7 @@ class IndexStore:
     """The connections to the database of an index, and the statements that both databases understand."""
 
     def __init__(self, where: str | os.PathLike[str], *, new: bool = False, bulk: bool = False) -> None:
-        """With `new` the file is created; `bulk` writes without a journal, for a file that nobody else sees yet."""
+        """With `new` the file is created; `bulk` writes without a journal, for a file that no other process uses."""
         check_place(where, new)
         self.postgres = is_postgres(where)
         self.engine = _engine(where, new, bulk)

@@ -8,7 +8,7 @@
 | died | its url has disappeared, and no new url has a duplicate of it |
 
 A page of the later sweep is **born** where its url is new and no page moved there; it has **returned** where an earlier
-sweep had seen the url. Every page is counted once, and a page moves to one url, the most alike first::
+sweep had seen the url. Every page is counted once, and a page moves to one url, the most similar first::
 
     pages before = unchanged + changed + moved + died        pages after = unchanged + changed + moved + born
 """

@@ -2,12 +2,12 @@
 
 The last version that a sweep found is compared with the pages of later sweeps. Pages that are its duplicates, or
 contain at least the threshold's fraction of it, are where it went; those whose url is in the last sweep come first,
-then the most alike. Where none of them is in the last sweep, they have moved again, and are followed. Where the last
+then the most similar. Where none of them is in the last sweep, they have moved again, and are followed. Where the last
 version leads nowhere, earlier versions are tried.
 
-Where the index finds only documents that are alike as wholes, a long page that contains the lost one shares no key with
-it. So the pages of the last sweep are measured one by one, up to `SCANNED` of them; `complete` says whether these are
-all.
+Where the index finds only documents that are similar as a whole, a long page that contains the lost one shares no key
+with it. So the pages of the last sweep are measured one by one, up to `SCANNED` of them; `complete` says whether
+these are all.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _follow(index: Index, versions: list[SweptPage], current: dict[str, int]) ->
 
 
 def _alike(index: Index, lost: SweptPage, after: str, current: dict[str, int]) -> tuple[list[FoundPage], bool]:
-    """Pages of sweeps after a day that are like this one, each url with the version that is most alike."""
+    """Pages of sweeps after a day that are like this one, each url with the version that is most similar."""
     more = set() if index.config.method.finds_passages else set(list(dict.fromkeys(current.values()))[:SCANNED])
     scores, estimated = index.transactions.read(
         lambda connection, config: _scored(index, connection, config, lost, more)

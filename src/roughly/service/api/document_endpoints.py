@@ -113,7 +113,7 @@ def remove(
     return AffectedIds(sorted(index.remove([one for one in id if "\0" not in one])))
 
 
-@router.post("/revoke", summary="Declare that the texts of documents match nothing, for good")
+@router.post("/revoke", summary="Declare that the texts of documents match nothing, permanently")
 def revoke(wanted: IdList, index: RequiredIndex, config: RequiredConfig) -> AffectedIds:
     """Returns the ids that the index had. The documents remain in the index, marked as revoked."""
     check_count(config, len(wanted.ids), "ids")

@@ -367,7 +367,7 @@ def _order(sort: str) -> str:
 def refuse_foreign_paths(folder: Path, run_json: Mapping[str, Any]) -> None:
     """Refuse the input that run.json names if someone else wrote run.json, unless it is in the run's own folder.
 
-    Otherwise a run of somebody else could name any file that the service can read, and the service would show it.
+    Otherwise a run of another user could name any file that the service can read, and the service would show it.
     """
     about, own = (folder / "run.json").stat(), folder.resolve()
     ours = not hasattr(os, "geteuid") or about.st_uid in (os.geteuid(), 0)

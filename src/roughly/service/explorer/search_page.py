@@ -1,7 +1,7 @@
 """`/search?q=…`: full-text search over the stored documents, duplicates grouped and indented under the first.
 
 Conrad 2003 §8: nothing is discarded; duplicates are listed under the first of their group. `show` chooses which result
-is the first, and `group=off` lists every result by itself. The best 500 results are grouped; the rest are reached
+is the first, and `group=off` lists every result separately. The best 500 results are grouped; the rest are reached
 without grouping.
 """
 

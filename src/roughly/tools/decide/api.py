@@ -254,7 +254,7 @@ def _value(one: DecidedDocument, name: str) -> Any:
 
 
 def _user() -> str:
-    """The name of the user, for decisions that name nobody."""
+    """The name of the user, for decisions without a name."""
     try:
         return getpass.getuser()[:40] or "unknown"
     except (KeyError, OSError):

@@ -37,7 +37,7 @@ MOST_IDS = 500
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What somebody decided."""
+    """One decision of a person."""
 
     number: int
     kind: DecisionKind

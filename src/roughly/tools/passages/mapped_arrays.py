@@ -62,11 +62,11 @@ class MappedArrays:
 
     @staticmethod
     def append(file: BinaryIO, array: npt.NDArray[Any]) -> None:
-        """Write to a file in small pieces: a page that is asked for later brings its whole piece into memory."""
+        """Write to a file in small pieces: a page that is used later brings its whole piece into memory."""
         append_in_pieces(file.fileno(), array.view(np.uint8), _PIECE)
 
     def delete(self, *names: str) -> None:
-        """Delete arrays; their memory is given back when nobody uses them any more."""
+        """Delete arrays; their memory is freed when they are no longer used."""
         for name in names:
             self._maps.pop(name, None)
             self.path(name).unlink(missing_ok=True)

@@ -155,7 +155,7 @@ class SpanFinder:
 
 
 def _wanted(batch: pa.RecordBatch, own: Ints, rows: Ints) -> ReadTexts:
-    """The documents of a batch whose rows are asked for; `own` has their numbers."""
+    """The documents of a batch whose rows are wanted; `own` has their numbers."""
     found = batch.column("row").to_numpy()
     at = np.minimum(np.searchsorted(rows, found), len(rows) - 1)
     is_asked = rows[at] == found

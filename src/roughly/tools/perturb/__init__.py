@@ -1,4 +1,4 @@
-"""Copies made on purpose, with labels: from small slips to pages that only look alike.
+"""Copies made on purpose, with labels: from small slips to pages that only look similar.
 
 The same arguments and seed give the same copies, whatever the order of the input.
 
