@@ -1,4 +1,4 @@
-"""The page of two documents shows why a learned verdict says what it says, for a run and for an index."""
+"""Pages of a run and of an index with a learned verdict: its weights, and why it says what it says of two documents."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from roughly import Index, Settings
 from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.service.application import create_app
 from roughly.service.served_data import ServedData
+from roughly.verdict import COMPARISONS
 from service.in_process import PATIENT, client_of
 from service.page_elements import only_ours
 
@@ -28,6 +29,12 @@ def test_the_pair_page_shows_the_reasons(tmp_path: Path) -> None:
         Index.import_run(tmp_path / "out", tmp_path / "a.db") as index,
         client_of(create_app(ServedData(run=tmp_path / "out", index=index), PATIENT)) as client,
     ):
+        for where in ("run", "index"):
+            twin = client.get(f"/index.json?in={where}").json()["verdict"]
+            assert (twin["prior"], twin["probability"], twin["threshold"]) == (-5, 0.5, 0.2)
+            assert list(twin["weights"].items()) == [("words", 5), ("numbers", 3)], "what adds most comes first"
+            shown = only_ours(client.get(f"/?in={where}").text, where).text
+            assert "What the learned verdict weighs" in shown and COMPARISONS["numbers"] in shown and "+3.00" in shown
         for other, says in (("b", "the same"), ("c", "different")):
             reasons = explain_verdict(texts["a"], texts[other], Settings(**settings))  # type: ignore[arg-type]
             assert reasons.same == (says == "the same")

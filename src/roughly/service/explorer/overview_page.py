@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
+from roughly.report.collection_section import BarRow
 from roughly.report.data import RunData
 from roughly.report.headline import build_overview
 from roughly.report.plots import Bar, plot_cluster_sizes, plot_resemblances
@@ -17,6 +19,8 @@ from roughly.service.collection.served_collections import collection_of
 from roughly.service.explorer.drawings import MonthPlot, draw_months
 from roughly.service.explorer.links import to
 from roughly.service.explorer.rendering import counting_page, fragment, show
+from roughly.settings import Settings
+from roughly.verdict import COMPARISONS, Verdict
 
 router = APIRouter(include_in_schema=False)
 SOURCES = 20
@@ -49,6 +53,7 @@ def overview(request: Request) -> Response:
         "sources": [list(row) for row in statistics.by_source],
         "months": None if later else [list(row) for row in collection.months()],
         "suspicious": statistics.suspicious,
+        "verdict": _verdict(collection.learned),
     }
     return show(
         request,
@@ -91,6 +96,7 @@ def _page_only(request: Request, collection: Collection, statistics: CollectionS
     page_only: dict[str, Any] = {
         "sizes": plot_cluster_sizes(sizes, of_size) if sizes else None,
         "similarity": plot_resemblances(edges, numbers, threshold, of_score) if edges else None,
+        "weight_rows": _weight_rows(_verdict(collection.learned)),
         "kind_rows": [],
         "source_rows": [],
         "overview": None,
@@ -104,6 +110,25 @@ def _page_only(request: Request, collection: Collection, statistics: CollectionS
     most = max((row[1] for row in statistics.by_source), default=1)
     page_only["index_sources"] = [(row[0], row[1], row[2], row[1] / most) for row in statistics.by_source[:SOURCES]]
     return page_only
+
+
+def _verdict(settings: Settings | None) -> dict[str, Any] | None:
+    """A learned verdict: what is needed, and what each comparison adds at most, the most first."""
+    if settings is None or settings.verdict is None:
+        return None
+    found = Verdict.parse(settings.verdict)
+    weights = sorted(((name, a + b) for name, a, b in found.weights), key=lambda row: -row[1])
+    needed = math.log(found.probability / (1 - found.probability))
+    return {
+        "prior": found.prior, "probability": found.probability, "needed": needed, "threshold": settings.threshold,
+        "shingle_size": settings.shingle_size, "weights": dict(weights),
+    }  # fmt: skip
+
+
+def _weight_rows(verdict: dict[str, Any] | None) -> list[BarRow]:
+    weights = {} if verdict is None else verdict["weights"]
+    most = max(weights.values(), default=1.0)
+    return [BarRow(COMPARISONS[name], (f"{adds:+.2f}",), adds / most, True) for name, adds in weights.items()]
 
 
 def _links(request: Request, statistics: CollectionStatistics) -> dict[str, Any]:
