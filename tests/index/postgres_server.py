@@ -19,7 +19,7 @@ def binaries() -> Path | None:
     """Where initdb and postgres lie, or None where there is no server."""
     found = shutil.which("initdb")
     if found:
-        return Path(found).parent
+        return Path(found).resolve().parent  # a link to initdb alone has no createdb beside it
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
     return folders[-1] if folders else None
 
