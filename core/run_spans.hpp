@@ -2,7 +2,7 @@
 //
 // A span of a window reaches from its first token to the token that follows it, so that what is left is joined at the
 // edges of words; a span of units is the whole units with their line breaks. In HTML a span is divided at tags, which are
-// hidden bytes, and ends with its last token.
+// hidden bytes, and ends at the first tag after its last token.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ public:
             out.push_back({number, start, end, character(start), character(end), run.first, run.tokens});
             return;
         }
-        end = std::min(end, end_of(last - 1));
+        end = std::min(end, skip(end_of(last - 1), end, 0));
         for (i64 at = start; at < end;) {
             const i64 begin = skip(at, end, 1), stop = skip(begin, end, 0);
             at = stop;

@@ -7,11 +7,14 @@
 // | paragraph | after a blank line (only white space) and the blank lines that follow it; after U+2029            |
 // | sentence  | after a full stop, the closing marks and the white space that follow; where a paragraph ends      |
 //
-// Full stops that need white space after them: . ! ? … ؟ ۔ । ॥ ። ። ၊ ။ ។ ៕ ‼ ⁇ ⁈ ⁉. A point is none after a single letter (an
-// initial) or before a small ASCII letter or a digit. Those of Chinese and Japanese (。 ！ ？ ｡) end a sentence
-// anywhere. Scripts without full stops, such as Thai, have paragraphs only: their sentences are paragraphs.
+// Full stops that need white space after them: … and the marks that Unicode calls Sentence_Terminal (of scripts in use).
+// A point is none after a single letter (an initial) or before a small ASCII letter or a digit. Those of Chinese and
+// Japanese (。 ！ ？ ｡) end a sentence anywhere, ! and ? also right before Chinese characters and kana. Scripts without
+// full stops, such as Thai, have paragraphs only: their sentences are paragraphs.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -31,15 +34,32 @@ inline bool is_white(u32 cp) {
            cp == 0x202F || cp == 0x205F || cp == 0x3000 || cp == 0xFEFF;
 }
 
+struct Range {
+    u32 first, last;
+};
+
+// Sentence_Terminal in Unicode 14, U+0589 to U+ABEB, and the ellipsis.
+inline constexpr Range stops[] = {
+    {0x0589, 0x0589}, {0x061D, 0x061F}, {0x06D4, 0x06D4}, {0x0700, 0x0702}, {0x07F9, 0x07F9}, {0x0837, 0x0837},
+    {0x0839, 0x0839}, {0x083D, 0x083E}, {0x0964, 0x0965}, {0x104A, 0x104B}, {0x1362, 0x1362}, {0x1367, 0x1368},
+    {0x166E, 0x166E}, {0x1735, 0x1736}, {0x17D4, 0x17D5}, {0x1803, 0x1803}, {0x1809, 0x1809}, {0x1944, 0x1945},
+    {0x1AA8, 0x1AAB}, {0x1B5A, 0x1B5B}, {0x1B5E, 0x1B5F}, {0x1B7D, 0x1B7E}, {0x1C3B, 0x1C3C}, {0x1C7E, 0x1C7F},
+    {0x2026, 0x2026}, {0x203C, 0x203D}, {0x2047, 0x2049}, {0x2E2E, 0x2E2E}, {0x2E3C, 0x2E3C}, {0x2E53, 0x2E54},
+    {0xA4FF, 0xA4FF}, {0xA60E, 0xA60F}, {0xA6F3, 0xA6F3}, {0xA6F7, 0xA6F7}, {0xA876, 0xA877}, {0xA8CE, 0xA8CF},
+    {0xA92F, 0xA92F}, {0xA9C8, 0xA9C9}, {0xAA5D, 0xAA5F}, {0xAAF0, 0xAAF1}, {0xABEB, 0xABEB},
+};
+
 inline bool is_stop(u32 cp) {
-    switch (cp) {
-        case '.': case '!': case '?': case 0x2026: case 0x061F: case 0x06D4: case 0x0964: case 0x0965: case 0x1362:
-        case 0x1367: case 0x104A: case 0x104B: case 0x17D4: case 0x17D5: case 0x203C: case 0x2047: case 0x2048:
-        case 0x2049:
-            return true;
-        default:
-            return false;
-    }
+    if (cp < 0x80) return cp == '.' || cp == '!' || cp == '?';
+    const auto* found = std::lower_bound(std::begin(stops), std::end(stops), cp,
+                                         [](const Range& range, u32 value) { return range.last < value; });
+    return found != std::end(stops) && found->first <= cp;
+}
+
+// Characters of Chinese and Japanese, which have no spaces between sentences.
+inline bool is_wide(u32 cp) {
+    return (cp >= 0x3041 && cp <= 0x30FF) || (cp >= 0x3400 && cp <= 0x9FFF) || (cp >= 0xF900 && cp <= 0xFAFF) ||
+           (cp >= 0x20000 && cp <= 0x3FFFF);
 }
 
 inline bool is_wide_stop(u32 cp) { return cp == 0x3002 || cp == 0xFF01 || cp == 0xFF1F || cp == 0xFF61; }
@@ -137,6 +157,7 @@ struct TextReader {
                 after += next.size;
             }
             if (wide || (after > place && (found.cp != '.' || ends_sentence(from, stop, after)))) return after;
+            if ((found.cp == '!' || found.cp == '?') && place < end && units::is_wide(at(place).cp)) return place;
         }
         return end;
     }

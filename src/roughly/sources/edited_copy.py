@@ -2,7 +2,7 @@
 
 Parquet and tables keep their schema; lines of JSON and CSV are changed only where the text is, and copied byte for byte
 where nothing changes; text files are written as UTF-8. Archives and mail hold a text in an encoded form that cannot be
-changed in place: their documents are written as JSON lines.
+changed in place: their documents are written as JSON lines, and so are text files where a column is added.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roughly.errors import SettingsError
 from roughly.sources.arrowcolumns import filtered, plain_column
 from roughly.sources.delimited import Delimited
 from roughly.sources.jsonl import JsonLines
@@ -59,11 +58,7 @@ def copy_edited(part: Part, edits: TextEdits, keep: Mask, folder: Path, budget: 
         part.copy_records(folder, keep, lambda row, line: _edited_line(part.text_column, row, line, edits))
     elif isinstance(part, Delimited):
         _copy_delimited(part, edits, keep, folder)
-    elif edits.column is not None:
-        raise SettingsError(
-            f"{part.name} is {part.format}, which has no columns for marks; use --do report or --do remove"
-        )
-    elif isinstance(part, TextFolder):
+    elif isinstance(part, TextFolder) and edits.column is None:
         _copy_files(part, edits, keep, folder)
     else:
         _copy_as_lines(part, edits, keep, folder)
@@ -215,4 +210,6 @@ def _copy_as_lines(part: Part, edits: TextEdits, keep: Mask, folder: Path) -> No
                 if edits.is_edited(row):
                     record["text"] = edits.text(row, record["text"])
                 values = {name: record[name] for name in _FIELDS if record[name] is not None}
+                if edits.column is not None:
+                    values[edits.column.name] = edits.value(row)
                 out.write(json.dumps(values, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

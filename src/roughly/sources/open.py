@@ -58,6 +58,12 @@ def open_parts(inputs: Sequence[str | Path], options: ReadOptions, spool: Path) 
     return parts
 
 
+def file_keys(inputs: Sequence[str | Path]) -> set[str]:
+    """The identities of all files that are given, however they are given."""
+    found = [find(given) for given in inputs if str(given) != "-"]
+    return {key for some in found for key in [*(file.key for file in some.files), *map(str, some.maildirs)]}
+
+
 def _open(planned: _Planned, kept_name: str, options: ReadOptions, id_prefix: str) -> Part:
     reader = _reader(planned.format)
     if options.features is not None and planned.format not in WITH_LISTS:

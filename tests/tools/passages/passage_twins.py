@@ -185,7 +185,9 @@ class TextPositions:
         if self._markup is None:
             yield start, end, first, last - first
             return
-        end = min(end, int(self.spans[last - 1, 1]))
+        after_last = int(self.spans[last - 1, 1])
+        hidden = np.flatnonzero(self._markup[after_last:end])
+        end = after_last + int(hidden[0]) if len(hidden) else end
         inside = np.concatenate([[False], ~self._markup[start:end], [False]])
         edges = np.flatnonzero(inside[1:] != inside[:-1]) + start
         for begin, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):

@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import roughly
-from roughly.errors import SettingsError
 
 UNITS = ("window", "line", "sentence", "paragraph")
 SHARED = "Every visitor of this site agrees that all of its terms apply to every page of it, without exception."
@@ -185,8 +184,12 @@ def test_folders_of_texts_and_archives(tmp_path: Path) -> None:
     roughly.passages(folder, output=tmp_path / "out", do="remove", least=10)
     kept = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "out" / "kept").rglob("*.txt")}
     assert kept == {"0.txt": TEXTS[0], "1.txt": "Beta begins, quite differently.\nBeta ends.", "2.txt": TEXTS[2]}
-    with pytest.raises(SettingsError, match="no columns for marks"):
-        roughly.passages(folder, output=tmp_path / "marked", do="mark", least=10)
+    roughly.passages(folder, output=tmp_path / "marked", do="mark", least=10)
+    marked = [json.loads(line) for line in (tmp_path / "marked" / "kept" / "texts.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in marked] == TEXTS
+    start, end = TEXTS[1].index("EVERY"), TEXTS[1].index("Beta ends")
+    spans = [{"start": start, "end": end, "witness_id": marked[0]["doc_id"], "witness_start": 19}]
+    assert [row["passages"] for row in marked[:3]] == [[], spans, []]
 
 
 def test_mail_becomes_lines(tmp_path: Path) -> None:
@@ -199,6 +202,11 @@ def test_mail_becomes_lines(tmp_path: Path) -> None:
     kept = [json.loads(line) for line in (tmp_path / "out" / "kept" / "list.mbox.jsonl").read_text().splitlines()]
     assert [row["title"] for row in kept] == ["s0", "s1", "s2"]
     assert "EVERY VISITOR" not in kept[1]["text"]
+    roughly.passages(tmp_path / "list.mbox", output=tmp_path / "marked", do="mark", least=10)
+    marked = [json.loads(line) for line in (tmp_path / "marked" / "kept" / "list.mbox.jsonl").read_text().splitlines()]
+    for row in marked:
+        cuts = [row["text"].encode()[span["start"] : span["end"]] for span in row["passages"]]
+        assert [b"VISITOR" in cut.upper() for cut in cuts] == [True] * (row["title"] in ("s1", "s3"))
 
 
 def test_tags_of_html_are_never_cut(tmp_path: Path) -> None:
@@ -222,6 +230,23 @@ def test_tags_of_html_are_never_cut(tmp_path: Path) -> None:
     assert "after" in kept
     assert "w7" not in kept
     assert sum(row["tokens"] for row in result.documents.to_pylist()) > 40
+
+
+@pytest.mark.parametrize("unit", ["line", "sentence", "paragraph", "window"])
+def test_blocks_of_html_are_units(unit: str, tmp_path: Path) -> None:
+    """The footer of pages that are one line of source each, up to the tag that ends it."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for name in "ab":
+        page = (
+            f"<html><head><title>{name}</title></head><body><ul><li>Home</li></ul><p>Own words: {name}{name}</p>"
+            f"<footer>Every page of this <b>site</b> has the same footer.</footer></body></html>"
+        )
+        (folder / f"{name}.html").write_text(page, encoding="utf-8")
+    result = roughly.passages(folder, output=tmp_path / "out", do="remove", unit=unit, least=8)
+    kept = next((tmp_path / "out" / "kept").rglob("b.html")).read_text(encoding="utf-8")
+    assert kept.endswith("<p>Own words: bb</p><footer><b></b></footer></body></html>")
+    assert [row["excerpt"] for row in result.passages.to_pylist()] == ["Every page of this site has the same footer."]
 
 
 def test_the_order_of_keeping(tmp_path: Path) -> None:

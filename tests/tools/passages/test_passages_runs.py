@@ -38,13 +38,15 @@ def test_the_command_says_what_is_repeated(tmp_path: Path) -> None:
     texts = [f"Page {at}, one of many. {QUESTION.upper() if at % 2 else QUESTION}? Number {at}." for at in range(5)]
     done = run_roughly("passages", write(tmp_path / "in.jsonl", texts), "-o", tmp_path / "out", "--least", 10)
     assert done.returncode == 0, done.stderr
-    assert "5 ×    23 tokens  one of many. Which" in done.stdout
+    assert "5 ×    23 tokens in 5 documents: one of many. Which" in done.stdout
     assert "4 spans" in done.stdout
     run = json.loads((tmp_path / "out" / "run.json").read_text())
     assert run["counts"]["documents_with_copies"] == 4
     assert run["counts"]["repeated_tokens"] == 5 * 23
+    assert run["lengths"] == [{"from": 16, "below": 32, "copies": 4, "tokens": 4 * 23}]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Which of the following" in page and "<script" not in page
+    assert "16 to 31 tokens" in page
     assert not (tmp_path / "out" / "kept").exists()
     again = run_roughly("passages", tmp_path / "in.jsonl", "-o", tmp_path / "out", "--least", 10)
     assert again.returncode == 1 and "--overwrite" in again.stderr
@@ -96,6 +98,7 @@ def test_a_test_set_that_leaked(tmp_path: Path) -> None:
     assert "1 of 3 occur in the input" in done.stdout
     assert "1 have fewer than 13 tokens" not in done.stdout  # two have: the second has ten
     items = pq.read_table(tmp_path / "out" / "items.parquet").to_pylist()
+    assert items == [json.loads(line) for line in (tmp_path / "out" / "items.jsonl").read_text().splitlines()]
     assert [row["seen_tokens"] for row in items] == [19, 0, 0]
     assert [row["share"] for row in items] == [1, 0, 0]
     assert [row["documents"] for row in items] == [1, 0, 0]
@@ -206,6 +209,9 @@ def test_bad_inputs(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", ["some text"])
     with pytest.raises(SettingsError, match="both the input and the test set"):
         roughly.passages(source, against=tmp_path / ".." / tmp_path.name / "in.jsonl")
+    for given, against in ((tmp_path, source), (source, tmp_path), (tmp_path / "*.jsonl", tmp_path)):
+        with pytest.raises(SettingsError, match="both the input and the test set"):
+            roughly.passages(paths=[given], against=against)
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(InputMissing, match="test set"):
         roughly.passages(source, against=tmp_path / "empty.jsonl")

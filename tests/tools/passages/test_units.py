@@ -14,7 +14,13 @@ from roughly.kernels.repeats import UNITS, unit_ends
 
 LINE = re.compile("[^\n\r\v\f\x85\u2028\u2029]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029]|$)")
 WHITE = " \t\n\v\f\r\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000\ufeff"
-STOP = ".!?…؟۔।॥።፧၊။។៕‼⁇⁈⁉"
+TERMINAL = (  # Sentence_Terminal in Unicode 14, U+0589 to U+ABEB
+    "589 61d-61f 6d4 700-702 7f9 837 839 83d-83e 964-965 104a-104b 1362 1367-1368 166e 1735-1736 17d4-17d5 1803 1809 "
+    "1944-1945 1aa8-1aab 1b5a-1b5b 1b5e-1b5f 1b7d-1b7e 1c3b-1c3c 1c7e-1c7f 203c-203d 2047-2049 2e2e 2e3c 2e53-2e54 "
+    "a4ff a60e-a60f a6f3 a6f7 a876-a877 a8ce-a8cf a92f a9c8-a9c9 aa5d-aa5f aaf0-aaf1 abeb"
+)
+RANGES = [[int(end, 16) for end in some.split("-")] for some in TERMINAL.split()]
+STOP = ".!?…" + "".join(chr(one) for some in RANGES for one in range(some[0], some[-1] + 1))
 WIDE = "。！？｡"
 CLOSING = "\"')\\]}»›’”」』】）"
 SENTENCE = re.compile(f"[{STOP}{WIDE}][{STOP}{WIDE}{CLOSING}]*[{WHITE}]*")
@@ -64,6 +70,8 @@ def sentences(text: str) -> list[str]:
                 ends = has_white and _ends(paragraph, start, match)
             else:
                 ends = has_white
+            if not has_white and match[0][0] in "!?" and re.match("[ぁ-ヿ㐀-鿿]", paragraph[match.end() :]):
+                ends = True
             at = match.end() if ends else match.start() + len(stop)
             if ends:
                 found.append(paragraph[start:at])
@@ -87,7 +95,7 @@ def _ends(paragraph: str, start: int, match: re.Match[str]) -> bool:
 
 
 TWINS = {"line": lines, "sentence": sentences, "paragraph": paragraphs}
-ALPHABET = st.sampled_from(list('aB1. .!?\n\n\r\t。！」")é日\u2028\u2029\x85\u00a0।؟ ก'))
+ALPHABET = st.sampled_from(list('aB1. .!?\n\n\r\t。！」")é日か\u2028\u2029\x85\u00a0।؟։ ก'))
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -111,12 +119,22 @@ def test_as_the_twin(unit: str, text: str) -> None:
         ("「そうだ。」と言った。", ["「そうだ。」", "と言った。"]),
         ("هل أنت هنا؟ نعم.", ["هل أنت هنا؟ ", "نعم."]),
         ("यह एक वाक्य है। यह दूसरा है।", ["यह एक वाक्य है। ", "यह दूसरा है।"]),
+        ('真的吗?是的!"好"吧。3!4', ["真的吗?", '是的!"', '好"吧。', "3!4"]),
+        ("Բարև։ Ինչպե՞ս ես։ Լավ", ["Բարև։ ", "Ինչպե՞ս ես։ ", "Լավ"]),
+        ("ܫܠܡܐ܁ ܛܒܐ܀", ["ܫܠܡܐ܁ ", "ܛܒܐ܀"]),
         ("ไทยไม่มีจุด แต่มีวรรค", ["ไทยไม่มีจุด แต่มีวรรค"]),
         ("", []),
     ],
 )
 def test_sentences_of_many_scripts(text: str, expected: list[str]) -> None:
     assert units(text, "sentence") == expected
+
+
+def test_every_mark_that_ends_a_sentence() -> None:
+    for mark in STOP[4:]:
+        assert units(f"word{mark} word", "sentence") == [f"word{mark} ", "word"], hex(ord(mark))
+    for cp in (0x588, 0x58A, 0x703, 0x966, 0x104C, 0xABEC, 0x2025):
+        assert len(units(f"word{chr(cp)} word", "sentence")) == 1
 
 
 def test_lines_and_paragraphs() -> None:

@@ -19,6 +19,7 @@ from roughly.meter import Listener, Meter
 from roughly.option_types import PassagesRunOptions
 from roughly.python_words import for_python
 from roughly.sources import data_or_paths, open_data
+from roughly.sources.open import file_keys
 from roughly.sources.part import Part
 from roughly.tools.passages.passage_search import PassageSearch, PassagesInputs
 from roughly.tools.passages.passages_result import PassagesResult
@@ -100,8 +101,9 @@ def run_passages(
         tests: list[Part] = []
         listed: Paths | None = None
         if against is not None:
-            test_data, listed = _test_set(against, paths)
+            test_data, listed = _test_set(against)
             tests = open_data(test_data, listed, reading, place.spool / "test")
+            _refuse_same(_given(paths) or [], _given(listed) or [])
         identity, threads = _identity(run, parts, tests), run.resources.threads
         work = Workspace(place.work, identity, resume=bool(where.resume), threads=threads, space=space)
         inputs = PassagesInputs(parts, tests, _given(paths), _given(listed))
@@ -114,17 +116,18 @@ def _given(paths: Paths | None) -> list[str] | None:
     return None if paths is None else [os.fspath(path) for path in paths]
 
 
-def _test_set(against: Any, paths: Paths | None) -> tuple[Any, Any]:
-    """The test set as (data, paths); refused where it is the input itself."""
+def _test_set(against: Any) -> tuple[Any, Any]:
+    """The test set as (data, paths)."""
     if isinstance(against, list | tuple) and all(isinstance(one, os.PathLike) for one in against):
-        data, listed = None, list(against)
-    else:
-        data, listed = data_or_paths(against, None)
-    own = {os.path.realpath(path) for path in paths or ()}
-    for path in listed or ():
-        if os.path.realpath(path) in own:
-            raise SettingsError(f"{path} is both the input and the test set; every passage would occur in both")
-    return data, listed
+        return None, list(against)
+    return data_or_paths(against, None)
+
+
+def _refuse_same(paths: list[str], tests: list[str]) -> None:
+    """Refuse a test set that has files of the input, however they are given."""
+    both = sorted(file_keys(paths) & file_keys(tests))
+    if both:
+        raise SettingsError(f"{both[0]} is both the input and the test set; every passage would occur in both")
 
 
 def _identity(run: PassagesRun, parts: Sequence[Part], tests: Sequence[Part]) -> dict[str, Any]:

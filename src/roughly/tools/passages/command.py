@@ -67,7 +67,8 @@ def _print_summary(result: PassagesResult, output: Path) -> None:
     counts: dict[str, Any] = result.summary["counts"]
     request = result.summary["request"]
     for row in result.passages.slice(0, _SHOWN).to_pylist():
-        print(f"{row['places']:>7,} × {row['tokens']:>5,} tokens  {excerpt(row['excerpt'], 80)}")
+        documents = f"in {counted(row['documents'], 'document')}"
+        print(f"{row['places']:>7,} × {row['tokens']:>5,} tokens {documents}: {excerpt(row['excerpt'], 60)}")
     print(f"documents   {counts['documents']:,}; {counts['tokens']:,} tokens, {size(counts['bytes'])}")
     repeated = share(counts["repeated_tokens"], counts["tokens"])
     print(f"repeated    {repeated} of the tokens, {counted(counts['passages'], 'passage')}")
@@ -75,8 +76,8 @@ def _print_summary(result: PassagesResult, output: Path) -> None:
     copies = f"{counted(counts['spans'], 'span')}, {copied} in {counted(counts['documents_with_copies'], 'document')}"
     verb = {"report": "", "mark": "; marked in kept/", "remove": "; removed"}[request["do"]]
     print(f"copies      {copies}{verb}")
-    if request["do"] == "remove":
-        left = f"fewer than {request['least_left']:,} tokens were left"
+    if counts["removed_whole"]:
+        left = f"fewer than {counted(request['least_left'], 'token')} left in each"
         print(f"removed     {counted(counts['removed_whole'], 'document')} whole: {left}")
     if "seen_items" in counts:
         print(f"test items  {counts['seen_items']:,} of {counts['test_items']:,} occur in the input, in part or whole")

@@ -2,9 +2,10 @@
 
 `text.markup` gives the text that people see, at other positions. Here positions must be those of the original, so that
 a passage can be cut out of it: comments, scripts, styles and tags are overwritten, with spaces where they separate
-words and with invisible characters where they do not (`<b>` within a word). Character references become their character
-and invisible ones. So the tokens are those of the visible text, except that the title counts as text, and so do
-references that are shorter than their character.
+words and with invisible characters where they do not (`<b>` within a word). Tags of blocks, such as paragraphs, items
+and cells, become the end of a paragraph (U+2029), `<br>` that of a line (U+2028). Character references become their
+character and invisible ones. So the tokens are those of the visible text, except that the title counts as text, and so
+do references that are shorter than their character.
 """
 
 from __future__ import annotations
@@ -23,14 +24,22 @@ _INLINE = re.compile(
     rb"|tt|u|var|wbr)\b",
     re.IGNORECASE,
 )
+_BLOCK = re.compile(
+    rb"</?(?:address|article|aside|blockquote|body|caption|center|dd|details|dialog|div|dl|dt|fieldset|figcaption|figure"
+    rb"|footer|form|h[1-6]|head|header|hgroup|hr|html|legend|li|main|menu|nav|ol|option|p|pre|section|summary|table"
+    rb"|tbody|td|tfoot|th|thead|title|tr|ul)[\s/>]",
+    re.IGNORECASE,
+)
+_LINE = re.compile(rb"<br[\s/>]", re.IGNORECASE)
+_LINE_END, _PARAGRAPH_END = "\u2028".encode(), "\u2029".encode()
 _SOFT_HYPHEN, _JOINER = "\u00ad".encode(), "\u200b".encode()  # ignored in canonical form
 
 
 def mask(page: bytes) -> bytes:
     """The page with its markup overwritten; of the same length.
 
-    >>> mask(b"<p>Fish &amp; chips</p>")
-    b'   Fish &     chips    '
+    >>> mask(b"<p>Fish &amp; chips</p>").decode()
+    '\\u2029Fish &     chips \\u2029'
     """
     return _MARKUP.sub(_overwritten, page)
 
@@ -54,11 +63,28 @@ def markup_bytes(page: bytes) -> npt.NDArray[np.bool_]:
     return found
 
 
+def visible(piece: bytes) -> str:
+    """What people see of a piece of a page, to be shown.
+
+    >>> visible(b"Fish &amp; <b>chips</b></p><p>Peas</p>")
+    'Fish & chips Peas'
+    """
+    text = _MARKUP.sub(lambda match: match[0] if match[0][:1] == b"&" else _separation(match[0]), piece)
+    return " ".join(html.unescape(text.decode("utf-8", "replace")).split())
+
+
+def _separation(tag: bytes) -> bytes:
+    return b"" if _INLINE.match(tag) else b" "
+
+
 def _overwritten(match: re.Match[bytes]) -> bytes:
     found = match[0]
     if found[:1] == b"&":
         return _character(found)
-    return _invisible(len(found)) if _INLINE.match(found) else b" " * len(found)
+    if _INLINE.match(found):
+        return _invisible(len(found))
+    end = _PARAGRAPH_END if _BLOCK.match(found) else _LINE_END if _LINE.match(found) else b""
+    return b" " * (len(found) - len(end)) + end
 
 
 def _character(reference: bytes) -> bytes:

@@ -26,6 +26,7 @@ from roughly.sources.part import CopyBudget, Part, is_untouched
 from roughly.threads import map_in_order
 from roughly.tools.passages.class_counts import count, forget_counts
 from roughly.tools.passages.copy_decisions import TokenRuns, open_runs, write_runs
+from roughly.tools.passages.copy_shares import by_length, by_source
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
 from roughly.tools.passages.passage_list import PassageList, best_passages
 from roughly.tools.passages.passages_page import render_page
@@ -89,6 +90,8 @@ class PassageSearch:
                 tables["items"] = items_table(file, blocks, ids, reference, request.shortest)
             for name, table in tables.items():
                 pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=ROW_GROUP)
+            if self.tests:
+                _write_lines(tables["items"], folder / "items.jsonl")
             _write_rejects(file, folder / "quarantine.jsonl")
             write_landmarks(all_parts, folder / LANDMARKS)
         if request.do != "report":
@@ -257,7 +260,8 @@ class PassageSearch:
             "reading": reading_record(self.inputs.given, self.reading) | {"against": self.inputs.given_tests},
             "against": [part.name for part in self.tests],
             "counts": counts,
-            "sources": self._by_source(file, runs),
+            "sources": by_source(file, run_blocks(file, runs, self.maps), len(self.parts)),
+            "lengths": by_length(run_blocks(file, runs, self.maps)),
             "stages": [stage.to_dict() for stage in stages],
             "seconds": sum(stage.seconds for stage in stages),
             "peak_memory": max((stage.peak_memory for stage in stages), default=0),
@@ -266,33 +270,17 @@ class PassageSearch:
         (folder / "run.json").write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         (folder / "report.html").write_text(render_page(run, tables), encoding="utf-8")
 
-    def _by_source(self, file: TokenFile, runs: TokenRuns) -> list[dict[str, Any]]:
-        """Tokens of each source, and how many of them are copies; the largest sources first."""
-        own = file.facts["part"].to_numpy() < len(self.parts)
-        encoded = pc.fill_null(file.facts["source"].combine_chunks(), "").dictionary_encode()
-        source_of = encoded.indices.to_numpy()
-        count = len(encoded.dictionary)
-        tokens = np.bincount(source_of[own], weights=np.diff(file.offsets)[own], minlength=count).astype(np.int64)
-        copied = np.zeros(count, np.int64)
-        for some in run_blocks(file, runs, self.maps):
-            start, length, _ = some.rows[some.witness >= 0].T
-            np.add.at(copied, source_of[file.document_of(start)], length)
-        order = np.argsort(-tokens, kind="stable")[:_MOST_SOURCES]
-        names = encoded.dictionary.to_pylist()
-        return [
-            {"source": names[at], "tokens": int(tokens[at]), "copied_tokens": int(copied[at])}
-            for at in order.tolist()
-            if tokens[at]
-        ]
-
-
-_MOST_SOURCES = 50
-
 
 def _removed(file: TokenFile, runs: TokenRuns, spans: Spans) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """The documents of spans, and whether a span is removed by itself: it is not kept, and its document is not gone."""
     docs = file.document_of(spans.token)
     return docs, (runs.witness[spans.run] >= 0) & ~np.isin(docs, runs.whole)
+
+
+def _write_lines(table: pa.Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as out:
+        for batch in table.to_batches(max_chunksize=ROW_GROUP):
+            out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
 
 
 def _write_rejects(file: TokenFile, path: Path) -> None:

@@ -28,7 +28,13 @@ _HEAD = (
 
 def render_page(run: dict[str, Any], tables: dict[str, pa.Table]) -> str:
     """The page as text; the same data give the same page, byte for byte."""
-    sections = (_overview(run), _passages(tables["passages"]), _items(tables.get("items")), _sources(run))
+    sections = (
+        _overview(run),
+        _passages(tables["passages"]),
+        _items(tables.get("items")),
+        _lengths(run),
+        _sources(run),
+    )
     return "".join([_HEAD, *(text for section in sections for text in section), "</body></html>\n"])
 
 
@@ -91,6 +97,21 @@ def _items(table: pa.Table | None) -> list[str]:
     )
     head = _head("Item", "Seen", "Tokens seen", "of", "Documents")
     return [f"<h2>Test items in the input</h2>\n<table><tr>{head}</tr>\n{cells}</table>\n"]
+
+
+def _lengths(run: dict[str, Any]) -> list[str]:
+    if not run["lengths"]:
+        return []
+    copied = run["counts"]["copied_tokens"]
+    cells = "".join(
+        f"<tr><td>{count(row['from'])} to {count(row['below'] - 1)} tokens</td>"
+        f'<td class="n">{count(row["copies"])}</td><td class="n">{count(row["tokens"])}</td>'
+        f'<td class="n">{share(row["tokens"], copied)}</td></tr>\n'
+        for row in run["lengths"]
+    )
+    return [
+        f"<h2>Lengths of copies</h2>\n<table><tr>{_head('Length', 'Copies', 'Tokens', 'Share')}</tr>\n{cells}</table>\n"
+    ]
 
 
 def _sources(run: dict[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ from roughly.model import Column, Table
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.tools.passages.copy_decisions import TokenRuns
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
+from roughly.tools.passages.masked_markup import visible
 from roughly.tools.passages.passage_list import PassageList
 from roughly.tools.passages.text_spans import ReadTexts, SpanFinder, Spans
 from roughly.tools.passages.token_file import TokenFile
@@ -48,7 +49,7 @@ TABLES = {
             Column("doc_id", _TEXT, "the first of them in reading order", False),
             Column("start", _WHOLE, "where it starts there, in bytes", False),
             Column("end", _WHOLE, "where it ends there", False),
-            Column("excerpt", _TEXT, f"its first {EXCERPT} characters", False),
+            Column("excerpt", _TEXT, f"its first {EXCERPT} characters, without markup", False),
         )
     ),
     "documents": Table(
@@ -212,10 +213,12 @@ def passages_table(finder: SpanFinder, found: PassageList, ids: pa.Array) -> pa.
         own = finder.within(runs[:, 0], read.docs)
         spans = finder.spans(read, runs[own], runs[:0, 0], is_divided=False)[0]
         rows = []
-        for at, (start, end) in zip(own.tolist(), spans[:, 1:3].tolist(), strict=True):
-            passage = int(by_start[at])
-            text = read.text(int(np.searchsorted(read.docs, docs[passage])), start, end)
-            rows.append((passage, start, end, text.decode("utf-8", "replace")[:EXCERPT]))
+        for number, (start, end) in zip(own.tolist(), spans[:, 1:3].tolist(), strict=True):
+            passage = int(by_start[number])
+            at = int(np.searchsorted(read.docs, docs[passage]))
+            text = read.text(at, start, end)
+            shown = visible(text) if read.markup[at].as_py() else text.decode("utf-8", "replace")
+            rows.append((passage, start, end, shown[:EXCERPT]))
         return rows
 
     rows = sorted(row for some in finder.read_again(np.unique(docs), excerpts) for row in some)
