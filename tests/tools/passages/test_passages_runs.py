@@ -110,6 +110,7 @@ def test_a_test_set_that_leaked(tmp_path: Path) -> None:
     kept = [json.loads(line)["text"] for line in (removed.folder / "kept" / "train.jsonl").read_text().splitlines()]
     assert kept == ["Some quiz: The answer follows.", "Nothing of it is here.", "Twice. " * 30, "Twice. " * 30]
     assert removed.leaked
+    assert repr(removed) == "<PassagesResult: 4 documents, 1 span in 1 document, 1 of 3 test items seen>"
     assert not list((removed.folder / "kept").glob("test*"))
 
 
@@ -212,6 +213,12 @@ def test_bad_inputs(tmp_path: Path) -> None:
     for given, against in ((tmp_path, source), (source, tmp_path), (tmp_path / "*.jsonl", tmp_path)):
         with pytest.raises(SettingsError, match="both the input and the test set"):
             roughly.passages(paths=[given], against=against)
+    texts = ["some text"]
+    with pytest.raises(SettingsError, match="against is the input itself"):
+        roughly.passages(texts, against=texts)
+    for name in ("kept.jsonl", "kept.csv.gz", "-"):
+        with pytest.raises(SettingsError, match="writes a folder"):
+            roughly.passages(source, output=name)
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(InputMissing, match="test set"):
         roughly.passages(source, against=tmp_path / "empty.jsonl")

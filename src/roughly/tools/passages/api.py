@@ -13,6 +13,7 @@ from roughly.declarations import gather
 from roughly.engines.local.memory_budget import record_memory
 from roughly.engines.workspace import Workspace
 from roughly.errors import SettingsError
+from roughly.job.kept_file import KeptFile
 from roughly.job.output_folder import OutputFolder
 from roughly.job.session import check_memory
 from roughly.meter import Listener, Meter
@@ -87,6 +88,9 @@ def run_passages(
 ) -> PassagesResult:
     """The same with the options as objects."""
     check_memory(run.resources)
+    _check_output(where.output)
+    if against is not None and against is data:
+        raise SettingsError("against is the input itself; every passage would occur in both")
     place = OutputFolder(
         where.output,
         overwrite=where.overwrite,
@@ -110,6 +114,13 @@ def run_passages(
         PassageSearch(run, inputs, work, Meter(listener, check=space.check)).write(place.result)
         folder = place.publish()
     return PassagesResult(folder, parts, place.scratch)
+
+
+def _check_output(output: Path | None) -> None:
+    """Refuse the name of a file, which `dedupe` writes and this does not."""
+    name = "" if output is None else str(output)
+    if name == "-" or (KeptFile.named(name) is not None and not Path(name).is_dir()):
+        raise SettingsError(f"--output {name}: passages writes a folder, with the texts in kept/; name a folder")
 
 
 def _given(paths: Paths | None) -> list[str] | None:

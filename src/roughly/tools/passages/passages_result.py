@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roughly.amounts import counted
 from roughly.errors import InputError
 from roughly.sources.parquet_open import parquet_table
 from roughly.sources.part import Part
@@ -34,6 +35,12 @@ class PassagesResult:
         self.folder, self._parts = folder, parts
         if scratch is not None:
             weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
+
+    def __repr__(self) -> str:
+        counts = self.summary["counts"]
+        spans = f"{counted(counts['spans'], 'span')} in {counted(counts['documents_with_copies'], 'document')}"
+        items = f", {counts['seen_items']:,} of {counted(counts['test_items'], 'test item')} seen"
+        return f"<PassagesResult: {counted(counts['documents'], 'document')}, {spans}{items if self.leaked else ''}>"
 
     @cached_property
     def summary(self) -> dict[str, Any]:
