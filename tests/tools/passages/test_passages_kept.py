@@ -249,6 +249,34 @@ def test_blocks_of_html_are_units(unit: str, tmp_path: Path) -> None:
     assert [row["excerpt"] for row in result.passages.to_pylist()] == ["Every page of this site has the same footer."]
 
 
+@pytest.mark.parametrize("unit", UNITS)
+def test_html_comes_back_byte_for_byte(unit: str) -> None:
+    draw = random.Random(unit)
+    pieces = (
+        SHARED,
+        SHARED.upper(),
+        "one",
+        "zwei",
+        ". ",
+        " ",
+        "<p>",
+        "</p>",
+        "<br>",
+        "<b>",
+        "</b>",
+        "<td>",
+        "&amp;",
+        "<!-- x -->",
+    )
+    texts = ["".join(draw.choice(pieces) for _ in range(draw.randrange(40))) for _ in range(60)]
+    result = removal(texts, unit=unit, least=6, markup="html")
+    assert restored(result, kept_of(result)) == {str(at): text for at, text in enumerate(texts)}
+    assert result.summary["counts"]["spans"] > 20
+    for row in pq.read_table(result.folder / "removed.parquet").to_pylist():
+        whole = row["text"] == texts[int(row["doc_id"])]
+        assert whole or "<" not in row["text"], "tags are never cut"
+
+
 def test_the_order_of_keeping(tmp_path: Path) -> None:
     rows = [
         {"id": "old", "text": SHARED + " One more.", "date": "2001-01-01", "source": "a"},
