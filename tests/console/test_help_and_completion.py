@@ -82,6 +82,15 @@ def test_what_is_misspelt_is_answered_with_the_nearest(arguments: list[str], tol
     assert told in done.stderr
 
 
+def test_short_options_and_whole_sentences(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"text": "some words"}')
+    quiet = run_roughly("dedupe", "x.jsonl", "-o", "kept.csv", "-q", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+    assert run_roughly("-V").stdout == run_roughly("--version").stdout
+    listed = " ".join(run_roughly("index", "-h").stdout.split())
+    assert "changed ones replace the old version." in listed and "are..." not in listed
+
+
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the command, as an installation has it."""

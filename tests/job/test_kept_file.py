@@ -18,6 +18,7 @@ import pytest
 import zstandard
 
 import roughly as library
+from roughly.job.kept_file import KeptFile
 
 ROSE = "A rose is a rose is a rose, said Gertrude Stein,\nand she should know, since she wrote it more than once."
 ELSE = 'Something else entirely: "quoted", with commas, and a tab\there; nothing of it is about flowers at all.'
@@ -167,6 +168,15 @@ def test_it_is_a_filter(tmp_path: Path) -> None:
     assert names_in(tmp_path) == [source.name]
 
 
+def test_standard_output_that_is_full(tmp_path: Path) -> None:
+    source = write_input("jsonl", tmp_path)
+    command = [sys.executable, "-m", "roughly", "dedupe", str(source), "-o", "-", "--quiet"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "error: standard output cannot be written: No space left on device\n"
+
+
 def test_a_run_that_fails_writes_nothing_to_standard_output(tmp_path: Path, roughly: Callable) -> None:
     source = tmp_path / "two.jsonl"
     source.write_text('{"id": "1", "text": "a b c"}\n{"id": "1", "text": "d e f"}\n')
@@ -208,6 +218,10 @@ def test_the_folder_of_the_run_is_written_beside_the_file(tmp_path: Path, roughl
         (["-o", "-", "--resume"], "name a file"),
         (["-o", "run", "--report", "other"], "run is a folder for the whole run already"),
         ([], "name the folder to write, or one file"),
+        (["-o", "k.jsn"], "a file with the ending .jsn cannot be written"),
+        (["-o", "k.jsn"], "k.jsn/ is a folder. Did you mean k.jsonl?"),
+        (["-o", "k.xlsx"], "endings are .jsonl, .parquet, .csv, .tsv, .txt, also with .gz or .zst"),
+        (["-o", "k.gz"], "a file with the ending .gz cannot be written"),
     ],
 )
 def test_outputs_that_cannot_be(arguments: list[str], told: str, tmp_path: Path, roughly: Callable) -> None:
@@ -219,6 +233,16 @@ def test_outputs_that_cannot_be(arguments: list[str], told: str, tmp_path: Path,
     assert told in done.stderr
     assert names_in(tmp_path) == ["folder.csv", "in.jsonl", "there.jsonl"]
     assert (tmp_path / "there.jsonl").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["run.v2", "run-0.9", "2026.11", "k.xlsx/"])
+def test_other_names_are_folders(name: str) -> None:
+    assert KeptFile.named(name) is None
+
+
+def test_a_folder_that_is_there_may_have_any_name(tmp_path: Path) -> None:
+    (tmp_path / "k.xlsx").mkdir()
+    assert KeptFile.named(str(tmp_path / "k.xlsx")) is None
 
 
 def test_a_file_is_replaced_even_if_it_is_the_input(tmp_path: Path, roughly: Callable) -> None:

@@ -22,6 +22,7 @@ from service.page_elements import only_ours
 
 Row = dict[str, Any]
 STORY = " ".join(f"story{n}" for n in range(400))
+MAIL_DATE = "Tue, 6 Apr 1993 07:05:17 GMT"
 EXCERPT = " ".join(f"story{n}" for n in range(120, 150))
 
 
@@ -31,8 +32,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     near = [f"near{n}" for n in range(80)]
     rows: list[Row] = [
         {"id": "story/1", "text": STORY, "title": "A story", "date": "2001-05-01"},
-        {"id": "story/2", "text": STORY + " and more", "title": "The story", "date": "2002-06-01"},
-        {"id": "near/1", "text": " ".join(near)},
+        {"id": "story/2", "text": STORY + " and more", "title": "The story", "date": "2002-06-01T10:00:00Z"},
+        {"id": "near/1", "text": " ".join(near), "date": MAIL_DATE},
         {"id": "near/2", "text": " ".join([*near[:70], *(f"other{n}" for n in range(12))])},
         *({"id": f"empty/{n}", "text": " " * n} for n in range(4)),
     ]
@@ -85,6 +86,14 @@ def test_empty_documents_are_called_so(client: httpx.Client) -> None:
     page = client.get(f"/clusters?id={found[0]['cluster_id']}").text
     assert "Empty documents" in page and 'class="plot who"' not in page
     assert "Empty documents" in seen(client, "/clusters")
+    assert seen(client, "/compare?left=empty/1&right=empty/2").count("It is empty.") == 2
+
+
+def test_dates_are_shown_whole(client: httpx.Client) -> None:
+    """Cut at a T, `Tue, 6 Apr 1993 …` was nothing, and `… GMT` was `… GM`."""
+    table = seen(client, "/documents")
+    assert MAIL_DATE in table and "2002-06-01" in table and "T10:00" not in table
+    assert MAIL_DATE in seen(client, "/documents/near%2F1") and MAIL_DATE in seen(client, "/search?q=near/1")
 
 
 def test_neighbours_and_copies_have_names(client: httpx.Client) -> None:

@@ -152,7 +152,7 @@ def test_a_port_in_use_is_told_plainly(tmp_path: Path) -> None:
 def test_nothing_to_serve(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "roughly", "serve", str(tmp_path / "none.db")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 1 and "no index at" in done.stderr
+    assert done.returncode == 1 and "no run and no index at" in done.stderr
 
 
 def test_input_is_for_a_run(tmp_path: Path) -> None:

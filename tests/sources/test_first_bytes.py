@@ -41,6 +41,8 @@ def parquet() -> bytes:
         ("n.jsonl", WARC, "warc"),
         ("n.warc", MBOX, "mbox"),
         ("n.mbox", SGML, "sgml"),
+        ("n.jsonl", b"id,text\n0,words 0\n", "csv"),
+        ("n.json", b'"id"\t"Text"\r\n"0"\t"words 0"\r\n', "csv"),
         ("n.bin", parquet(), "parquet"),
         ("n", LINES, "jsonl"),
     ],
@@ -86,6 +88,16 @@ def test_a_run_says_it(tmp_path: Path) -> None:
     assert "3 in, " in done.stdout
     piped = run_roughly("dedupe", "-", "-o", "-", stdin=parquet(), cwd=tmp_path, text=False)
     assert piped.returncode == 0 and piped.stdout[:4] == b"PAR1"
+    assert b"standard input: its first bytes say parquet" in piped.stderr
+
+
+def test_a_table_is_piped_too(tmp_path: Path) -> None:
+    table = "id,text\n1,the same words\n2,the same words\n"
+    piped = run_roughly("dedupe", "-", "-o", "-", "--quiet", stdin=table, cwd=tmp_path)
+    assert (piped.returncode, piped.stdout.splitlines()) == (0, ["id,text", "1,the same words"])
+    piped = run_roughly("dedupe", "-", "-o", "-", stdin="words\nand words\n", cwd=tmp_path)
+    assert piped.returncode == 1 and piped.stdout == ""
+    assert "standard input: these are not JSON lines; name the format: --format csv" in piped.stderr
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])

@@ -186,7 +186,12 @@ app = Program(
     context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Option(
-            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+            ["-V", "--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Print the version.",
         ),
         click.Option(["--debug"], is_flag=True, expose_value=False, help="Print the traceback of an unexpected error."),
     ],

@@ -18,6 +18,7 @@ import click
 
 from roughly.amounts import records_were
 from roughly.console.terminal_output import LISTED
+from roughly.errors import OutputError
 from roughly.job.kept_file import KeptFile
 
 _STREAM = "-"
@@ -36,8 +37,8 @@ class DedupeOutputs:
     def of(cls, output: str | None, report: Path | None, drop: str | None, format: str | None) -> Self:
         """The outputs that the options ask for."""
         if output is None and report is None and drop is None:
-            raise click.BadParameter(
-                "is missing: name the folder to write, or one file of what is kept (kept.jsonl)", param_hint="--output"
+            raise click.UsageError(
+                "Missing --output: name the folder to write, or one file of what is kept (kept.jsonl)"
             )
         if output == drop == _STREAM:
             raise click.BadParameter("only one of both can be standard output", param_hint="--drop")
@@ -69,9 +70,14 @@ class DedupeOutputs:
         """Write what belongs there to standard output."""
         for path in (self.file.path if self.file is not None else None, self.drop):
             if path is not None and self.streamed is not None and path.parent == self.streamed:
-                with path.open("rb") as source:
-                    shutil.copyfileobj(source, sys.stdout.buffer, 1 << 20)
-                sys.stdout.buffer.flush()
+                try:
+                    with path.open("rb") as source:
+                        shutil.copyfileobj(source, sys.stdout.buffer, 1 << 20)
+                    sys.stdout.buffer.flush()
+                except BrokenPipeError:  # such as `| head`
+                    raise
+                except OSError as error:
+                    raise OutputError(f"standard output cannot be written: {error.strerror or error}") from error
 
     def summary_stream(self) -> contextlib.AbstractContextManager[Any]:
         """Where the summary goes: not between documents."""

@@ -41,7 +41,9 @@ def show(options: ShowOptions) -> None:
     ]
     checks.refuse(problems)
     if not (options.run / "run.json").is_file():
-        raise InputMissing(f"{options.run} is not the folder of a run: it has no run.json; make one: roughly dedupe -o")
+        raise InputMissing(
+            f"{options.run} is not the folder of a run: it has no run.json; make one: roughly dedupe INPUT -o FOLDER"
+        )
     limit = options.limit if options.limit is not None or options.format != "table" else _ROWS
     rows = itertools.islice(_rows(options.run, options.what), limit)
     if options.format == "jsonl":

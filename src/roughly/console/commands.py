@@ -87,6 +87,11 @@ class Ordered(click.Group):
         """The names of the commands."""
         return list(self.commands)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names and what each is for, not cut to one line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, (one.help or "").split("\n\n")[0]) for name, one in self.commands.items()])
+
 
 def register(app: click.Group, kind: type, *, name: str | None = None, methods: bool = False) -> Callable[[Run], Run]:
     """A decorator: the function is a command of `app` with these options."""

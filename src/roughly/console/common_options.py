@@ -22,7 +22,7 @@ class Printing:
 
     overwrite: bool = option(False, "Replace an existing output.")
     as_json: bool = option(False, "Print the summary as JSON.", "--json")
-    quiet: bool = option(False, "No progress, no summary.")
+    quiet: bool = option(False, "No progress, no summary.", "-q", "--quiet")
     verbose: bool = option(False, "Print every stage with its time and memory to standard error.")
 
 

@@ -33,7 +33,7 @@ _SECTIONS = {
         "features", "title_column", "url_column", "date_column", "source_column", "date_format", "on_duplicate_id",
         "format", "markup", "main_text", "tokens", "batch_size", "largest_record", "largest_ratio",
     ),
-    "Running": ("threads", "temp", "resume", "plan", "engine", "master"),
+    "Running": ("threads", "temp", "temp_limit", "resume", "plan", "engine", "master"),
 }  # fmt: skip
 
 

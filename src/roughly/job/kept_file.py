@@ -18,6 +18,15 @@ from roughly.sources.formats import TAB_SUFFIXES, TABLE, format_of, suffix_of
 from roughly.sources.part import Part
 from roughly.sources.streams import SUFFIXES, Compression
 
+_WRITTEN = (".jsonl", ".parquet", ".csv", ".tsv", ".txt")
+# Endings of files that people name by habit.
+_NOT_WRITTEN = frozenset(
+    {
+        *(".xlsx", ".xls", ".ods", ".arrow", ".feather", ".ipc", ".orc", ".avro", ".db", ".sqlite", ".duckdb", ".xml"),
+        *(".zip", ".tar", ".tgz", ".bz2", ".xz", ".7z", ".lz4", ".pkl", ".npy", ".h5", ".doc", ".docx", ".pdf", ".log"),
+    }
+)
+
 
 @dataclass(frozen=True)
 class KeptFile:
@@ -36,6 +45,7 @@ class KeptFile:
             return None
         found = format or _format_of_ending(name)
         if found is None:
+            _refuse_file_name(name)
             return None
         compression = SUFFIXES.get(Path(name).suffix.lower())
         if found == "parquet" and compression is not None:
@@ -51,6 +61,20 @@ def check_parts(file: KeptFile, parts: Sequence[Part]) -> None:
         raise OutputError(
             f"{file.path}: {file.format} can be written only if the input is one file of that format; "
             f"name a file of {', '.join(FILE_FORMATS)}, or a folder"
+        )
+
+
+def _refuse_file_name(name: str) -> None:
+    """Refuse a name that looks like that of a file, although no format has its ending: nobody wants a folder of it."""
+    import difflib
+
+    path = Path(name)
+    ending = path.suffix.lower()
+    nearest = difflib.get_close_matches(ending, _WRITTEN, 1, 0.75)
+    if (nearest or ending in _NOT_WRITTEN or ending in SUFFIXES) and not path.is_dir():
+        raise SettingsError(
+            f"{name}: a file with the ending {ending} cannot be written; endings are {', '.join(_WRITTEN)}, also with "
+            f".gz or .zst; {name}/ is a folder" + (f". Did you mean {path.stem}{nearest[0]}?" if nearest else "")
         )
 
 

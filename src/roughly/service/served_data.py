@@ -44,6 +44,8 @@ class ServedData:
                 raise SettingsError(f"two indexes were given, {index} and {path}; serve one at a time")
             else:
                 index = path
+        if index is not None and "://" not in str(index) and not Path(index).exists():
+            raise InputMissing(f"no run and no index at {index}; check the spelling and the working folder")
         if not runs and index is None:
             raise SettingsError("nothing to serve; name the folder of a run, an index, or both")
         if inputs and not runs:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 
 from roughly.errors import InputError
+from roughly.sources.columns import GUESSES
 from roughly.sources.files import File
 from roughly.sources.streams import Reader
 
+STANDARD_INPUT = "standard input"
 _HEAD = 512
+_STREAM_HEAD = 1 << 16
 _KNOWN: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"PAR1"), "parquet"),
     (re.compile(rb"WARC/\d"), "warc"),
@@ -21,6 +24,8 @@ _KNOWN: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"From \S+ .*\d\d:\d\d"), "mbox"),
     (re.compile(rb"\s*(?:<!DOCTYPE [^>]*>\s*)?<(?:DOC|REUTERS)[\s>]"), "sgml"),
 )
+_HEADER = re.compile(rb'(?:\xef\xbb\xbf)?("?[\w .-]{1,60}"?(?:[,\t;|]"?[\w .-]{1,60}"?)+)\r?\n')
+"""The first line of a CSV file, if one of its names is that of a text (`_is_header`)."""
 _FOREIGN = {
     b"PK\x03\x04": ("a zip archive (or an office document)", "unpack it"),
     b"%PDF-": ("a PDF", "extract its text"),
@@ -43,16 +48,29 @@ def find_format(file: File, named: str | None) -> tuple[str | None, str | None]:
     """
     if file.fs is not None or (named is not None and named not in _LOOKED_AT):
         return named, None
+    is_stream = file.name == STANDARD_INPUT
     with Reader(file.open(), file.name) as reader:
-        head = reader.read_block(_HEAD)
+        head = reader.read_block(_STREAM_HEAD if is_stream else _HEAD)
     found = next((kind for pattern, kind in _KNOWN if pattern.match(head)), None)
+    if found is None and _is_header(head):
+        found = "csv"
     if found is None or found == named:
         if found is None:
             refuse_foreign(file.name, head)
+            if is_stream and head.strip() and not re.search(rb"^\s*[\[{]", head, re.MULTILINE):
+                raise InputError(f"{file.name}: these are not JSON lines; name the format: --format csv, text, html, …")
         return named, None
+    if is_stream:
+        return found, f"{file.name}: its first bytes say {found}"
     if named is None:
         return found, f"{file.name}: the name does not show the format; its first bytes say {found}"
     return found, f"{file.name}: is {found}, although its name says {named}; read as {found}"
+
+
+def _is_header(head: bytes) -> bool:
+    header = _HEADER.match(head)
+    names = re.split(rb"[,\t;|]", header[1].lower()) if header else []
+    return any(name.strip(b' "').decode("ascii", "replace") in GUESSES["text"] for name in names)
 
 
 def refuse_foreign(name: str, head: bytes, wanted: str | None = None) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from roughly.errors import InputError, InputMissing
 from roughly.settings import ReadOptions
 from roughly.sources.files import File, MatchedFiles, find, local_file
-from roughly.sources.first_bytes import find_format
+from roughly.sources.first_bytes import STANDARD_INPUT, find_format
 from roughly.sources.formats import FORMATS, TABLE, check_format, format_of, suffix_of, unknown_kind
 from roughly.sources.names import common_folder, split_last, unique_names
 from roughly.sources.part import Part
@@ -165,13 +165,13 @@ class _Planner:
             raise InputError("a Maildir is a folder; it cannot come from standard input")
         suffix = next(suffix for suffix, known in FORMATS.items() if known == kind)
         self._spool.mkdir(parents=True, exist_ok=True)
-        if "standard input" in self._seen:
+        if STANDARD_INPUT in self._seen:
             return MatchedFiles("-", str(self._spool), [], named=True)
-        self._seen.add("standard input")
+        self._seen.add(STANDARD_INPUT)
         path = spooled(self._spool, f"stdin{suffix}") or spool_stream(
             sys.stdin.buffer, self._spool, f"stdin{suffix}", self._options.spool_limit
         )  # a resumed run has its input already; standard input is not read again
-        file = replace(local_file(path, path.name), name="standard input")
+        file = replace(local_file(path, path.name), name=STANDARD_INPUT)
         return MatchedFiles("-", str(self._spool.resolve()), [file], named=True)
 
 

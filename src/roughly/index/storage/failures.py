@@ -100,7 +100,9 @@ def translated(name: str, problem: Any) -> RoughlyError:
     if "unable to open database file" in low:
         return OutputError(f"cannot open {name}: its folder must exist and be writable, for SQLite's own files")
     if "not a database" in low:
-        return IndexRefused(f"{name} is not an index of roughly; make one with `roughly index create`")
+        return IndexRefused(
+            f"{name} is not an index of roughly, nor the folder of a run; make one: roughly index create"
+        )
     if "malformed" in low or "disk i/o error" in low or "checksum" in low:
         return IndexDamaged(f"{name} is damaged ({message}); restore it from a copy, or import it again")
     if "no such table" in low or "undefinedtable" in type(problem.orig).__name__.lower():

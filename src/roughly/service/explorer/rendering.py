@@ -13,6 +13,7 @@ Every template has these names, in addition to the values of its page:
 | filters `label`, `excerpt`, `flow`, `reveal` | foreign text made fit to be shown (`report/visible.py`) |
 | filter `broken` | the same for text that has passed `flow`: paragraphs begin on a new line |
 | filter `coded` | a message of ours: what is in backticks as code |
+| filter `day` | the day of an ISO date; other dates as they are written |
 | filters `count`, `counted`, `share`, `size`, `duration`, `score`, `plain` | figures in words (`report/wording.py`) |
 """
 
@@ -51,7 +52,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {name: getattr(visible, name) for name in ("label", "reveal")}
-    made.filters |= {"excerpt": excerpt, "flow": flow, "broken": broken, "coded": coded}
+    made.filters |= {"excerpt": excerpt, "flow": flow, "broken": broken, "coded": coded, "day": day}
     numbers = ("count", "counted", "share", "size", "duration", "score", "plain")
     made.filters |= {name: getattr(wording, name) for name in numbers}
     made.globals |= {
@@ -78,6 +79,11 @@ def flow(text: str) -> Markup:
 def broken(text: str) -> Markup:
     """Text that has passed `visible.flow`, with line breaks instead of its signs for paragraphs."""
     return Markup("<br>").join(_PARAGRAPH.split(text))
+
+
+def day(date: str) -> str:
+    """The day of an ISO date; a date in another form, such as `Tue, 6 Apr 1993 07:05:17 GMT`, as it is written."""
+    return date[:10] if date[10:11] == "T" and date[:1].isdigit() else date
 
 
 def coded(message: str) -> Markup:
