@@ -17,6 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "src" / "roughly").rglob("*.py"))
+TEMPLATES = sorted((ROOT / "src" / "roughly").rglob("templates/**/*.html"))
 CORE = sorted((ROOT / "core").glob("*.[hc]pp"))
 PAGES = [
     *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "reproduction.md"),
@@ -87,9 +88,14 @@ def _prose_of_page(path: Path) -> Iterator[tuple[int, str]]:
             yield number, re.sub(r"`[^`]*`", "", line)
 
 
+def _prose_of_template(path: Path) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        yield number, re.sub(r"\{[{%#].*?[}%#]\}|<[^>]*>", "", line)
+
+
 def unplain(path: Path) -> list[str]:
     """Every line of a file that has one of the patterns, with what to write instead."""
-    prose = {".py": _prose_of_python, ".md": _prose_of_page}.get(path.suffix, _prose_of_core)
+    prose = {".py": _prose_of_python, ".md": _prose_of_page, ".html": _prose_of_template}.get(path.suffix, _prose_of_core)
     found = []
     for first, text in prose(path):
         if not _ANY.search(text) or text.strip("\"'`") in ALLOWED:
@@ -102,8 +108,9 @@ def unplain(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("files", [SOURCES, CORE, PAGES], ids=["sources", "core", "pages"])
+@pytest.mark.parametrize("files", [SOURCES, CORE, PAGES, TEMPLATES], ids=["sources", "core", "pages", "templates"])
 def test_the_words_are_plain(files: list[Path]) -> None:
+    assert files
     found = [line for path in files for line in unplain(path)]
     assert not found, "\n".join(found)
 

@@ -1,4 +1,4 @@
-"""How long the queries of a request may take: set where requests come in, obeyed where databases are asked."""
+"""How long the queries of a request may take: set where requests come in, obeyed where databases are queried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`roughly index create|add|query|show|remove|revoke|expire`: an index made, filled and asked."""
+"""`roughly index create|add|query|show|remove|revoke|expire`: an index made, filled and queried."""
 
 from __future__ import annotations
 
