@@ -95,7 +95,9 @@ def _prose_of_template(path: Path) -> Iterator[tuple[int, str]]:
 
 def unplain(path: Path) -> list[str]:
     """Every line of a file that has one of the patterns, with what to write instead."""
-    prose = {".py": _prose_of_python, ".md": _prose_of_page, ".html": _prose_of_template}.get(path.suffix, _prose_of_core)
+    prose = {".py": _prose_of_python, ".md": _prose_of_page, ".html": _prose_of_template}.get(
+        path.suffix, _prose_of_core
+    )
     found = []
     for first, text in prose(path):
         if not _ANY.search(text) or text.strip("\"'`") in ALLOWED:

@@ -83,16 +83,27 @@ _OR_NONE = f" or `{NONE}`"
 
 
 SKETCH = Option("sketch", "text", "which shingles are kept: all, mod:25, min:400 or adaptive", "mod:25")
-GROUPS = Option("groups", "groups", "with the sketch adaptive: most tokens and ratio, as in 400:0.25,800:0.125", ())
-JUDGE = Option("judge", "text", "keys: one in common is enough; sketch: the threshold must be reached as well", "keys")
-FILTER = Option("filter", "text", "of sw, tg5, tl25, nosc, stem; for imatch also one like IDF-L-10", "")
-LEXICON = Option(
-    "lexicon", "lexicon", f"a lexicon's file, `{DEFAULT}`, or `{COLLECTION}` to count the input first", DEFAULT
+GROUPS = Option(
+    "groups", "groups", "for the sketch adaptive: most tokens and ratio of each group, as in 400:0.25,800:0.125", ()
 )
-NORM = Option("norm", "text", "scale of idf: conrad or imatch", "conrad")
-TERMS = Option("terms", "whole", "terms in a signature")
-MIN_TERMS = Option("min_terms", "whole", "fewest terms that make a signature", 1)
-MIN_DF = Option("min_df", "whole", "only terms in at least this number of documents of the lexicon", 5)
+JUDGE = Option(
+    "judge", "text", "what makes a pair: keys (one in common is enough) or sketch (the threshold too)", "keys"
+)
+FILTER = Option(
+    "filter", "text", "terms left out: sw (stop words), tg5 (below 5 letters), tl25 (above 25), nosc (special "
+    "characters); stem joins forms of a word; for imatch also a range of idf, such as IDF-L-10; separate several with "
+    "commas", "",
+)  # fmt: skip
+LEXICON = Option(
+    "lexicon",
+    "lexicon",
+    f"where the frequencies of terms are from: a file, `{DEFAULT}`, or `{COLLECTION}` to count the input first",
+    DEFAULT,
+)
+NORM = Option("norm", "text", "how idf is scaled: conrad or imatch", "conrad")
+TERMS = Option("terms", "whole", "number of terms in a signature")
+MIN_TERMS = Option("min_terms", "whole", "documents with fewer terms have no signature", 1)
+MIN_DF = Option("min_df", "whole", "terms in fewer documents of the lexicon are left out", 5)
 LENGTHS = Option("lengths", "number?", "fraction by which lengths of duplicates may differ, or none")
 """Options that several methods take."""
 

@@ -92,7 +92,7 @@ def test_a_file_in_the_folder_of_methods_is_all_it_takes(tmp_path: Path) -> None
         return done.stdout
 
     assert "term-vector, first-words." in printed("--help")
-    assert "words that duplicates begin with" in printed("--help-method", "first-words")
+    assert "Words that duplicates begin with" in printed("--help-method", "first-words")
 
 
 def test_helpers_of_the_folder_are_no_methods() -> None:

@@ -103,7 +103,10 @@ def method_help(ctx: click.Context, name: str) -> str:
     spec = METHODS[name]
     formatter = ctx.make_formatter()
     formatter.write_usage(ctx.command_path, f"--method {name} [OPTIONS]")
-    rows = [(f"--{o.name.replace('_', '-')}", f"{o.help}.{_default(spec.default(o.name))}") for o in spec.options]
+    rows = [
+        (f"--{o.name.replace('_', '-')}", f"{o.help[:1].upper()}{o.help[1:]}.{_default(spec.default(o.name))}")
+        for o in spec.options
+    ]
     _write(formatter, f"Options of {name}", rows or [("none", "It has no options of its own.")])
     if spec.settings:
         flags = ", ".join(f"--{setting.replace('_', '-')}" for setting in spec.settings)

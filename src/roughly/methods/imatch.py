@@ -196,13 +196,22 @@ register(
             FILTER.by_default("IDF-L-10"),
             LEXICON,
             NORM,
-            Option("lexicons", "whole", "randomised lexicons beside it", 0),
-            Option("dropped", "number", "fraction of terms that each of them drops", 1 / 3),
+            Option("lexicons", "whole", "number of randomised lexicons in addition to the first", 0),
+            Option("dropped", "number", "fraction of the terms that each randomised lexicon drops", 1 / 3),
             MIN_TERMS,
-            Option("min_share", "number", "lowest fraction of a document's terms in its signature", 0.0),
-            Option("secondary", "flag", "add rarer terms if there are too few", False),
-            Option("unsigned", "text", "documents without a signature: keep or all-terms", "keep"),
-            Option("key_file", "file", "file of a secret key"),
+            Option(
+                "min_share", "number", "documents with a lower fraction of their terms in the signature have none", 0.0
+            ),
+            Option("secondary", "flag", "add rarer terms to signatures that have too few", False),
+            Option(
+                "unsigned",
+                "text",
+                "documents without a signature: keep, or all-terms to make one of all their terms",
+                "keep",
+            ),
+            Option(
+                "key_file", "file", "file of a secret key, without which nobody can compute the randomised lexicons"
+            ),
         ),
         maker=_make,
         tuned={"filter": ("IDF-L-10", "IDF-L-30", "Doc-L-50", "Doc-L-90"), "lexicons": (0, 5)},

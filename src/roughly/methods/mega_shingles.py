@@ -111,8 +111,8 @@ register(
         MegaShingles,
         settings=("threshold", "shingle_size", "shingle_unit", "seed"),
         options=(
-            Option("mega_groups", "whole", "groups of min-wise samples", 6),
-            Option("mega_samples", "whole", "samples per group", 14),
+            Option("mega_groups", "whole", "number of groups of min-wise samples", 6),
+            Option("mega_samples", "whole", "number of samples per group", 14),
             JUDGE,
         ),
         has_curve=True,

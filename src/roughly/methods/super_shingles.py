@@ -197,7 +197,7 @@ register(
         options=(
             SKETCH,
             GROUPS,
-            Option("super_size", "whole", "shingles per super shingle", 4),
+            Option("super_size", "whole", "number of shingles per super shingle", 4),
             Option("meta", "text", "which super shingles are kept, written as a sketch", "all"),
             Option("short", "text", "documents too short for a super shingle: sample or keep", "sample"),
             JUDGE,

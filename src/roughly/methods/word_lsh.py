@@ -104,8 +104,8 @@ register(
         WordLSH,
         settings=("threshold", "seed"),
         options=(
-            Option("lsh_words", "whole", "words per signature", 3),
-            Option("lsh_signatures", "whole", "signatures per document", 125),
+            Option("lsh_words", "whole", "number of words per signature", 3),
+            Option("lsh_signatures", "whole", "number of signatures per document", 125),
             FILTER,
             JUDGE.by_default("sketch"),
         ),
