@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 import roughly
@@ -127,6 +128,19 @@ def test_bash_completes(words: list[str], found: list[str], commands: Path, tmp_
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout.split() == found, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["dedupe"], ["dedupe", "x.jsonl", "-o"], ["dedupe", "--drop"], ["dedupe", "--against"], ["dedupe", "--lexicon"],
+        ["dedupe", "--settings"], ["serve"], ["show"], ["apply"], ["index", "add"], ["index", "add", "i.db"], ["match"],
+    ],
+)  # fmt: skip
+def test_names_of_files_are_completed(words: list[str]) -> None:
+    """The script of a shell leaves file names to the shell only where it is told so."""
+    found = ShellComplete(app, {}, "roughly", "_ROUGHLY_COMPLETE").get_completions(words, "x")
+    assert [(one.value, one.type) for one in found] == [("x", "file")]
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -133,12 +133,21 @@ def _parameter(one: Declaration) -> click.Parameter:
     kind, several = _kind(one)
     if one.choices is not None or one.name.endswith("_column"):
         how["shell_complete"] = partial(_complete, one)
+    elif kind is str:
+        how["shell_complete"] = _complete_files
     if one.is_argument:
         metavar = (one.metavar or one.name.upper()) + "…" * several
         return click.Argument([one.name], type=_type(kind), nargs=-1 if several else 1, metavar=metavar, **how)
     how |= {"is_flag": True} if kind is bool else {"type": _type(kind), "multiple": several}
     flags = one.flags or (f"--{one.name.replace('_', '-')}",)
     return click.Option([*flags, one.name], show_default=default != "", **how)
+
+
+def _complete_files(ctx: click.Context, parameter: click.Parameter, typed: str) -> list[Any]:
+    """Most texts that are typed are names of files; without this the shell would complete none."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(typed, type="file")]
 
 
 def _complete(one: Declaration, ctx: click.Context, parameter: click.Parameter, typed: str) -> list[str]:

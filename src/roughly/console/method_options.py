@@ -45,7 +45,8 @@ def _parameter(option: Option) -> click.Parameter:
     help = f"{', '.join(users_of(option.name))}: {option.help}."
     if option.kind == "flag":
         return click.Option(names, is_flag=True, default=False, help=help)
-    return click.Option(names, type=_TYPES.get(option.kind, str), default=None, help=help)
+    kind = click.Path() if option.kind == "lexicon" else _TYPES.get(option.kind, str)
+    return click.Option(names, type=kind, default=None, help=help)
 
 
 def read_method_options(own: dict[str, Any]) -> dict[str, Any]:
