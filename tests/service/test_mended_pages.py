@@ -127,6 +127,8 @@ def test_all_parameters_of_the_api_are_described(client: httpx.Client) -> None:
     fields = [(name, field) for name in bodies for field, facts in schemas[name]["properties"].items()
               if not facts.get("description")]  # fmt: skip
     assert fields == []
+    page = client.get("/api").text
+    assert "`" not in page and "The measure of <code>minimum</code>" in page
 
 
 def test_no_page_shows_the_sign_for_paragraphs(client: httpx.Client) -> None:

@@ -82,7 +82,7 @@ class MatchFilter(BaseModel):
 
     limit: int = Field(10, ge=1, le=10_000, description="Matches returned.")
     minimum: float | None = Field(None, ge=0, le=1, description="Lowest value of the measure.")
-    measure: Measure | None = Field(None, description="What `minimum` is on; the measure of the index if not given.")
+    measure: Measure | None = Field(None, description="The measure of `minimum`; that of the index, if not given.")
     since: Short | None = Field(None, description="First day of a match's date.")
     until: Short | None = Field(None, description="Last day of it.")
     match_empty: bool = Field(False, description="Whether documents without words match each other.")

@@ -25,7 +25,7 @@ async def check_many(
     metrics: RequiredMetrics,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Matches returned per document.")] = 1,
     minimum: Annotated[float | None, Query(ge=0, le=1, description="Lowest value of the measure.")] = None,
-    measure: Annotated[Measure | None, Query(description="What `minimum` is on.")] = None,
+    measure: Annotated[Measure | None, Query(description="The measure of `minimum`.")] = None,
     match_empty: Annotated[bool, Query(description="Whether documents without words match each other.")] = False,
 ) -> StreamedAnswers:
     """A list of documents, or one per line; an answer per line with `known` and `matches`, in order."""
