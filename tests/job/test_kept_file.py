@@ -7,6 +7,7 @@ import datetime
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +19,9 @@ import pytest
 import zstandard
 
 import roughly as library
+from roughly.cli.dedupe_outputs import DedupeOutputs
 from roughly.job.kept_file import KeptFile
+from roughly.job.output_folder import OutputFolder
 
 ROSE = "A rose is a rose is a rose, said Gertrude Stein,\nand she should know, since she wrote it more than once."
 ELSE = 'Something else entirely: "quoted", with commas, and a tab\there; nothing of it is about flowers at all.'
@@ -331,3 +334,33 @@ def test_a_run_is_shown(tmp_path: Path, roughly: Callable) -> None:
     assert "one of removed, kept" in wrong.stderr
     assert "one of table, csv" in wrong.stderr
     assert "is not the folder of a run" in roughly("show", tmp_path).stderr
+
+
+@pytest.mark.parametrize(
+    ("report", "files", "words"),
+    [
+        (None, ["k.csv", "k.csv"], "named for two outputs"),
+        ("../out/k.csv", ["k.csv"], "named for two outputs"),
+        (None, ["n" * 252 + ".csv"], "has 256 bytes"),
+        (None, [os.fsdecode(b"\xff.csv")], "not UTF-8"),
+        (os.fsdecode(b"\xff"), [], "not UTF-8"),
+    ],
+)
+def test_names_that_cannot_be_written_are_refused_first(
+    report: str | None, files: list[str], words: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(library.RoughlyError, match=words):
+        OutputFolder(None if report is None else out / report, files=[out / file for file in files])
+    assert not list(out.iterdir())
+
+
+def test_standard_output_on_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("{}\n")
+    outputs = DedupeOutputs(None, KeptFile(tmp_path / "kept", None), None, tmp_path)
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(library.RoughlyError, match="cannot write to standard output: No space left"):
+            outputs.stream()
+        full.buffer.raw.close()

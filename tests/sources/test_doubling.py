@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from hostile_inputs import FILES, PAGES
 from reading import read
 from roughly.errors import InputError
-from roughly.text.markup import strip
+from roughly.text.markup import PageText, strip_column
 
 LEAST = 0.05
 """Seconds of CPU below which two times are too short to compare."""
@@ -50,8 +53,11 @@ def test_readers(name: str, tmp_path: Path) -> None:
     assert_linear(work, size)
 
 
-@pytest.mark.parametrize("main_only", [False, True])
+@pytest.mark.parametrize("part", get_args(PageText))
 @pytest.mark.parametrize("name", PAGES)
-def test_html(name: str, main_only: bool) -> None:
-    strip("<p>x</p>", main_only)
-    assert_linear(lambda size: strip(PAGES[name](size), main_only), 20_000)
+def test_html(name: str, part: PageText) -> None:
+    def work(size: int) -> None:
+        strip_column(pa.array([PAGES[name](size)]), np.ones(1, np.bool_), part)
+
+    work(1)  # imports
+    assert_linear(work, 20_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from roughly.errors import InputError
 from roughly.text.canonical import words
 from roughly.text.markup import dom, strip, strip_column
-from roughly.text.markup_limits import bounded
+from roughly.text.markup_limits import MOST_NAMES, bounded
 
 PAGE = """<!DOCTYPE html><html><head><title>Title</title><style>p { color: red }</style></head><body>
 <nav><a href="/">Home</a> <a href="/about">About</a></nav>
@@ -102,6 +103,17 @@ def test_hostile_pages_keep_their_text() -> None:
     deep = "".join(f"<div>word{n} " for n in range(5000))
     assert strip(deep).split() == [f"word{n}" for n in range(5000)]
     assert strip("<p " + " ".join(f"a{n}='>'" for n in range(30_000)) + ">text</p> more") == "text\n\nmore"
+
+
+@pytest.mark.parametrize(
+    "write", ["<t{}>x</t{}>", "</t{}>x", "<p a{}>x", "<p b a{}='>' c=1>x", "<p/a{}/b>x", "<g a{}=1/>x"]
+)
+def test_names_of_hostile_pages_are_bounded(write: str) -> None:
+    html = "".join(write.replace("{}", str(n)) for n in range(MOST_NAMES + 50))
+    kept = bounded(html)
+    assert len(set(re.findall("[ta][0-9]+", kept))) <= MOST_NAMES
+    assert kept.count("x") == html.count("x")
+    assert bounded(kept) == kept
 
 
 def test_a_page_with_many_tags_is_left_as_it_is() -> None:

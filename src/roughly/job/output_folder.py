@@ -23,6 +23,8 @@ from roughly.errors import DiskFull, Interrupted, MemoryTooSmall, OutputError, O
 from roughly.sources.streams import unfinished_name
 from roughly.temporary_space import TemporarySpace, delete_folder
 
+_LONGEST_NAME = 255  # bytes, of Linux and macOS
+
 
 class OutputFolder:
     """The folders of one run. In a `with` block, a failure keeps only what `--resume` can use."""
@@ -43,6 +45,7 @@ class OutputFolder:
         if output is not None and output.name in ("", ".."):  # "." or "..": a folder without a name of its own
             self.output = output = Path(os.path.abspath(output))  # noqa: PTH100 - a link stays a link
         has_folder = output is not None or self.resumable
+        _check_names([*self.files, *([output] if output is not None else [])])
         beside = (output or named) if has_folder else None
         self.partial = None if beside is None or not beside.name else beside.with_name(beside.name + ".partial")
         for file in self.files:
@@ -148,6 +151,25 @@ def _locked(folder: Path) -> TextIO:
         handle.close()
         raise OutputExists(f"another run is at work in {folder}; wait for it, or choose another output") from None
     return handle
+
+
+def _check_names(outputs: Sequence[Path]) -> None:
+    places = set()
+    for output in outputs:
+        name = os.fsencode(output.name)
+        if len(name) > _LONGEST_NAME:
+            raise OutputError(
+                f"the name {name[:20].decode(errors='replace')}… has {len(name)} bytes; choose a shorter one"
+            )
+        try:
+            os.fsencode(output).decode()
+        except UnicodeDecodeError:
+            shown = os.fsencode(output).decode(errors="replace")
+            raise OutputError(f"the name {shown} is not UTF-8; choose another output") from None
+        place = Path(os.path.realpath(output.parent), output.name)
+        if place in places:
+            raise OutputError(f"{output} is named for two outputs; give each a name of its own")
+        places.add(place)
 
 
 def _check_file(file: Path, overwrite: bool) -> None:

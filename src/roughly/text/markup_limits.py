@@ -1,9 +1,9 @@
 """HTML made to take quadratic time, made harmless before it is parsed.
 
-The parser's time grows with the depth of nesting, with the number of attributes of one element, and with formatting
-elements that are never closed, which it opens again in every block. No honest page comes near the limits, and only a
-page with very many tags or attributes is looked at. Start tags beyond a limit are removed, attributes too; the text
-remains.
+The parser's time grows with the depth of nesting, with the number of attributes of one element, with the number of
+different names, which it keeps in tables of a fixed size, and with formatting elements that are never closed, which it
+opens again in every block. No honest page comes near the limits, and only a page with very many tags, attributes or
+words is looked at. Tags beyond a limit are removed, attributes too; the text remains.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ DEEPEST = 1000
 """Open elements, about twice what browsers allow."""
 MOST_ATTRIBUTES = 1000
 """Attributes of one element."""
+MOST_NAMES = 20_000
+"""Different names of elements and attributes of one page."""
 _MOST_REOPENED = 1_000_000  # formatting elements that the parser opens again
 _MOST_ROOTS = 50  # tags <html> and <body>, whose attributes are joined
 _MANY_ATTRIBUTES = 20_000  # of a page; fewer are harmless even in one tag
 _NAME = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
 _LONG_TAG = re.compile(r"<[a-zA-Z][^>]{16000}")
+_VALUE = re.compile(r"=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]*)")
+_WORD = re.compile(r"[^\s<>=\"'/]+")
 _VALUE_OR_END = re.compile(r"=\s*[\"']|>")
 _ROOTS = frozenset({"html", "body"})
 _FORMATTING_NAMES = "a b big code em font i nobr s small strike strong tt u"
@@ -82,7 +86,12 @@ class _Open:
 
 def bounded(html: str) -> str:
     """The page itself, or without the tags and attributes that pass the limits."""
-    if _LONG_TAG.search(html) is None and html.count("=") <= _MANY_ATTRIBUTES and not _is_deep(html):
+    if (
+        _LONG_TAG.search(html) is None
+        and html.count("=") <= _MANY_ATTRIBUTES
+        and not _is_deep(html)
+        and not _has_many_words(html)
+    ):
         return html
     return "".join(_kept(html))
 
@@ -99,6 +108,16 @@ def _is_deep(html: str) -> bool:
     if nested <= DEEPEST and formatting * len(names) <= _MOST_REOPENED:
         return False
     return _passes_limits(names)
+
+
+def _has_many_words(html: str) -> bool:
+    """Whether a page has so many different words that they may be too many names."""
+    if len(html) <= 3 * MOST_NAMES:
+        return False
+    for end in "</=":
+        html = html.replace(end, " ")
+    words = html.split()
+    return len(words) > MOST_NAMES and len(set(words)) > MOST_NAMES
 
 
 def _passes_limits(names: list[str]) -> bool:
@@ -124,18 +143,32 @@ def _passes_limits(names: list[str]) -> bool:
     return False
 
 
+class _Names:
+    """The different names of a page."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def takes(self, names: set[str]) -> bool:
+        """Whether these may be in the page too."""
+        if len(self._seen) >= MOST_NAMES and not names <= self._seen:
+            return False
+        self._seen |= names
+        return True
+
+
 def _kept(html: str) -> Iterator[str]:
-    is_open, position = _Open(), 0
+    is_open, names, position = _Open(), _Names(), 0
     for found in _NAME.finditer(html):
         if found.start() < position:  # inside the attributes of a tag
             continue
         name = found[1].lower()
         end, attributes = _read_tag(html, found.end())
-        if not is_open.takes(name, html[max(0, end - 2)] == "/"):
+        if not names.takes({f"<{name.lstrip('/')}"}) or not is_open.takes(name, html[max(0, end - 2)] == "/"):
             before = html[position : found.start()]
             yield f"{before} " if before else ""
             position = end
-        elif attributes > MOST_ATTRIBUTES:
+        elif attributes > MOST_ATTRIBUTES or not names.takes(_attribute_names(html[found.end() : end])):
             yield f"{html[position : found.start()]}<{name}>"
             position = end
         else:
@@ -144,13 +177,17 @@ def _kept(html: str) -> Iterator[str]:
     yield html[position:]
 
 
+def _attribute_names(tag: str) -> set[str]:
+    return set(_WORD.findall(_VALUE.sub(" ", tag).lower()))
+
+
 def _read_tag(html: str, at: int) -> tuple[int, int]:
     """Where a tag ends, and about how many attributes it has."""
     attributes = 0
     while True:
         found = _VALUE_OR_END.search(html, at)
         end = len(html) if found is None else found.end()
-        attributes += len(html[at:end].split())
+        attributes += len(html[at:end].replace("/", " ").split())
         if found is None or found[0] == ">":
             return end, attributes
         closing = html.find(found[0][-1], end)
