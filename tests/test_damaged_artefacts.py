@@ -14,11 +14,13 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import roughly
 from commands import run_roughly
 from roughly import Index
+from roughly.engines.local.kept_parts import _runs
 from roughly.errors import IndexDamaged, InputError, InputMissing, RoughlyError, ServiceRefused, SettingsError
 from roughly.service.collection.collection_types import ClusterQuery
 from roughly.service.collection.run_collection import RunCollection
@@ -199,3 +201,10 @@ def test_tables_of_a_damaged_run_are_refused(artefacts: Path, tmp_path: Path, fi
         _ = getattr(roughly.Result(folder), table)
     shown = run_roughly("show", folder, table)
     assert shown.returncode == 1 and shown.stderr.count("\n") == 1 and f"{file} is damaged" in shown.stderr
+
+
+@pytest.mark.parametrize("column", ["part", "row"])
+def test_documents_without_a_place_are_not_copied(column: str) -> None:
+    places = {"part": [0], "row": [0]} | {column: [None]}
+    with pytest.raises(InputError, match=r"known\.parquet is damaged; run dedupe again"):
+        list(_runs([pa.record_batch({name: pa.array(values, pa.int64()) for name, values in places.items()})]))

@@ -44,6 +44,7 @@ COMPARISONS = {
 }
 """Every comparison of a pair; all are computed exactly, from the words of both documents."""
 _EPSILON = 0.05
+_MOST = 1_000_000  # log-odds: what is stored of a pair has 32 bits
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,13 @@ class Verdict:
         (probability,), (prior,) = found.pop("probability"), found.pop("prior")
         if not 0 < probability < 1:
             problems.append(f"verdict: probability must be between 0 and 1, both excluded, not {probability:g}")
-        problems += [f"verdict: the weights of {n} must be 0 or more" for n, own in found.items() if min(own) < 0]
+        if abs(prior) > _MOST:
+            problems.append(f"verdict: prior must be between {-_MOST} and {_MOST}, not {prior:g}")
+        problems += [
+            f"verdict: the weights of {name} must be 0 or more and at most {_MOST}"
+            for name, own in found.items()
+            if min(own) < 0 or max(own) > _MOST
+        ]
         if problems:
             raise SettingsError(*problems)
         return cls(probability, prior, tuple((name, own[0], own[1]) for name, own in found.items()))

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Ints
 from roughly.engines.relational.kept_copy import copy_part
-from roughly.errors import Interrupted
+from roughly.errors import InputError, Interrupted
 from roughly.sources.part import CopyBudget, Part
 from roughly.threads import map_in_order
 
@@ -97,6 +97,8 @@ def _runs(kept: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, Ints]]:
     """(part, rows that are kept) for every part of which something is kept."""
     number, held = -1, [_NO_ROWS]
     for batch in kept:
+        if batch["part"].null_count or batch["row"].null_count:
+            raise InputError("the run does not say where its documents are: known.parquet is damaged; run dedupe again")
         part, row = batch["part"].to_numpy(), batch["row"].to_numpy()
         cuts = np.r_[np.flatnonzero(np.diff(part, prepend=-1)), len(part)].tolist()
         for start, stop in pairwise(cuts):
