@@ -55,6 +55,7 @@ def test_readers(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", get_args(PageText))
 @pytest.mark.parametrize("name", PAGES)
+@pytest.mark.slow
 def test_html(name: str, part: PageText) -> None:
     def work(size: int) -> None:
         strip_column(pa.array([PAGES[name](size)]), np.ones(1, np.bool_), part)
