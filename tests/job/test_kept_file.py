@@ -19,7 +19,6 @@ import pytest
 import zstandard
 
 import roughly as library
-from roughly.cli.dedupe_outputs import DedupeOutputs
 from roughly.job.kept_file import KeptFile
 from roughly.job.output_folder import OutputFolder
 
@@ -354,13 +353,3 @@ def test_names_that_cannot_be_written_are_refused_first(
     with pytest.raises(library.RoughlyError, match=words):
         OutputFolder(None if report is None else out / report, files=[out / file for file in files])
     assert not list(out.iterdir())
-
-
-def test_standard_output_on_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "kept").write_text("{}\n")
-    outputs = DedupeOutputs(None, KeptFile(tmp_path / "kept", None), None, tmp_path)
-    with open("/dev/full", "w") as full:  # noqa: PTH123
-        monkeypatch.setattr(sys, "stdout", full)
-        with pytest.raises(library.RoughlyError, match="cannot write to standard output: No space left"):
-            outputs.stream()
-        full.buffer.raw.close()
