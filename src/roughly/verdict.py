@@ -67,8 +67,12 @@ class Verdict:
             given[name] = value
         for name in given:
             if name not in ("probability", "prior", *COMPARISONS):
-                problems.append(f"verdict: unknown comparison {name!r}; they are {', '.join(COMPARISONS)}")
-        numbers = {name: _numbers(value, 2 if name in COMPARISONS else 1) for name, value in given.items()}
+                problems.append(
+                    f"verdict: unknown comparison {name!r}, perhaps of another version: use that, or run tune --learn "
+                    f"again; known are {', '.join(COMPARISONS)}"
+                )
+        known = {name: value for name, value in given.items() if name in ("probability", "prior", *COMPARISONS)}
+        numbers = {name: _numbers(value, 2 if name in COMPARISONS else 1) for name, value in known.items()}
         problems += [f"verdict: {name}={given[name]} is no number" for name, own in numbers.items() if own is None]
         missing = [name for name in ("probability", "prior") if name not in given]
         problems += [f"verdict: {name} is missing" for name in missing]

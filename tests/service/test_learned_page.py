@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import roughly
@@ -45,3 +46,29 @@ def test_the_pair_page_shows_the_reasons(tmp_path: Path) -> None:
                 shown = only_ours(client.get(f"/compare?{url}").text, url).text
                 assert "The learned verdict" in shown and f"{reasons.needed:g} is needed: {says}" in shown
                 assert all(f"{at:+.2f}" in shown for _, at in reasons.steps)
+
+
+def test_pairs_judged_in_the_browser_are_labels_to_learn_from(tmp_path: Path) -> None:
+    base = [f"word{n}" for n in range(40)]
+    rows = [{"id": f"d{n}", "text": " ".join([*base, *(f"more{n}x{k}" for k in range(4 * n))])} for n in range(4)]
+    given = tmp_path / "documents.jsonl"
+    given.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    roughly.dedupe(given, output=tmp_path / "out", threshold=0.6, pairs="all")
+    with client_of(create_app(ServedData(run=tmp_path / "out", index=None), PATIENT)) as client:
+        page = client.get("/judge").text
+
+        def send(where: str, **values: object) -> None:
+            field = re.search(r'name="csrf" value="([^"]+)"', page)
+            assert field and client.post(where, data={"csrf": field[1], "judge": "ann", **values}).status_code < 400
+
+        send("/judge/begin", pairs=4)
+        for verdict in ("same", "different"):
+            assert "tune INPUT" not in client.get("/judge?judge=ann").text, "one kind of verdict teaches nothing"
+            number = client.get("/judge.json?judge=ann").json()["pair"]["number"]
+            send("/judge", pair=number, verdict=verdict)
+        assert "roughly tune INPUT --labels verdicts.csv --learn" in client.get("/judge?judge=ann").text
+        labels = tmp_path / "verdicts.csv"
+        labels.write_text(client.get("/judge/verdicts.csv").text, encoding="utf-8")
+    found = roughly.tune(given, labels=labels, methods=["minhash"], learn=True)
+    assert "1 pair labelled the same, 1 labelled different" in found.counted.replace("pairs", "pair")
+    assert any("not learnt from 1 true set;" in warning for warning in found.warnings)

@@ -185,10 +185,10 @@ def _refuse_contradictions(path: Path, pairs: LabelPairs) -> None:
         if said.setdefault((min(a, b), max(a, b)), same) != same:
             both.add((min(a, b), max(a, b)))
     if both:
-        a, b = min(both)
+        (a, b), are = min(both), "is" if len(both) == 1 else "are"
         raise InputError(
-            f"{path}: {len(both):,} pairs are listed both as the same and as different, {a!r} and {b!r} for one; "
-            "decide, and keep one row of each pair"
+            f"{path}: {counted(len(both), 'pair')} {are} listed both as the same and as different, {a!r} and {b!r} for "
+            "one; decide, and keep one row of each pair"
         )
 
 

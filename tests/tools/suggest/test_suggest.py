@@ -56,6 +56,22 @@ def test_shingles_follow_from_the_texts() -> None:
     assert roughly.suggest(chinese, threads=1).settings["shingle_unit"] == "character"
 
 
+def test_the_kind_of_collection_is_said() -> None:
+    """Pages of one template, in German and Russian beside English."""
+    chance = random.Random(2)
+    template = "this is the page of a shop that you have found and it is one of all those for which the following holds"
+    pages = [f"{template} {' '.join(str(chance.random())[2:9] for _ in range(12))}" for _ in range(40)]
+    found = roughly.suggest([{"id": str(n), "text": text} for n, text in enumerate(pages)], threads=1)
+    assert found.kind.english == 1.0 and found.kind.scripts == {"Latin": 1.0}
+    assert 0.4 < found.kind.template < 0.8 and any("one template" in reason for reason in found.reasons)
+    others = ["Die Würde des Menschen ist unantastbar", "Все люди рождаются свободными и равными"] * 10
+    mixed = [{"id": f"{n:02}", "text": f"{text} {n} {n * n}"} for n, text in enumerate(others)]
+    found = roughly.suggest(mixed, threads=1)
+    assert found.kind.english == 0 and list(found.kind.scripts) == ["Cyrillic", "Latin"]
+    assert any("few texts are English" in reason for reason in found.reasons)
+    assert found.to_dict()["kind"]["scripts"]["Latin"] == pytest.approx(0.48, abs=0.05)
+
+
 def test_the_command(tmp_path: Path) -> None:
     source, output = tmp_path / "documents.jsonl", tmp_path / "best.toml"
     lines = (json.dumps(row) + "\n" for row in collection([0.01] * 30 + [1.0] * 30))
@@ -63,6 +79,7 @@ def test_the_command(tmp_path: Path) -> None:
     run = CliRunner().invoke
     done = run(app, ["suggest", str(source), "-o", str(output), "--pairs", "2"])
     assert done.exit_code == 0, done.output
+    assert "letters     Latin 100 %; 0 % of the texts are English" in done.stdout
     assert "suggested   threshold=" in done.stdout and "just below the threshold" in done.stdout
     found = json.loads(run(app, ["suggest", str(source), "--json"]).stdout)
     assert found["settings"] == read_settings(output) and len(found["above"]) == 10

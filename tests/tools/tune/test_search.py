@@ -202,7 +202,7 @@ def test_labels_as_people_have_them(tmp_path: Path) -> None:
     revised = read("left_id,right_id,label\na,b,revised\n")
     assert revised.unlisted == "unknown" and any("all pairs count as the same" in note for note in revised.notes)
     chained = read("left_id,right_id,same\na,b,1\nb,c,1\na,c,0\n")
-    assert any("1 pairs" in note and "connect" in note for note in chained.notes)
+    assert any("1 pair of" in note and "connect" in note for note in chained.notes)
     weighted = read("left_id,right_id,same,weight\na,b,1,2.5\na,c,0,10\n")
     assert weighted.weights == [2.5, 10.0]
     for text, problem in (

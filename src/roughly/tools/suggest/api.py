@@ -18,6 +18,7 @@ from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from roughly.declarations import gather
 from roughly.errors import InputError
@@ -27,6 +28,7 @@ from roughly.option_types import SuggestRequestOptions
 from roughly.settings import Settings
 from roughly.sources import data_or_paths
 from roughly.text.canonical import words
+from roughly.tools.suggest.collection_kind import CollectionKind, kind_of
 from roughly.tools.suggest.request import SuggestRequest
 from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
 from roughly.tools.tune.scored_sample import ScoredSample
@@ -41,6 +43,8 @@ FEW_PARTNERS = 10
 """Documents with a partner above the gap, below which there is no second heap; and how many times as many as in a bin
 of the gap there must be."""
 MOST_PAIRS = 500_000
+LOOKED_AT, READ = 200, 2000
+"""Texts whose scripts and words are looked at, and characters of each."""
 _BINS = 20
 _SHOWN = 60  # characters of a text
 
@@ -74,6 +78,7 @@ class Suggestion:
     above: list[PairExample]
     below: list[PairExample]
     reasons: list[str]
+    kind: CollectionKind
     rejects: list[Reject] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,7 +87,8 @@ class Suggestion:
         names = ("documents", "sampled", "equal", "empty", "settings", "removed", "histogram", "reasons")
         values = {name: getattr(self, name) for name in names}
         gap = None if self.gap is None else list(self.gap)
-        return values | {"words": list(self.words), "gap": gap, "rejected": len(self.rejects)} | shown
+        values |= {"words": list(self.words), "gap": gap, "rejected": len(self.rejects), "kind": vars(self.kind)}
+        return values | shown
 
 
 def suggest(
@@ -124,6 +130,8 @@ def _look_at(sample: DrawnSample, request: SuggestRequest) -> Suggestion:
     lengths = scored.lengths
     quartiles = tuple(int(value) for value in np.quantile(lengths, [0.25, 0.5, 0.75]))
     unit, size, reasons = _shingles(sample, quartiles[1])
+    kind = kind_of(_beginnings(sample), scored.sets(unit, size))
+    reasons += kind.reasons(unit)
     pairs = scored.score(unit, size)
     listed, leaders = scored.leader_pairs(pairs)
     resemblance = pairs.scores["resemblance"]
@@ -161,14 +169,13 @@ def _look_at(sample: DrawnSample, request: SuggestRequest) -> Suggestion:
     return Suggestion(
         sample.documents, len(sample), (quartiles[0], quartiles[1], quartiles[2]), len(sample) - len(leaders),
         sample.empty, settings, gap, removed, np.histogram(best, _BINS, (0.0, 1.0))[0].tolist(),
-        shown(order[reached]), shown(order[~reached]), reasons, sample.rejects,
+        shown(order[reached]), shown(order[~reached]), reasons, kind, sample.rejects,
     )  # fmt: skip
 
 
 def _shingles(sample: DrawnSample, median: int) -> tuple[str, int, list[str]]:
     """(unit, size, the reason)."""
-    first = [words(sample.texts[n].as_py()[:2000]) for n in range(min(len(sample), 200))]
-    tokens = [token for own in first for token in own]
+    tokens = [token for text in _beginnings(sample) for token in words(text)]
     single = sum(len(token) == 1 and not token.isascii() for token in tokens)
     if tokens and single > len(tokens) / 2:
         return "character", 5, ["most tokens are single characters: shingles of characters"]
@@ -188,6 +195,12 @@ def _gap(best: Floats) -> tuple[float, float] | None:
     gap = float(edges[starts[at]]), float(edges[ends[at]])
     is_gap = ends[at] - starts[at] >= LEAST_BINS and FEW_PARTNERS * low <= (best >= gap[1]).sum()
     return gap if is_gap and (best >= gap[1]).sum() >= FEW_PARTNERS and (best < gap[0]).any() else None
+
+
+def _beginnings(sample: DrawnSample) -> list[str]:
+    """The beginnings of some texts, from the first id to the last."""
+    some = np.linspace(0, len(sample) - 1, min(len(sample), LOOKED_AT)).astype(np.int64)
+    return [text[:READ] for text in sample.texts.take(pa.array(some)).to_pylist()]
 
 
 def _start(sample: DrawnSample, number: int) -> str:

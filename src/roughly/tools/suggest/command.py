@@ -43,6 +43,8 @@ def suggest(options: SuggestOptions) -> None:
         low, middle, high = found.words
         print(f"documents   {found.documents:,}; {found.sampled:,} looked at, {found.empty:,} without words")
         print(f"words       {middle:,} in the middle; half of the documents have {low:,} to {high:,}")
+        for line in found.kind.lines():
+            print(line)
         print(f"equal       {found.equal:,} have the words of another")
         print(f"partners    resemblance of each document's best partner, from 0 to 1: {_bars(found.histogram)}")
         for reason in found.reasons:

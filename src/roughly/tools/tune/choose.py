@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly import checks
+from roughly.amounts import counted
 from roughly.errors import InputError
 from roughly.meter import Listener, Meter
 from roughly.settings import ReadOptions, Resources
@@ -273,7 +274,8 @@ def _learn(chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, re
     from roughly.tools.tune.verdict_study import study_verdict
 
     if truth.true_sets < LEAST:
-        chosen.warnings.append(f"a verdict is not learnt from {truth.true_sets} true sets; label {LEAST} or more")
+        sets = counted(truth.true_sets, "true set")
+        chosen.warnings.append(f"a verdict is not learnt from {sets}; label {LEAST} or more")
         return
     try:
         best = None if chosen.best is None else chosen.tried[chosen.best].trial.settings.tokens
@@ -340,7 +342,8 @@ def _warnings(
 ) -> list[str]:
     warnings = [] if labels is None else list(labels.notes)
     if unknown:
-        warnings.append(f"{unknown:,} documents of the labels are not in the input, and left out")
+        named = f"{counted(unknown, 'document')} of the labels"
+        warnings.append(f"{named} {'is' if unknown == 1 else 'are'} not in the input, and left out")
     if sample.empty:
         warnings.append(f"{sample.empty:,} documents without words are left out")
     if labels is not None and labels.unlisted == "different":
@@ -351,9 +354,9 @@ def _warnings(
                 "complete"
             )
     if truth.true_sets < FEW_SETS:
-        what = "sets" if truth.kind != "exact" else "groups of true pairs"
+        what = counted(truth.true_sets, "true set" if truth.kind != "exact" else "set of exact pairs")
         more = "add labels" if labels is not None else "raise --sample"
-        warnings.append(f"there are {truth.true_sets:,} true {what}, too few to distinguish settings well; {more}")
+        warnings.append(f"{what}: too few to distinguish settings well; {more}")
     if labels is not None and truth.true_sets < 2 and chosen.best is not None:
         warnings.append("with one true set nothing can be held back: the figures are of labels chosen on")
     if chosen.left_out:

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from roughly.amounts import counted
 from roughly.errors import InputError
 from roughly.tools.labels import LabelPairs, read_labels, refuse_unknown
 from roughly.tools.metrics.overlap import components_of
@@ -71,8 +72,8 @@ class SampleLabels:
             )
         if broken:
             labels.notes.append(
-                f"{broken:,} pairs of {path} are different although pairs that are the same connect them; each pair "
-                "counts as listed"
+                f"{counted(broken, 'pair')} of {path} {'is' if broken == 1 else 'are'} different although pairs that "
+                "are the same connect the documents; each pair counts as listed"
             )
         return labels
 

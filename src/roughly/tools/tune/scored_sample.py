@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.in_memory import first_of
-from roughly.features.shingle_sets import shingle_sets
+from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.kernels.scored_pairs import SCORE_BINS, posting_lists, scored_block, threshold_clusters
 from roughly.methods import bands
 from roughly.signing.text_batch import TextBatch
@@ -62,9 +62,13 @@ class ScoredSample:
         batch = TextBatch(leaders)
         return {"word": batch.tokens, "character": batch.characters}
 
+    def sets(self, unit: str, size: int) -> Sets:
+        """The shingles of each leader."""
+        return shingle_sets(self._tokens[unit], size)
+
     def score(self, unit: str, size: int) -> PairScores:
         """Every pair that shares a shingle, down to the floors."""
-        sets = shingle_sets(self._tokens[unit], size)
+        sets = self.sets(unit, size)
         lists, sizes = posting_lists(sets.values, sets.offsets), np.diff(sets.offsets)
         histogram, floors = np.zeros((2, SCORE_BINS), np.int64), [LOWEST, LOWEST]
         found = []
