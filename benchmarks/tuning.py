@@ -11,8 +11,9 @@ Labels are split in halves by true set, by ten seeds. On one half a setting is c
   measures, both clusterings and all thresholds in steps of 0.02.
 
 - `learn`: the verdict that `roughly tune --learn` fits to the half, whatever `tune` alone reaches;
-- `estimated`: the verdict that `roughly tune --learn` finds without labels; it is the same for all seeds;
-- `pairs`: the same as `learn` from 100 labelled pairs of the half only, drawn as `judge` draws (`learnt_from_pairs`).
+- `estimated`: the verdict that `roughly tune --learn` finds without labels; it is the same for all seeds.
+
+`benchmarks.learning_curves` has verdicts learnt from a few labelled pairs.
 
 What is tried does not depend on labels, so all settings are scored once per true set, and a split is a sum over sets.
 *25 sets*: the F1 that `tune` reaches with the labels of these only, on the same other half.
@@ -48,7 +49,7 @@ from roughly.tools.tune.trial import TrialOutcome
 
 STEPS = [round(0.04 + 0.02 * step, 2) for step in range(1, 49)]
 FEW = (25,)
-PAIRS, RANGES = 100, 10
+RANGES, HELD_BACK = 10, 0.2
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,9 @@ def main() -> int:
     given = parser.parse_args()
     wanted = [name for name in given.only.split(",") if name]
     rows = []
-    ways = "default 0.8 | best threshold | `tune` | `tune`, 25 sets | learned | learned, 100 pairs | without labels"
+    ways = "default 0.8 | best threshold | `tune` | `tune`, 25 sets | learned | without labels"
     print(f"| corpus | documents | true sets | {ways} |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for corpus in CORPORA:
         if not wanted or corpus.name in wanted:
             rows.append(measured(corpus, given.corpora, given.seeds, Resources(threads=given.threads)))
@@ -111,7 +112,7 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
     plain = np.array([one.trial.choices == 0 for one in tried])
     default = next(n for n, one in enumerate(tried) if plain[n] and one.trial.threshold == 0.8)
     found: dict[str, list[float]] = {
-        name: [] for name in ("default", "threshold", "tune", "learn", "pairs", "estimated", *map(str, FEW))
+        name: [] for name in ("default", "threshold", "tune", "learn", "estimated", *map(str, FEW))
     }
     truth = truth_of(sample, labels)
     learning = Learning(sample, truth, resources.threads, LEARNED_PAIRS)
@@ -139,9 +140,6 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
         number = Selection(verdicts, Goal(), seed).best(half) if verdicts else None
         if number is not None:
             found["learn"].append(score(verdicts[number].columns, ~half).f1)
-        from_pairs = learnt_from_pairs(learning, half, seed)
-        if from_pairs is not None:
-            found["pairs"].append(score(from_pairs.columns, ~half).f1)
         if estimated is not None:
             found["estimated"].append(score(estimated, ~half).f1)
         for name, number in chosen.items():
@@ -162,21 +160,22 @@ def estimated_columns(sample: DrawnSample, truth: Reference, threads: int) -> Fl
     return learning.columns(likely & (learning.resemblance >= found.trial.threshold), "star")
 
 
-def learnt_from_pairs(learning: Learning, half: Flags, seed: int) -> Tried | None:
-    """The verdict fitted to, and chosen on, `PAIRS` labelled candidates: the same number from each range of
-    resemblances, or all of it, each with the number of pairs that it stands for as its weight. None if they are all
-    alike."""
+def learnt_from_pairs(learning: Learning, half: Flags, seed: int, count: int) -> Floats | None:
+    """The scores, by set, of the verdict fitted to, and chosen on, some labelled candidates: the same number from each
+    range of resemblances, or all of it, each with the number of pairs that it stands for as its weight. None if they
+    are all alike."""
     labels, stream = learning.labels, np.random.default_rng(seed)
     is_known = (labels.weights * ((labels.sets >= 0) & half[np.maximum(labels.sets, 0)])).sum(axis=1) > 0
     known = np.flatnonzero(is_known)
     ranges = (learning.resemblance[known] * RANGES).astype(np.int64)
     weights = np.zeros(labels.weights.shape)
-    left = PAIRS
+    left = count
     names, sizes = np.unique(ranges, return_counts=True)
     for place, at in enumerate(np.argsort(sizes, kind="stable")):  # what small ranges do not use is for larger ones
         inside = stream.permutation(known[ranges == names[at]])
         some = inside[: left // (len(names) - place)]
-        weights[some] = len(inside) / len(some) / 2
+        if len(some):
+            weights[some] = len(inside) / len(some) / 2
         left -= len(some)
     few = copy.copy(learning)
     few.labels = replace(labels, weights=weights)
@@ -184,13 +183,13 @@ def learnt_from_pairs(learning: Learning, half: Flags, seed: int) -> Tried | Non
         verdict, probabilities, _ = few.fit(half)
     except InputError:
         return None
-    counts, f1 = weights.sum(axis=1), []
+    counts, f1, found = weights.sum(axis=1), [], []
     for cut in CUTS:
         accepted = few.accepted(replace(verdict, probability=cut), probabilities, half)
-        found, true = counts[accepted].sum(), counts[labels.same].sum()
-        f1.append(2 * counts[accepted & labels.same].sum() / (found + true))
-    stars = few.trials(verdict, probabilities, half)[::2]
-    return stars[int(np.argmax(f1))]
+        total = counts[accepted].sum() + counts[labels.same].sum()
+        f1.append(2 * counts[accepted & labels.same].sum() / total)
+        found.append(accepted)
+    return few.columns(found[int(np.argmax(f1))], "star")
 
 
 def drawn(corpus: Labelled, folder: Path, resources: Resources) -> tuple[DrawnSample, SampleLabels]:
@@ -231,7 +230,8 @@ def _row(row: dict[str, object]) -> str:
         about = 2.262 * values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0.0
         return f"{values.mean():.3f}±{about:.3f}"
 
-    cells = [cell(name) for name in ("default", "threshold", "tune", "25", "learn", "pairs", "estimated")]
+    ways = ("default", "threshold", "tune", "25", "learn", "estimated")
+    cells = [cell(name) for name in ways]
     return f"| {row['name']} | {row['documents']:,} | {row['sets']:,} | {' | '.join(cells)} |"
 
 

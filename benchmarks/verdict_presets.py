@@ -1,6 +1,7 @@
 """The learned presets: verdicts fitted to the labels of public corpora, and their F1 on other corpora.
 
-    python -m benchmarks.verdict_presets    # settings for `methods/presets.py`, and the table of docs/presets.md
+    python -m benchmarks.verdict_presets              # settings for `methods/presets.py`, a table of docs/presets.md
+    python -m benchmarks.verdict_presets --records    # the same for `records`; fetches two packages from PyPI
 
 Pairs of each corpus count the same in sum. The probability is that with the highest mean F1 over the corpora (`star`),
 the threshold the highest that does not lower it. A corpus that a preset was fitted to is scored by a verdict fitted to
@@ -19,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import corpora
+from benchmarks.record_corpora import RECORDS, prepared_records
 from benchmarks.tuning import CORPORA, Labelled, drawn
+from roughly.methods.presets import PRESETS
 from roughly.settings import Resources, Settings
 from roughly.tools.tune.learn import CUTS, LEARNED_PAIRS, Learning, fit_verdict
 from roughly.tools.tune.reference import score, truth_of
@@ -37,21 +40,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=Path, default=corpora.CORPORA)
     parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--records", action="store_true", help="the preset records instead of the others")
     given = parser.parse_args()
     resources = Resources(threads=given.threads)
-    samples = {one.name: drawn(one, given.corpora, resources) for one in (*CORPORA, LAWS)}
+    listed, folder = (RECORDS, prepared_records()) if given.records else ((*CORPORA, LAWS), given.corpora)
+    learnt_on = {"records": tuple(one.name for one in RECORDS)} if given.records else LEARNT_ON
+    samples = {one.name: drawn(one, folder, resources) for one in listed}
     learnt = {
         name: Learning(*(samples[name][0], truth_of(*samples[name])), resources.threads, LEARNED_PAIRS, (SIZE,))
-        for name in sorted({name for names in LEARNT_ON.values() for name in names})
+        for name in sorted({name for names in learnt_on.values() for name in names})
     }
-    for preset, names in LEARNT_ON.items():
+    for preset, names in learnt_on.items():
         print(f"{preset}: {settings_of({name: learnt[name] for name in names})}", flush=True)
-    print(f"| corpus | default 0.8 | {' | '.join(f'`{name}`' for name in LEARNT_ON)} |")
-    print(f"|---|---:|{'---:|' * len(LEARNT_ON)}")
+    plain = {"default 0.8": Settings()}
+    if given.records:
+        plain["`versions`"] = Settings.from_dict(dict(PRESETS["versions"].settings))
+    print(f"| corpus | {' | '.join([*plain, *(f'`{name}`' for name in learnt_on)])} |")
+    print(f"|---|{'---:|' * (len(plain) + len(learnt_on))}")
     for corpus, (sample, labels) in samples.items():
         bench, truth = TrialBench(sample, resources), truth_of(sample, labels)
-        cells = [score(truth.columns(bench.run(Settings()))).f1]
-        for names in LEARNT_ON.values():
+        cells = [score(truth.columns(bench.run(settings))).f1 for settings in plain.values()]
+        for names in learnt_on.values():
             others = {name: learnt[name] for name in names if name != corpus}
             settings = Settings.from_dict(settings_of(others)) if others else None
             cells.append(np.nan if settings is None else score(truth.columns(bench.run(settings))).f1)

@@ -33,7 +33,7 @@ def test_every_preset_is_listed_with_its_settings() -> None:
     shown = {names_in(row[0])[0]: names_in(row[2]) for row in rows(papers)}
     listed = {name: preset for name, preset in PRESETS.items() if "verdict" not in preset.settings}
     assert shown == {
-        name: [f"{key} = {value}" for key, value in preset.settings.items()] for name, preset in listed.items()
+        name: [f"{key}={value}" for key, value in preset.settings.items()] for name, preset in listed.items()
     }
     sections = {names_in(row[0])[0]: re.findall(r"§[\d.]*\d", row[1]) for row in rows(papers)}
     assert sections == {name: re.findall(r"§[\d.]*\d", preset.citation) for name, preset in listed.items()}

@@ -35,6 +35,7 @@ MADE = {
     "haveliwala-2000": WordLSH(3, 125, 0.8),
     "versions": make(Settings(threshold=0.45, shingle_size=2)),
     "pages": make(Settings(threshold=0.3, shingle_size=2)),
+    "records": make(Settings(threshold=0.1, shingle_size=2)),
 }
 
 
@@ -56,6 +57,17 @@ def test_learned_presets_have_a_verdict_that_runs_take() -> None:
         assert "probability" in found.pairs.column_names
     with pytest.raises(SettingsError, match="belongs to the method minhash"):
         roughly.dedupe(rows, preset="pages", method="imatch")
+
+
+def test_records_of_two_catalogues_are_found() -> None:
+    """Names and venue are written otherwise; neighbours that share the venue and the year are not the same."""
+    rows = [
+        {"id": "a", "text": "Dynamic Information Visualization Yannis E. Ioannidis SIGMOD Record 1996"},
+        {"id": "b", "text": "Dynamic information visualization Ioannidis ACM SIGMOD Record 1996"},
+        {"id": "c", "text": "Open Object Database Management Systems Jose Blakeley SIGMOD Record 1996"},
+    ]
+    assert len(roughly.dedupe(rows).removed) == 0
+    assert [row["doc_id"] for row in roughly.dedupe(rows, preset="records").removed.to_list()] == ["b"]
 
 
 def made(**settings: Any) -> Method:

@@ -45,6 +45,6 @@ class SettingsLayers:
     """Settings from a preset and a file: the file overrides the preset, typed options override both."""
 
     preset: str | None = option(
-        None, "Settings of a paper, such as broder-1997, or learnt: versions, pages.", choices=_presets
+        None, "Settings of a paper, such as broder-1997, or learnt: versions, pages, records.", choices=_presets
     )
     settings_file: Path | None = option(None, "Settings in a TOML file, as `roughly tune` writes them.", "--settings")

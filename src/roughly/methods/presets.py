@@ -42,6 +42,11 @@ _PAGES = (
     "shingles_held=0.65678/1.1681 rare_words=0.54224/0.44046 numbers=0.15447/0 length=1.1692/0.70044 "
     "weighted_words=0.70127/0.59206 longest_run=0.23839/0.83383 in_order=0.81537/1.4986"
 )
+_RECORDS = (
+    "probability=0.95 prior=-16.455 words=2.1166/1.8248 words_held=2.0299/1.1681 rare_words=2.5419/2.9294 "
+    "rare_words_held=2.2772/1.9089 numbers=1.8392/0.94478 length=1.3829/0.54798 weighted_words=2.4202/2.1855 "
+    "weighted_words_held=2.5087/1.518"
+)
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,11 @@ PRESETS = {
             "pages", "learnt: the same page of a manual or web site in another edition",
             "labels of the Debian installation guide",
             method="minhash", threshold=0.3, shingle_size=2, verdict=_PAGES,
+        ),
+        _preset(
+            "records", "learnt: the same thing in another catalogue, in a line of fields or a few words",
+            "labels of bibliographic records (DBLP, ACM), restaurants (Fodor's, Zagat) and made addresses (FEBRL)",
+            method="minhash", threshold=0.1, shingle_size=2, verdict=_RECORDS,
         ),
     )
 }  # fmt: skip

@@ -172,6 +172,20 @@ def test_intervals_hold_the_truth_as_often_as_they_say(sets: int, chance_of: flo
     assert held >= 186  # 95 % of 200 are 190, of which three standard deviations are 9
 
 
+def test_intervals_hold_the_truth_where_few_sets_have_most_pairs() -> None:
+    """Sets of 2 to 200 documents: a draw of 60 has few of the large ones, which have nearly all pairs."""
+    stream = np.random.default_rng(12)
+    sizes = np.minimum(np.ceil(2 * stream.random(100_000) ** -0.8), 200)
+    true = sizes * (sizes - 1)
+    both = true * (stream.random(100_000) < np.where(sizes > 10, 0.5, 0.9))
+    columns = np.column_stack((both, both + true * (stream.random(100_000) < 0.3), true))
+    f1, held = score(columns).f1, 0
+    for _ in range(100):
+        interval = interval_figures(columns[stream.integers(0, len(columns), 60)])["f1"]
+        held += interval is not None and interval.low <= f1 <= interval.high
+    assert held >= 88  # 95 of 100, less three standard deviations
+
+
 def test_unseen_scores_are_not_better_than_chance_where_labels_are_noise() -> None:
     """With forty trials whose sets are right at random, the best looks far better than it is."""
     stream, listed = np.random.default_rng(3), []

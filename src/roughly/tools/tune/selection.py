@@ -9,8 +9,10 @@ between families are mostly noise, so the simplest family is taken whose score i
 **Unseen labels.** Sets are divided into folds, several times. Each fold is scored with the setting that the others
 choose, so every set is scored by a choice it had no part in; the final choice uses all labels. Intervals draw whole
 sets with replacement. Two sets are added to the draw for the lower end, one all right and one all wrong (as Agresti and
-Coull 1998 add two successes and two failures), and the distances are widened by Student's t for the number of true
-sets: without either, intervals of few sets, or of sets that are all right, hold the truth too rarely.
+Coull 1998 add two successes and two failures), as large as the root mean square of the true sets, and the distances are
+widened by Student's t. Large sets have most pairs, so what counts for t is the effective number of true sets (Kish
+1965), weighted by their pairs. Otherwise intervals of few sets, of sets that are all right, or of which a few are far
+larger than others, hold the truth too rarely (`benchmarks.learning_curves`).
 """
 
 from __future__ import annotations
@@ -143,10 +145,13 @@ def interval_figures(columns: Floats, level: float = 0.95, seed: int = 0) -> dic
     kinds, counts = np.unique(columns, axis=0, return_counts=True)
     stream, sets = np.random.default_rng(seed), len(columns)
     draws = stream.multinomial(sets, counts / sets, size=DRAWS) @ kinds
-    mean = columns[columns[:, 2] > 0].mean(axis=0)
-    added = np.array([[mean[2], mean[2], mean[2]], [0.0, max(mean[1], 1e-9), mean[2]]])
+    true = columns[columns[:, 2] > 0]
+    size = np.sqrt((true**2).mean(axis=0))
+    added = np.array([[size[2], size[2], size[2]], [0.0, max(size[1], 1e-9), size[2]]])
     extra = stream.multinomial(2, [0.5, 0.5], size=DRAWS) @ added
-    wider = student_quantile(level, real - 1) / NormalDist().inv_cdf((1 + level) / 2) * (real / (real - 1)) ** 0.5
+    effective = max(2.0, float(true[:, 2].sum() ** 2 / (true[:, 2] ** 2).sum()))
+    wider = student_quantile(level, int(effective) - 1) / NormalDist().inv_cdf((1 + level) / 2)
+    wider *= (effective / (effective - 1)) ** 0.5
     middle, plain, careful = (_ratios(one) for one in (columns.sum(axis=0)[None], draws, draws + extra))
     found: dict[str, Interval | None] = {}
     for row, name in enumerate(names):
