@@ -351,7 +351,7 @@ def test_labels_that_do_not_fit_are_refused(collection: tuple[Path, Path], tmp_p
     with pytest.raises(InputError, match="nobody"):
         chosen_of(documents, trials=trials(["lexical"]), labels=strange)
     chosen = chosen_of(documents, trials=trials(["lexical"]), labels=strange, ignore_unknown=True)
-    assert any("1 documents of the labels" in warning for warning in chosen.warnings)
+    assert any("1 document of the labels is not" in warning for warning in chosen.warnings)
     chosen = chosen_of(documents, trials=trials(["lexical"]), labels=strange, ignore_unknown=True, unlisted="different")
     assert any("labels are complete" in warning for warning in chosen.warnings)
     strange.write_text("id,cluster\nnobody,a\n", encoding="utf-8")
