@@ -145,7 +145,7 @@ def test_more_alike_is_never_less_likely_the_same() -> None:
         ("probability=0.5", "prior is missing"), ("prior=1 probability=2", "between 0 and 1"),
         ("prior=1 probability=0.5 words=-1/0", "0 or more"), ("prior=-1e308 probability=0.5", "prior must be between"),
         ("prior=1 probability=0.5 words=1/1e308", "at most 1000000"),
-        "prior=1 probability=0.5 colour=1/0", "unknown comparison 'colour', perhaps of another version[^\n]*$"),
+        ("prior=1 probability=0.5 colour=1/0", "unknown comparison 'colour', perhaps of another version[^\n]*$"),
         ("prior=x probability=0.5", "no number"), ("prior=nan probability=0.5", "no number"),
         ("prior=1 probability=0.5 words=1", "no number"), ("prior=1 prior=1 probability=0.5", "given once"),
     ],
