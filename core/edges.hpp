@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 
+#include "processor.hpp"
 #include "simd.hpp"
 #include "words.hpp"
 
@@ -61,17 +62,19 @@ struct BitPositions {
 };
 inline constexpr BitPositions BIT_POSITIONS;
 
+// Writes from + i for each bit i of the eight that is set, lowest first, to out[0:8]; returns how many.
+ROUGHLY_INLINE u64 put_places(u64 eight, Words4 from, u32* out) {
+    const u32* places = BIT_POSITIONS.places[eight].data();
+    store_words(out, load_words(places) + from);
+    store_words(out + 4, load_words(places + 4) + from);
+    return BIT_POSITIONS.counts[eight];
+}
+
 // Writes here + i for each bit i that is set, lowest first; returns how many. Writes up to eight places too many.
 inline u64 put_positions(u64 bits, u32 here, u32* out) {
     u32* const first = out;
     Words4 from = Words4{} + here;
-    for (int byte = 0; byte < 8; byte++, from += 8) {
-        const u64 row = bits >> (8 * byte) & 255;
-        const u32* places = BIT_POSITIONS.places[row].data();
-        store_words(out, load_words(places) + from);
-        store_words(out + 4, load_words(places + 4) + from);
-        out += BIT_POSITIONS.counts[row];
-    }
+    for (int byte = 0; byte < 8; byte++, from += 8) out += put_places(bits >> (8 * byte) & 255, from, out);
     return static_cast<u64>(out - first);
 }
 

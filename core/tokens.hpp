@@ -3,9 +3,7 @@
 // Two passes over each document, which was measured to be 2.5 times as fast as one:
 //
 // 1. the edges of tokens, by `edges`;
-// 2. the bytes between two edges, hashed eight at a time, in lower case: setting bit 5 of a byte below 128 lowers a
-//    letter and leaves a digit alone. The last word is filled with zeros, which no token contains, so tokens of up to
-//    eight bytes certainly have distinct hashes.
+// 2. the hashes of the bytes between two edges, by `token_hashes`.
 //
 // Text with a byte above 127 is first rewritten by `canonicalise`, and passes 1 and 2 then read the rewritten form.
 // The hash of a token is thus a function of its canonical UTF-8 bytes alone.
@@ -22,7 +20,7 @@
 #include "canonical.hpp"
 #include "classes.hpp"
 #include "edges.hpp"
-#include "hashing.hpp"
+#include "token_hashes.hpp"
 #include "words.hpp"
 
 namespace roughly {
@@ -42,55 +40,11 @@ struct TokenScratch {
         const u64 room = GROWTH * piece + 16;
         if (edges.size() >= room) return;
         edges = Buffer<u32>(room);
-        longs = Buffer<u32>(room / 2 + 1);
+        longs = Buffer<u32>(room / 2 + 8);
         canonical = Buffer<u8>(room);
         if (with_sources) sources = Buffer<Source>(room);
     }
 };
-
-// The tokens of a piece: text[edges[2i]:edges[2i + 1]], with the edges in the scratch.
-struct TokenPiece {
-    const u8* text;
-    u64 readable;    // bytes that can be read from `text` on
-    u64 edges;       // how many; twice the tokens
-    bool rewritten;  // whether `text` is canonical form
-};
-
-// The hash of the token p[0:left].
-inline u64 hash_token(const u8* p, u64 left, u64 readable) {
-    u64 h = SEED;
-    for (; left > 8; p += 8, left -= 8, readable -= 8) h = absorb(h, lower(load(p)));
-    return mix(h ^ (lower(load_tail(p, left, readable)) & (ALL_BITS >> (64 - 8 * left))));
-}
-
-// Hashes the token between each pair of edges into out[0], out[1], …
-// All are hashed as if they had eight bytes at the most, and the longer ones, which are noted in `longs` without a
-// branch that the processor would have to guess, once more.
-inline void hash_between(const TokenPiece& piece, const u32* edges, u32* longs, u64* out) {
-    const u8* text = piece.text;
-    u64 inside = piece.edges;  // up to where eight bytes can be read
-    while (inside > 0 && edges[inside - 2] + u64{8} > piece.readable) inside -= 2;
-    u64 found = 0;
-    for (u64 e = 0; e < inside; e += 2) {
-        const u64 at = edges[e], left = edges[e + 1] - at;
-        longs[found] = static_cast<u32>(e);
-        found += left > 8;
-        out[e / 2] = mix(SEED ^ (lower(load(text + at)) & (ALL_BITS >> ((64 - 8 * left) & 63))));
-    }
-    for (u64 i = 0; i < found; i++) {
-        const u64 e = longs[i], at = edges[e], left = edges[e + 1] - at;
-        if (left <= 16 && at + 16 <= piece.readable) {  // nearly all of them
-            const u64 last = lower(load(text + at + 8)) & (ALL_BITS >> (128 - 8 * left));
-            out[e / 2] = mix(absorb(SEED, lower(load(text + at))) ^ last);
-        } else {
-            out[e / 2] = hash_token(text + at, left, piece.readable - at);
-        }
-    }
-    for (u64 e = inside; e < piece.edges; e += 2) {
-        const u64 at = edges[e];
-        out[e / 2] = hash_token(text + at, edges[e + 1] - at, piece.readable - at);
-    }
-}
 
 // The end of the piece that begins at `at`: after the first ASCII separator after PIECE bytes, or `end`.
 inline u64 piece_end(const u8* data, u64 at, u64 end) {

@@ -6,14 +6,16 @@ import itertools
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import kernel_twins as twins
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from roughly import _core
 from roughly.errors import InputError
 from roughly.kernels import tokens
 from roughly.text import canonical, tables
@@ -26,6 +28,9 @@ TRICKY = (
     "\u0301\u0307\u0323\u0345\u0338\u3099\u093f\u0e33\u0e35\u00ad\u200d\ufe0f\u034f"
 )
 TEXTS = st.one_of(st.text(max_size=60), st.text(TRICKY, max_size=60), st.text("aZ9 .é漢\u0301", max_size=60))
+
+WORDS = st.lists(st.text("aZ9", max_size=18) | st.text("zA0é漢", max_size=9), max_size=40).map(" ".join)
+"""Tokens of up to eight bytes, of up to sixteen, and longer ones: several at once, and a few at the end."""
 
 
 def tokenise(documents: list[bytes]) -> list[list[int]]:
@@ -47,6 +52,22 @@ def twin_spans(text: str) -> list[tuple[int, int]]:
 @given(st.lists(TEXTS, max_size=6))
 def test_documents_tokenise_as_their_twins(texts: list[str]) -> None:
     assert tokenise([text.encode() for text in texts]) == [twins.tokenise(text) for text in texts]
+
+
+@pytest.fixture
+def best_level() -> Iterator[None]:
+    yield
+    _core.set_vector_level(2)
+
+
+@pytest.mark.usefixtures("best_level")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(WORDS, max_size=6))
+def test_every_level_of_vector_instructions_gives_the_tokens_of_the_twin(texts: list[str]) -> None:
+    wanted = [twins.tokenise(text) for text in texts]
+    for level in range(3):
+        _core.set_vector_level(level)
+        assert tokenise([text.encode() for text in texts]) == wanted
 
 
 @given(TEXTS)
