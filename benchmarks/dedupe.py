@@ -142,8 +142,7 @@ def command_of(tool: str, source: Path, out: Path) -> list[str]:
         f"--threshold {THRESHOLD} --recall 0.99 --memory 4GB --threads {WORKERS} "
         f"--text-column text --id-column id --markup none --quiet {'--pairs all' if tool == 'roughly-pairs' else ''}"
     )
-    start = "from roughly.cli import main; main()"
-    return [sys.executable, "-c", start, "dedupe", str(source), "-o", str(out), *options.split()]
+    return [sys.executable, "-m", "roughly", "dedupe", str(source), "-o", str(out), *options.split()]
 
 
 def tools_named(names: str) -> list[str]:
