@@ -66,8 +66,14 @@ def test_packed_signatures_give_the_clusters_of_plain_ones(news: Path, tmp_path:
 def test_what_cannot_be_packed_is_refused(news: Path, tmp_path: Path) -> None:
     done = run_roughly("sign", str(news), "-o", str(tmp_path / "x.parquet"), "--method", "imatch", "--packed")
     assert done.returncode != 0 and "--packed is the form of term-vector" in done.stderr
+    old = tmp_path / "old.jsonl"
+    old.write_text('{"id": "letter", "date": "1850-06-01", "text": "Dear Sir"}\n', encoding="utf-8")
+    done = run_roughly("sign", str(old), "-o", str(tmp_path / "x.parquet"), "--method", "term-vector", "--packed")
+    assert done.returncode == 1
+    assert "document letter: 1850-06-01 does not fit two bytes of --packed (1890-04-15 to 2069-09-17)" in done.stderr
     packed = tmp_path / "packed.parquet"
-    assert run_roughly("sign", str(news), "-o", str(packed), "--method", "term-vector", "--packed").returncode == 0
+    preset = run_roughly("sign", str(news), "-o", str(packed), "--preset", "conrad-2003-vector", "--packed")
+    assert preset.returncode == 0, preset.stderr
     table = pq.read_table(packed)
     pq.write_table(table.drop(["packed"]), packed)
     with pytest.raises(InputError, match="its column packed is missing"):

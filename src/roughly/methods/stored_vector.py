@@ -1,6 +1,6 @@
 """Conrad's signature as 184 bytes: date, length and sixty terms of three bytes each (Conrad 2003, §7.3).
 
-    bytes 0–1     days since 1 January 1980; 65,535 if the date is unknown, 65,535 − n for n days before (to 1890)
+    bytes 0–1     days since 1 January 1980; 65,535 if the date is unknown, 65,535 − n for n days before (to 1890-04-15)
     bytes 2–3     tokens of the document; 65,535 means that many or more
     bytes 4–183   up to sixty term numbers of three bytes, ascending; 16,777,215 fills the rest
 
@@ -38,6 +38,7 @@ FIRST_DAY = date(1980, 1, 1)
 UNKNOWN = 0xFFFF
 MOST_DAYS = 0x7FFF
 """Days from the first that two bytes hold, either way."""
+FIRST_DATE, LAST_DATE = (date.fromordinal(FIRST_DAY.toordinal() + days) for days in (-MOST_DAYS, MOST_DAYS))
 LONGEST = 0xFFFF
 EMPTY = 0xFFFFFF
 _HEAD = struct.Struct("<HH")
@@ -79,7 +80,7 @@ def pack(when: date | None, length: int, terms: Sequence[int]) -> bytes:
         raise InputError("a term occurs twice in a signature; give each once")
     days = 0 if when is None else (when - FIRST_DAY).days
     if abs(days) > MOST_DAYS:
-        raise InputError(f"{when} does not fit two bytes: days are counted from {FIRST_DAY}, and go from 1890 to 2069")
+        raise InputError(f"{when} does not fit two bytes: dates go from {FIRST_DATE} to {LAST_DATE}")
     days = UNKNOWN if when is None else days if days >= 0 else UNKNOWN + days
     padded = [*numbers, *[EMPTY] * (TERMS - len(numbers))]
     return _HEAD.pack(days, min(length, LONGEST)) + b"".join(number.to_bytes(3, "little") for number in padded)

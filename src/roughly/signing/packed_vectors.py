@@ -24,14 +24,27 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.dates import NO_DAY, days_of
-from roughly.errors import IndexDamaged, SettingsError
+from roughly.errors import IndexDamaged, InputError, SettingsError
 from roughly.features.sketch import Sketch
 from roughly.methods.method import Keys, Method, Signature
-from roughly.methods.stored_vector import EMPTY, FIRST_DAY, MOST_DAYS, SIZE, TERMS, Numbers, pack, store, vector_day
+from roughly.methods.stored_vector import (
+    EMPTY,
+    FIRST_DATE,
+    FIRST_DAY,
+    LAST_DATE,
+    MOST_DAYS,
+    SIZE,
+    TERMS,
+    Numbers,
+    pack,
+    store,
+    vector_day,
+)
 from roughly.methods.term_vector import TermVector
 from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import Tokens
 
+_DATES = f"{FIRST_DATE} to {LAST_DATE}"
 COLUMN = "packed"
 KIND = pa.binary(SIZE)
 _REPEATS = 64  # more than an entry can occur in a vector of sixty
@@ -45,10 +58,16 @@ class VectorPacker:
             raise SettingsError(f"--packed is the form of term-vector with {TERMS} terms; leave it out, or use those")
         self._method, self._numbers = method, Numbers(method.eligible)
 
-    def pack(self, texts: TextBatch, dates: pa.Array) -> pa.Array:
+    def pack(self, texts: TextBatch, documents: pa.RecordBatch) -> pa.Array:
         """The column of a batch of documents."""
-        days = days_of(dates.to_pylist())
+        days = days_of(documents.column("date").to_pylist())
         known = [None if day == NO_DAY else date.fromordinal(int(day)) for day in days]
+        for place, when in enumerate(known):
+            if when is not None and not FIRST_DATE <= when <= LAST_DATE:
+                own = documents.column("doc_id")[place].as_py()
+                raise InputError(
+                    f"document {own}: {when} does not fit two bytes of --packed ({_DATES}); leave out its date"
+                )
         tokens = texts.terms(self._method.filters)
         return pa.array(store(self._method, tokens, known, self._numbers), KIND)
 

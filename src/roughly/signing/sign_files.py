@@ -194,7 +194,7 @@ def _sign(
     parsed = part.parse(chunk)
     texts = TextBatch(parsed.batch.column("text"), parsed.batch.column("markup"), page)
     if packer is not None:
-        packed = packer.pack(texts, parsed.batch.column("date"))
+        packed = packer.pack(texts, parsed.batch)
         held = {"doc_id": parsed.batch.column("doc_id"), PACKED: packed}
         batch = pa.RecordBatch.from_pydict(held).replace_schema_metadata({"bytes": str(texts.text_bytes)})
         return chunk.nbytes, batch, 0, parsed.rejects

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roughly.console.commands import Given
-from roughly.console.common_options import INPUTS, Printing
+from roughly.console.common_options import INPUTS, Printing, SettingsLayers
 from roughly.console.terminal_output import end, print_json, print_speed
 from roughly.declarations import argument, group, values
 from roughly.settings import Settings
@@ -28,12 +28,17 @@ class SignOptions:
     settings: dict[str, Any] = values(
         Settings, "method", "threshold", "recall", "measure", "shingle_size", "seed", method="imatch"
     )
+    layers: SettingsLayers = group(SettingsLayers)
     printing: Printing = group(Printing, "as_json", "quiet")
 
 
 def sign(options: SignOptions, given: Given) -> None:
     """Write the signatures of documents to a Parquet file."""
-    settings = Settings.gather({"method": options.settings["method"]}, given.settings())
+    from roughly.job.gathered_settings import merge_settings
+
+    preset, file = options.layers.preset, options.layers.settings_file
+    first = {} if preset or file else {"method": options.settings["method"]}
+    settings = merge_settings(first | given.settings(), preset=preset, file=file)
     from roughly.console.progress import Progress
     from roughly.signing.sign_files import run_sign
 
