@@ -3,8 +3,9 @@
     python docs/make_measured.py CORPORA [NAME …]
 
 CORPORA is the folder of the collections. Each block of a page has a digest of what the code answers
-(`roughly.papers.answer_digests`) and one of what the block says of small made collections; a test names the blocks that
-a change has made stale. The measuring is in `benchmarks/shingling.py`, ten seeds where samples decide.
+(`roughly.papers.answer_digests`), of what the block says of small made collections, and of its text, so that none is
+replaced without measuring; a test names the blocks that a change has made stale. The measuring is in
+`benchmarks/shingling.py`, ten seeds where samples decide.
 """
 
 from __future__ import annotations
@@ -30,9 +31,7 @@ from roughly.features.sampling import Sampling  # noqa: E402
 from roughly.papers.answer_digests import answers_digest, trial_rows  # noqa: E402
 from roughly.tools.tune.adaptive import LEAST, check, study  # noqa: E402
 
-BLOCK = re.compile(
-    r"<!-- measured: (\S+), answers ([0-9a-f]{16}), trial ([0-9a-f]{16}) -->\n(.*?)<!-- end of \1 -->", re.DOTALL
-)
+BLOCK = re.compile(r"<!-- measured: (\S+), digest ([0-9a-f]{16}) -->\n(.*?)<!-- end of \1 -->", re.DOTALL)
 
 
 def table(measure: Callable[[Path], object]) -> Callable[[Path], str]:
@@ -126,20 +125,25 @@ def _write(path: Path, rows: list[tuple[str, str]]) -> None:
     pq.write_table(pa.table({"id": [row[0] for row in rows], "text": [row[1] for row in rows]}), path)
 
 
-def trial_digests(chosen: list[str]) -> dict[str, str]:
-    """Sixteen hex digits of what each block says of the small collections."""
+def trials(chosen: list[str]) -> dict[str, str]:
+    """What each block says of the small collections."""
     with tempfile.TemporaryDirectory() as name:
         write_trial(Path(name))
-        return {own: hashlib.sha256(BLOCKS[own][1](Path(name)).encode()).hexdigest()[:16] for own in chosen}
+        return {own: BLOCKS[own][1](Path(name)) for own in chosen}
+
+
+def digest(trial: str, body: str) -> str:
+    """Sixteen hex digits of what a block was made from, and of the block."""
+    return hashlib.sha256("\n".join((answers_digest(), trial, body)).encode()).hexdigest()[:16]
 
 
 def main(folder: Path, chosen: list[str]) -> None:
     """Measure the blocks, and put each into its page."""
-    for name, trial in trial_digests(chosen or list(BLOCKS)).items():
+    for name, trial in trials(chosen or list(BLOCKS)).items():
         print(name, file=sys.stderr, flush=True)
         page, measure = BLOCKS[name]
-        digests = f"answers {answers_digest()}, trial {trial}"
-        made = f"<!-- measured: {name}, {digests} -->\n\n{measure(folder)}\n<!-- end of {name} -->"
+        body = f"\n{measure(folder)}\n"
+        made = f"<!-- measured: {name}, digest {digest(trial, body)} -->\n{body}<!-- end of {name} -->"
         text = (DOCS / page).read_text(encoding="utf-8")
         found = [match for match in BLOCK.finditer(text) if match[1] == name]
         (DOCS / page).write_text(text.replace(found[0][0], made), encoding="utf-8")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from docs_blocks import DOCS
 from test_docs_reference import module
 
-from roughly.papers.answer_digests import answers_digest
-
 MAKE = module(DOCS / "make_measured.py")
 EXPECTED = {
     "sampling.md": ["news"],
@@ -23,11 +21,11 @@ def test_what_was_measured_is_current() -> None:
     assert {page: [block[0] for block in blocks] for page, blocks in found.items() if blocks} == {
         page: EXPECTED[page] for page in sorted(EXPECTED)
     }
-    trials = MAKE.trial_digests(list(MAKE.BLOCKS))
+    trials = MAKE.trials(list(MAKE.BLOCKS))
     stale = [
         f"docs/{page}: {name}"
         for page, blocks in found.items()
-        for name, answers, trial, body in blocks
-        if answers != answers_digest() or trial != trials[name] or not body.strip()
+        for name, digest, body in blocks
+        if digest != MAKE.digest(trials[name], body) or not body.strip()
     ]
-    assert stale == [], "the answers have changed: run python docs/make_measured.py"
+    assert stale == [], "the answers have changed, or a block was edited: run python docs/make_measured.py"

@@ -44,3 +44,13 @@ def test_what_a_part_names_exists(part: dict[str, object]) -> None:
         command = found
     known = {own for option in command.params for own in (*option.opts, *option.secondary_opts)}
     assert {word for word in words if word.startswith("--")} <= known, part["command"]
+
+
+def test_what_a_page_says_of_a_table_is_in_it() -> None:
+    page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    changed = []
+    for terms in ("1", "30"):
+        same, _ = MADE.figure(page, "conrad-figure1", terms, "Aug–Oct, same terms")
+        changed.append(f"{100 - float(same.split('%')[0]):.0f} %")
+    said = (DOCS / "methods" / "rare-terms.md").read_text(encoding="utf-8")
+    assert f"{changed[0]} of the keys of one term and {changed[1]} of those of thirty changed" in said

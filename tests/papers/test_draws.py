@@ -120,6 +120,7 @@ def test_a_changed_rule_or_another_form_changes_the_digest_of_a_trial(
 def test_figures_are_written_alike_whatever_the_last_digits_of_a_machine() -> None:
     share = TableColumn("Found", "percent")
     assert share.shown(0.0625) == share.shown(0.0625 + 1e-16) == share.shown(0.0625 - 1e-16) == "6.2%"
+    assert TableColumn("n = 50", "number").shown(932_403_182.29) == "932,403,182.29"  # as Kołcz's Table 4 prints it
 
 
 def test_the_check_names_what_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

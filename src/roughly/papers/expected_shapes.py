@@ -15,6 +15,9 @@
 Rows are named by their first cell. A shape that names a missing row or column is an error. Empty cells (None) are
 skipped; if none is left, as when a collection has no long documents, the shape is undecided, and the result says so.
 (The page of the docs refuses such shapes: on their own collections all can be decided.)
+
+`found` is the verdict on the default collections that the remarks of the file were written for, `holds` if it is not
+given. Where the page has another, a test says whose remarks are to be read again.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ from roughly.errors import SettingsError
 from roughly.papers.paper_table import Cell, PaperTable
 
 KINDS = ("rises", "falls", "slows", "above", "level", "beside", "within", "near", "most")
-_ENTRIES = {*KINDS, "says", "table", "column", "row", "slack", "rows"}
+VERDICTS = ("holds", "does not hold", "depends on the draw")
+_ENTRIES = {*KINDS, "says", "found", "table", "column", "row", "slack", "rows"}
 
 
 class ShapeUnknown(SettingsError):
@@ -49,8 +53,8 @@ class ShapeResult:
     def word(self) -> str:
         """For people."""
         if self.held is None and self.draws:
-            return "depends on the draw"
-        return {True: "holds", False: "does not hold", None: "is unknown"}[self.held]
+            return VERDICTS[2]
+        return {True: VERDICTS[0], False: VERDICTS[1], None: "is unknown"}[self.held]
 
     @property
     def sentence(self) -> str:
@@ -71,6 +75,7 @@ class ExpectedShape:
     row: str = ""
     rows: tuple[str, ...] = ()  # only these, in this order; empty: all
     slack: float = 0.0
+    found: str = VERDICTS[0]  # on the default collections, when the remarks were written
 
     @classmethod
     def parse(cls, entry: Mapping[str, Any], where: str) -> ExpectedShape:
@@ -81,6 +86,8 @@ class ExpectedShape:
             problems.append(f"{where}, expected: says is missing; every shape needs a statement in words")
         if len(kinds) != 1:
             problems.append(f"{where}, expected: one of {', '.join(KINDS)} is needed, not {len(kinds)} of them")
+        if entry.get("found", VERDICTS[0]) not in VERDICTS:
+            problems.append(f"{where}, expected: found is one of {', '.join(VERDICTS)}, not {entry['found']!r}")
         if problems:
             raise SettingsError(*problems)
         kind, value = kinds[0], entry[kinds[0]]
@@ -92,7 +99,7 @@ class ExpectedShape:
             raise SettingsError(f"{where}, expected: {kind} needs a column")
         return cls(
             entry["says"], kind, value, entry.get("table", ""), column, entry.get("row", ""),
-            tuple(entry.get("rows", ())), float(entry.get("slack", 0.0)),
+            tuple(entry.get("rows", ())), float(entry.get("slack", 0.0)), entry.get("found", VERDICTS[0]),
         )  # fmt: skip
 
     def check(self, table: PaperTable, paper: Mapping[str, Mapping[str, Any]], where: str) -> ShapeResult:

@@ -19,13 +19,13 @@ Range = tuple[float, float]
 """The least and the most of several draws."""
 
 
-def rounded(value: Any) -> Any:
-    """Floats to nine digits, wherever they are in a value: the last ones depend on the machine."""
+def rounded(value: Any, digits: int = 9) -> Any:
+    """Floats to some digits, wherever they are in a value: the last ones depend on the machine."""
     if isinstance(value, float):
-        return float(f"{value:.9g}")
+        return float(f"{value:.{digits}g}")
     if isinstance(value, Mapping):
-        return {name: rounded(own) for name, own in value.items()}
-    return [rounded(own) for own in value] if isinstance(value, list | tuple) else value
+        return {name: rounded(own, digits) for name, own in value.items()}
+    return [rounded(own, digits) for own in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class TableColumn:
             return "–"
         if isinstance(cell, str):
             return cell.replace("|", "\\|")
-        cell = rounded(cell)
+        cell = rounded(cell, 14)  # papers print up to twelve
         if isinstance(cell, int) and self.kind == "number":
             return f"{cell:,}"
         if isinstance(cell, float) and self.kind == "number" and abs(cell) >= 1e9:

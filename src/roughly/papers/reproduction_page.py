@@ -2,8 +2,10 @@
 
 Each section has digests of what it was made from: the experiment's file, the documents, what the kernels give
 (`answers_digest`) and what the experiment prints for a small collection (`trial_digest`). Tests find out that any of
-them has changed and the page has not; `differences` compares the page with a new run. The remarks are in the files as
-`remarks`; their figures are filled in from the run.
+them has changed and the page has not; `differences` compares the page with a new run. A last digest is of the section
+as printed together with the others (`section_digest`), so that neither can be replaced without a run: once, digests of
+a new form of figures were put beside figures in the old one. The remarks are in the files as `remarks`; their figures
+are filled in from the run.
 """
 
 from __future__ import annotations
@@ -73,8 +75,15 @@ def file_digest(name: str) -> str:
 
 
 def digests_on(text: str) -> dict[str, dict[str, str]]:
-    """The digests of each section of a page: of its `file`, `inputs`, `answers` and `trial`."""
+    """The digests of each section of a page: of its `file`, `inputs`, `answers`, `trial` and `section`."""
     return {name: dict(part.split(" ") for part in written.split(", ")) for name, written in _DIGESTS.findall(text)}
+
+
+def section_digest(section: str) -> str:
+    """Sixteen hex digits of what a section prints, seconds left out, and of the digests of what it was made from."""
+    ((_, digests),) = digests_on(section).items()
+    made_from = [f"{name} {value}" for name, value in digests.items() if name != "section"]
+    return hashlib.sha256("\n".join([*made_from, *_compared(section)]).encode()).hexdigest()[:16]
 
 
 def section_of(text: str, name: str) -> str:
@@ -164,8 +173,8 @@ def _section(result: ExperimentResult, trial: str = NO_TRIAL) -> str:
     digests = {
         "file": file_digest(experiment.name), "inputs": result.inputs, "answers": answers_digest(), "trial": trial
     }  # fmt: skip
-    written = ", ".join(f"{name} {value}" for name, value in digests.items())
-    lines = [f"### {_heading(experiment)}", "", f"<!-- {experiment.name}: {written} -->", ""]
+    written = f"<!-- {experiment.name}: " + ", ".join(f"{name} {value}" for name, value in digests.items())
+    lines = [f"### {_heading(experiment)}", "", f"{written} -->", ""]
     parts = []
     for part in experiment.parts:
         name, count = result.corpora[part.role]
@@ -185,7 +194,8 @@ def _section(result: ExperimentResult, trial: str = NO_TRIAL) -> str:
     remarks = result.remarks()
     if remarks:
         lines += [line for remark in remarks for line in (remark, "")]
-    return "\n".join(lines)
+    section = "\n".join(lines)
+    return section.replace(written, f"{written}, section {section_digest(section)}", 1)
 
 
 def write_page(results: Sequence[ExperimentResult], trials: Mapping[str, str], file: Path) -> Mapping[str, Path]:

@@ -158,7 +158,8 @@ class _Run:
             collapsed = f"{counts.collapsed:,} exact duplicates collapsed{empty}"
             print(f"documents   {int(counts.documents.sum()):,}; {collapsed}")
             print(f"shingles    {share(tuned.share)} of them processed; one ratio for all would be {share(uniform)}")
-            print(f"as it runs  precision {done.overall_precision:.3f}, recall {done.overall_recall:.3f}")
+            exact, full = ("–" if own != own else f"{own:.3f}" for own in (done.overall_precision, done.overall_recall))
+            print(f"as it runs  precision {exact}, recall {full}")
             for path in [*([self.output] if self.output else []), *drawn]:
                 print(f"written     {path}")
         end(tuned.rejects)
