@@ -137,8 +137,8 @@ def copies(options: CopiesOptions) -> None:
         )
     elif not answer.complete:
         print(
-            "note: this index finds documents that are similar as a whole; for passages make one with --method "
-            "shingles or --measure containment",
+            "note: this index may miss passages; one made with --method shingles --sketch all, or with --measure "
+            "containment, finds all of them",
             file=sys.stderr,
         )
     if options.printing.as_json:

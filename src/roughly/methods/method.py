@@ -105,7 +105,7 @@ class Method(ABC):
 
     @property
     def finds_passages(self) -> bool:
-        """Whether a passage in common makes two documents candidates."""
+        """Whether any passage in common makes two documents candidates."""
         return False
 
     @property

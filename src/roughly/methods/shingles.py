@@ -67,7 +67,6 @@ class Shingles(Method):
     shingle_unit: str = "word"
 
     name: ClassVar[str] = "shingles"
-    finds_passages: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checks.refuse(
@@ -78,6 +77,11 @@ class Shingles(Method):
                 *checks.common(self.common),
             ]
         )
+
+    @property
+    def finds_passages(self) -> bool:
+        """Whether every passage is found: of a short one, a sample may have nothing."""
+        return self.sampling.kind == "all"
 
     def sign(self, tokens: Tokens) -> Signature:
         """The sampled shingles of each document are its keys and, with their limits, its sketch."""

@@ -270,7 +270,7 @@ def test_the_commands(tmp_path: Path, crawl: Callable[..., Path]) -> None:
     assert {"unchanged: 2", "changed: 2", "moved within a host: 1", "born: 1", "0.9 to 1: 1"} <= set(titles)
     listed = run(app, ["index", "copies", where, f"{A}/same"])
     assert f"whole\t1.000\t1.000\t{A}/same@2024-01-01\t{A}/same" in listed.output
-    assert "note: this index finds documents that are similar as a whole" in listed.output
+    assert "note: this index may miss passages" in listed.output
     (tmp_path / "page.txt").write_text(prose(1), encoding="utf-8")
     listed = run(app, ["index", "copies", where, str(tmp_path / "page.txt"), "--file"])
     assert listed.output.count("whole") == 2 + listed.output.count("as a whole")
@@ -311,6 +311,25 @@ def test_a_lost_page_is_found_in_a_longer_one_by_an_index_of_resemblance(
         assert answer.found[0].containment == pytest.approx(1.0, abs=0.05)
         monkeypatch.setattr("roughly.index.sweeps.lost.SCANNED", 1)
         assert not sweeps.lost(f"{A}/short").complete
+
+
+def test_an_index_of_sampled_shingles_does_not_claim_every_passage(tmp_path: Path) -> None:
+    """Of a passage of forty words one shingle or two are sampled, or none."""
+    passages = [prose(n, 40) for n in range(12)]
+    rows = [{"url": f"{A}/{n}", "text": text} for n, text in enumerate(passages)]
+    later = [
+        {"url": f"{A}/whole-{n}", "text": f"{prose(50 + n)} {text} {prose(80 + n)}"} for n, text in enumerate(passages)
+    ]
+    for sketch, every in (("mod:25", False), ("all", True)):
+        with Index.create(tmp_path / f"{every}.db", Settings.gather({"method": "shingles", "sketch": sketch})) as index:
+            sweeps = Sweeps(index)
+            sweeps.add(rows, date="2024-01-01")
+            sweeps.add(later, date="2024-02-01")
+            listed = [sweeps.copies(f"{A}/{n}") for n in range(12)]
+            assert all(own.complete == every for own in listed)
+            assert all(any(copy.kind == "whole" for copy in own.found) for own in listed) == every
+            lost = [sweeps.lost(f"{A}/{n}") for n in range(12)]
+            assert all(own.complete and [one.url for one in own.found] for own in lost)
 
 
 def test_addresses_are_found_in_any_spelling(tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
 Every text that shares a key with it is measured, whatever the threshold of the index. A copy is *whole* where it
 contains at least the threshold's fraction of the document, and *part* where it contains less. Texts that share no key
-are not measured: an index made with `shingles`, or with `minhash` and `measure="containment"`, finds passages; one made
-with `minhash` and resemblance finds only documents that are similar as a whole, and `complete` says so. Shingles that
-very many texts have are looked up from the rarest on, up to a bounded number of texts; `left_out` counts the others.
+are not measured: an index made with `shingles` and all of them, or with `minhash` and `measure="containment"`, finds
+every passage; one made with a sample of shingles may miss short ones, one made with `minhash` and resemblance finds
+only documents that are similar as a whole, and `complete` says so. Shingles that very many texts have are looked up
+from the rarest on, up to a bounded number of texts; `left_out` counts the others.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ contain at least the threshold's fraction of it, are where it went; those whose 
 then the most similar. Where none of them is in the last sweep, they have moved again, and are followed. Where the last
 version leads nowhere, earlier versions are tried.
 
-Where the index finds only documents that are similar as a whole, a long page that contains the lost one shares no key
-with it. So the pages of the last sweep are measured one by one, up to `SCANNED` of them; `complete` says whether
-these are all.
+Where the index does not find every passage, a long page that contains the lost one may share no key with it. So the
+pages of the last sweep are measured one by one, up to `SCANNED` of them; `complete` says whether these are all.
 """
 
 from __future__ import annotations

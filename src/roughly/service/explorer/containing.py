@@ -1,4 +1,4 @@
-"""Stored documents that contain a text, found by its words: for an index that finds only documents similar as a whole.
+"""Stored documents that contain a text, found by its words: for an index that does not find every passage.
 
 Some runs of words from different places of the text are searched for as phrases; what is found is measured exactly.
 """
