@@ -220,3 +220,6 @@ def test_documents_without_words_are_not_exact_duplicates(tmp_path: Path) -> Non
     assert "1 exact duplicates collapsed; 3 without words left out" in told.stdout
     found = json.loads(CliRunner().invoke(app, ["tune", str(source), "--sampling", "--json"]).stdout)
     assert (found["collapsed"], found["empty"]) == (1, 3)
+    source.write_text('{"id": "1", "text": "no pair"}\n{"id": "2", "text": "of anything"}\n')
+    told = CliRunner().invoke(app, ["tune", str(source), "--sampling"])
+    assert "as it runs  precision –, recall –" in told.stdout
