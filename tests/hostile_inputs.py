@@ -72,5 +72,6 @@ PAGES: dict[str, Callable[[int], str]] = {
     "roots": lambda n: "".join(f"<html a{i}=1>" for i in range(n)) + "x",
     "svg": lambda n: "<svg>" + "<g>" * n,
     "names of tags": lambda n: "".join(f"<t{i}></t{i}>" for i in range(2 * n)) + "x",
+    "paragraphs": lambda n: "<p>x y z w" * 4 * n,
     "names of attributes": lambda n: "".join(f"<p a{i} b{i}=1>" for i in range(n)) + "x",
 }

@@ -237,7 +237,7 @@ def test_outputs_that_cannot_be(arguments: list[str], told: str, tmp_path: Path,
     assert (tmp_path / "there.jsonl").read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", ["run.v2", "run-0.9", "2026.11", "k.xlsx/"])
+@pytest.mark.parametrize("name", ["run.v2", "run-0.9", "2026.11", "k.xlsx/", "all.jsonl-out"])
 def test_other_names_are_folders(name: str) -> None:
     assert KeptFile.named(name) is None
 

@@ -70,7 +70,7 @@ def _refuse_file_name(name: str) -> None:
 
     path = Path(name)
     ending = path.suffix.lower()
-    nearest = difflib.get_close_matches(ending, _WRITTEN, 1, 0.75)
+    nearest = difflib.get_close_matches(ending, _WRITTEN, 1, 0.75) if ending[1:].isalnum() else []
     if (nearest or ending in _NOT_WRITTEN or ending in SUFFIXES) and not path.is_dir():
         raise SettingsError(
             f"{name}: a file with the ending {ending} cannot be written; endings are {', '.join(_WRITTEN)}, also with "

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from roughly.errors import InputError
 from roughly.text.markup_limits import bounded
+from roughly.text.page_pieces import page_pieces
 
 PageText = Literal["all", "main", "dom"]
 """What of a page is compared."""
@@ -35,10 +36,14 @@ def strip(html: str, main_only: bool = False) -> str:
     >>> strip("<p>Fish &amp; chips</p><script>x()</script>")
     'Fish & chips'
     """
+    texts = [_extracted(piece, main_only) for piece in page_pieces(bounded(html))]
+    return "\n\n".join(text for text in texts if text)
+
+
+def _extracted(html: str, main_only: bool) -> str:
     from resiliparse.extract.html2text import extract_plain_text  # a slow import that few inputs need
     from resiliparse.parse.html import HTMLTree
 
-    html = bounded(html)
     tree: Any = html
     if _CELL.search(html):
         tree = HTMLTree.parse(html)
