@@ -18,8 +18,8 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--hide-scrollbars",
 ]  # fmt: skip
-SCREENS = ((390, "dark"), (1280, "light"))
-"""(width, scheme): what is narrow does not depend on colours, nor what is dark on the width."""
+SCREENS = ((390, "dark"), (390, "light"), (1280, "dark"), (1280, "light"))
+"""(width, scheme)."""
 GRAVE = ("serious", "critical")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
