@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from roughly.text import page_pieces
+from roughly.text import markup, page_pieces
 from roughly.text.canonical import words
 from roughly.text.markup import strip
 from roughly.text.markup_limits import bounded
@@ -43,15 +43,15 @@ def test_what_follows_plain_text_is_plain_text() -> None:
     assert words(" ".join(map(strip, pieces))) == ["one"] * 9 + ["p", "two"] * 9
 
 
-def test_ordinary_pages_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = "<p>one two" * 1000
-    assert page_pieces.page_pieces(page) == [page]
+def test_only_very_large_pages_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = "<p>one two" * 9000
+    cuts = []
+    monkeypatch.setattr(page_pieces, "cut", lambda html, own=page_pieces.cut: cuts.append(own(html)) or cuts[-1])
     whole = strip(page)
-    monkeypatch.setattr(page_pieces, "MOST_WORK", 1000 * len(page) - 1)
-    assert len(page_pieces.page_pieces(page)) == 1  # cut only where a piece is large enough
-    assert strip(page) == whole
-    assert len(page_pieces.page_pieces(page * 9)) == 5
-    assert words(strip(page * 9)) == ["one", "two"] * 9000
+    assert not cuts
+    monkeypatch.setattr(markup, "MOST_WORK", 9000 * len(page) - 1)
+    assert words(strip(page)) == words(whole) == ["one", "two"] * 9000
+    assert [len(pieces) for pieces in cuts] == [5]
 
 
 def test_pieces_are_not_mostly_what_is_opened_again() -> None:

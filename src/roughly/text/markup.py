@@ -21,11 +21,12 @@ import pyarrow.compute as pc
 
 from roughly.errors import InputError
 from roughly.text.markup_limits import bounded
-from roughly.text.page_pieces import page_pieces
 
 PageText = Literal["all", "main", "dom"]
 """What of a page is compared."""
 
+MOST_WORK = 50_000_000_000
+"""Tags times characters of a page that is read in one go; it takes the extractor about two seconds."""
 _CELL = re.compile("<t[dh]", re.IGNORECASE)
 _ALWAYS = frozenset({"html", "head", "body"})  # the parser adds these to any text
 
@@ -36,7 +37,12 @@ def strip(html: str, main_only: bool = False) -> str:
     >>> strip("<p>Fish &amp; chips</p><script>x()</script>")
     'Fish & chips'
     """
-    texts = [_extracted(piece, main_only) for piece in page_pieces(bounded(html))]
+    html = bounded(html)
+    if html.count("<") * len(html) <= MOST_WORK:
+        return _extracted(html, main_only)
+    from roughly.text.page_pieces import cut
+
+    texts = [_extracted(piece, main_only) for piece in cut(html)]
     return "\n\n".join(text for text in texts if text)
 
 

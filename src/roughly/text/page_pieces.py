@@ -2,7 +2,7 @@
 
 The extractor copies all text that it has at every block, so that its time grows with the square of a page. Pieces are
 cut where a block begins, with the elements around it opened again, so each has the text that it has in the page: only
-white space may differ. (Main text is found in each piece by itself.) An ordinary page is one piece, the page itself.
+white space may differ. (Main text is found in each piece by itself.)
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-MOST_WORK = 50_000_000_000
-"""Tags times characters of a page that is not cut; it takes the extractor about two seconds."""
 _BLOCKS = 2_000
 _LENGTH = 1 << 18
 # A piece ends after as many blocks or characters, or after four times what was opened again, if that is more.
@@ -31,13 +29,8 @@ _AS_IS = frozenset({"iframe", "noembed", "noframes", "script", "style", "xmp"})
 """Elements whose text has no character references."""
 
 
-def page_pieces(page: str) -> list[str]:
-    """Pages that together have the text of a page, in order."""
-    return [page] if page.count("<") * len(page) <= MOST_WORK else cut(page)
-
-
 def cut(page: str, blocks: int = _BLOCKS, length: int = _LENGTH) -> list[str]:
-    """The pieces of any page, of about so many blocks or characters."""
+    """Pages of about so many blocks or characters that together have the text of a page, in order."""
     from resiliparse.parse.html import HTMLTree, traverse_dom
 
     cutter = _Cutter(blocks, length)
