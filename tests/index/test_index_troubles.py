@@ -42,7 +42,10 @@ def test_a_file_that_is_no_index(tmp_path: Path) -> None:
     connection.close()
     for path in (text, empty, other):
         before = path.read_bytes()
-        with pytest.raises(IndexRefused, match="is not an index of roughly, nor the folder of a run; make one|holds no index of roughly; make one"):
+        with pytest.raises(
+            IndexRefused,
+            match=r"is not an index of roughly, nor the folder of a run; make one|holds no index of roughly; make one",
+        ):
             Index.open(path)
         if path != empty:
             assert path.read_bytes()[100:] == before[100:]  # an empty database may get its header
