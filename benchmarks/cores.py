@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import compileall
 import hashlib
+import importlib.util
 import itertools
 import json
 import os
@@ -28,6 +29,8 @@ from typing import Any
 
 import roughly
 from benchmarks.measure import machine
+from benchmarks.peers import PEERS
+from benchmarks.peers.venvs import python_of
 from benchmarks.tables import markdown, write_json
 
 TABLES = ("documents", "pairs", "clusters")
@@ -89,13 +92,19 @@ def compare(folders: list[Path], documents: int, counts: list[int]) -> list[dict
         first.write_bytes(b"".join(itertools.islice(lines, documents)))
         for threads in counts:
             out = Path(work) / "out"
-            peer = [sys.executable, "-m", "benchmarks.peers.gaoya", str(first), str(out)]
-            seconds = {"gaoya": _timed(peer, threads)}
+            seconds = {"gaoya": _timed([_gaoya(), "-m", "benchmarks.peers.gaoya", str(first), str(out)], threads)}
             shutil.rmtree(out)
             ours = (measure(first, threads, "8GB", pinned=True) for _ in range(3))
             seconds["roughly"] = min(row["seconds"] for row in ours)
             rows.append({"threads": threads, "bytes": first.stat().st_size, "seconds": seconds})
     return rows
+
+
+def _gaoya() -> str:
+    """The interpreter that has gaoya: this one, or that of the environment of the peer."""
+    if importlib.util.find_spec("gaoya"):
+        return sys.executable
+    return str(python_of(next(peer for peer in PEERS if peer.name == "gaoya")))
 
 
 def _timed(command: list[str], cores: int | None) -> float:

@@ -18,7 +18,7 @@ from roughly.engines.relational.base_engine import RelationalEngine
 from roughly.engines.relational.summary import Summary
 from roughly.engines.workspace import Workspace
 from roughly.errors import InputMissing, MemoryTooSmall, SettingsError
-from roughly.job.account import account, report_data
+from roughly.job.account import account, import_report, report_data
 from roughly.job.kept_file import KeptFile
 from roughly.job.rereading import LANDMARKS, write_landmarks
 from roughly.meter import Stage
@@ -26,6 +26,7 @@ from roughly.model import WRITTEN
 from roughly.settings import LEAST_MEMORY, Resources, Settings
 from roughly.sources.part import Rows
 from roughly.temporary_space import delete_folder
+from roughly.threads import BackgroundTasks
 
 if TYPE_CHECKING:
     from roughly.report.data import RunData
@@ -105,6 +106,9 @@ class Session:
                 raise InputMissing(f"no documents in {names}: nothing to do")
             if not report:
                 self._later = _Later(folder, [] if tables else list(WRITTEN), not tables)
+            modules = BackgroundTasks()
+            if report:
+                modules.do(import_report)
             with engine.stage("write"):
                 if tables:
                     engine.write(folder)
@@ -114,6 +118,7 @@ class Session:
                 self._copy(folder)
             convert()
             with engine.stage("report"):
+                modules.finish()
                 summary = self._summary(report)
                 data = self._report_data(summary) if report else None
             run = self._account(folder, self.settings, summary, self.meter.stages)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import orjson
@@ -107,9 +108,8 @@ class JsonLines(RecordFile):
         if is_utf16_or_32(head):
             raise InputError(f"{self.name}: is UTF-16; JSON lines are UTF-8. Convert it: iconv -f UTF-16 -t UTF-8")
         preamble = codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b""
-        lines = head[len(preamble) :].split(b"\n")
-        self._refuse_one_big_value(lines)
-        sample = _objects(lines if whole else lines[:-1])
+        self._refuse_one_big_value(_lines(head[len(preamble) :], True))
+        sample = _objects(_lines(head[len(preamble) :], whole))
         columns = list(dict.fromkeys(key for record in sample for key in record))
         self.columns = columns
         if not sample:  # nothing to guess from: an empty file, or all of it is broken and will be rejected
@@ -132,7 +132,7 @@ class JsonLines(RecordFile):
         self._parser = LineParser(self.name, self.kept_name, chosen, numeric)
         return preamble
 
-    def _refuse_one_big_value(self, lines: list[bytes]) -> None:
+    def _refuse_one_big_value(self, lines: Iterable[bytes]) -> None:
         first = next((line.strip() for line in lines if line.strip()), b"")
         if first == b"{" or (first.startswith(b"[") and suffix_of(self.name) == ".json"):
             raise InputError(
@@ -147,7 +147,17 @@ def _line_ends(data: bytes) -> Offsets:
     return line_ends(np.frombuffer(data, np.uint8))
 
 
-def _objects(lines: list[bytes]) -> list[dict[str, object]]:
+def _lines(head: bytes, whole: bool) -> Iterator[bytes]:
+    """The lines of a file's beginning, one by one: a few are enough. The last may be cut, unless it is the `whole`."""
+    start = 0
+    while (end := head.find(b"\n", start)) >= 0:
+        yield head[start:end]
+        start = end + 1
+    if whole:
+        yield head[start:]
+
+
+def _objects(lines: Iterable[bytes]) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for line in lines:
         value = _value(line) if line.strip() else None
