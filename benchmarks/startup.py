@@ -51,6 +51,7 @@ def main() -> None:
     packages = {"now": ROOT / "src"} | ({"before": given.before.resolve()} if given.before else {})
     for source in packages.values():
         compileall.compile_dir(source, quiet=1)
+        refuse_another(source)
     with tempfile.TemporaryDirectory(prefix="roughly-startup-") as work:
         rows = [
             measure(name, command, packages, given.repeat, Path(work)) for name, command in commands(Path(work)).items()
@@ -59,6 +60,14 @@ def main() -> None:
     print(table(rows))
     if given.out:
         write_json(given.out, {"machine": machine(), "repeat": given.repeat, "rows": rows})
+
+
+def refuse_another(source: Path) -> None:
+    """Stop if this environment imports another checkout: an editable install comes before PYTHONPATH."""
+    where = [sys.executable, "-c", "import roughly; print(roughly.__file__)"]
+    found = subprocess.run(where, check=True, capture_output=True, text=True, cwd="/", env=_environment(source)).stdout
+    if Path(found.strip()).parents[1].resolve() != source.resolve():
+        raise SystemExit(f"{source} is not imported, but {found.strip()}: use an environment without `pip install -e`")
 
 
 def commands(work: Path) -> dict[str, list[str]]:

@@ -15,10 +15,10 @@ from source_tree import FILES, MODULES, PACKAGE, circles, edges, imports_of, pac
 
 LAYERS = [
     "version", "amounts", "errors", "query_time", "threads", "temporary_space", "python_words", "option_types",
-    "machine", "declarations", "checks", "date_forms", "dates", "measures", "keep_rules", "model", "result_table",
-    "options", "verdict", "settings", "meter", "kernels", "sources", "text", "features", "lexicon", "methods",
-    "signing", "verify", "cluster", "pipeline", "engines", "index", "results", "report", "console", "job", "steps",
-    "tools", "papers", "service", "cli", "__main__",
+    "fast_dataclass", "machine", "declarations", "checks", "date_forms", "dates", "measures", "keep_rules", "model",
+    "result_table", "options", "verdict", "settings", "meter", "kernels", "sources", "text", "features", "lexicon",
+    "methods", "signing", "verify", "cluster", "pipeline", "engines", "index", "results", "report", "console", "job",
+    "steps", "tools", "papers", "service", "cli", "__main__",
 ]  # fmt: skip
 HOMES: dict[str, tuple[str, ...]] = {
     "duckdb": ("engines/local",), "click": ("cli", "console", "tools", "papers"),

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, get_type_hints
 
 from roughly.errors import SettingsError, did_you_mean
+from roughly.fast_dataclass import dataclass
 
 T = TypeVar("T")
 REQUIRED: Any = object()
@@ -32,7 +33,7 @@ REQUIRED: Any = object()
 _KEY = "declared"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """One option or argument."""
 
@@ -70,7 +71,7 @@ def argument(
     return _field(Declaration(default=default, help=help, is_argument=True, metavar=metavar, choices=choices))
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Group:
     kind: type
     only: tuple[str, ...]

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from roughly.errors import SettingsError, did_you_mean
+from roughly.fast_dataclass import dataclass
 from roughly.measures import MEASURES
 
 COLUMNS = ("doc", "doc_id", "tokens", "bytes", "published", "url", "source")

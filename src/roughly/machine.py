@@ -17,9 +17,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from roughly.fast_dataclass import dataclass
 
 _NO_LIMIT = 1 << 60
 

@@ -5,7 +5,7 @@ Code that needs to know the measures reads this table. The formulas are in `veri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from roughly.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Protocol, TypeVar
+
+from roughly.fast_dataclass import dataclass
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 T = TypeVar("T")

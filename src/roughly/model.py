@@ -12,9 +12,11 @@ of their own (lexicon, signatures, sketches) are beside the code that reads and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import pyarrow as pa
+
+from roughly.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

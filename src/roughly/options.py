@@ -12,10 +12,11 @@ import importlib
 import pkgutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, Self, TypeVar
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -12,7 +12,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -20,6 +19,7 @@ from roughly import machine
 from roughly.date_forms import format_problem
 from roughly.declarations import option
 from roughly.errors import SettingsError, did_you_mean
+from roughly.fast_dataclass import dataclass
 from roughly.keep_rules import rule_names, rule_problem
 from roughly.measures import FOR_THRESHOLD
 from roughly.options import DEFAULT, FILES, METHODS, OPTIONS, Options, checked

@@ -18,10 +18,10 @@ In settings a verdict is one line of text, so that settings files, fingerprints 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

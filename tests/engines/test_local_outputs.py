@@ -168,7 +168,7 @@ def test_copying_stops_soon_where_the_caller_fails(tmp_path: Path, monkeypatch: 
         while True:
             budget.check(0)
 
-    monkeypatch.setattr(kept_parts, "copy_part", endless)
+    monkeypatch.setattr(kept_parts, "copy_rows", endless)
     copied = copy_parts(parts, kept_rows(parts), tmp_path / "kept", threads=2, memory=1 << 32)
     assert next(copied) == 0 and begun.wait(60)
     copied.close()  # type: ignore[attr-defined]

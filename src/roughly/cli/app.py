@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, MutableMapping
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import click
 
 from roughly.version import __version__
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """The module of a command: the function of its name, with a class of options; or a group of commands, `app`."""
 
     help: str  # the same as that of the function or the group

@@ -7,7 +7,6 @@ text comes from strangers, so on a screen its control characters are shown as vi
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from roughly.amounts import counted
 from roughly.console.common_options import Printing
 from roughly.declarations import argument, group, option
 from roughly.errors import InputError, InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.settings import MARKUP
 
 if TYPE_CHECKING:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from roughly import checks
 from roughly.console.completion import SHELLS, script
 from roughly.declarations import argument
+from roughly.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from roughly.console.commands import Given
 from roughly.console.common_options import INPUTS, Printing, SettingsLayers
 from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option, values
+from roughly.fast_dataclass import dataclass
 from roughly.settings import FILE_FORMATS, ReadOptions, Resources, Settings
 
 if TYPE_CHECKING:

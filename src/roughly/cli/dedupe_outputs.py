@@ -10,7 +10,6 @@ import contextlib
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ import click
 from roughly.amounts import records_were
 from roughly.console.terminal_output import LISTED
 from roughly.errors import OutputError
+from roughly.fast_dataclass import dataclass
 from roughly.job.kept_file import KeptFile
 
 _STREAM = "-"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from roughly.console.common_options import COLUMNS, Printing, SettingsLayers
 from roughly.console.terminal_output import print_json, print_rejects
 from roughly.declarations import argument, option, values
 from roughly.declarations import group as options_of
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions, Settings
 
 _READING = ("markup", "main_text", "tokens")

@@ -7,7 +7,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from roughly.console.common_options import COLUMNS, INPUTS, IndexPlace, Printing
 from roughly.console.terminal_output import LISTED, end, print_json, print_json_line
 from roughly.declarations import argument, group, option, values
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.measures import FOR_QUERY, listed
 from roughly.settings import ReadOptions, Settings
 

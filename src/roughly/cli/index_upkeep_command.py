@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.amounts import counted, share
@@ -12,6 +11,7 @@ from roughly.console.commands import register
 from roughly.console.common_options import COLUMNS, IndexPlace, Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import REQUIRED, argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions, Resources
 
 

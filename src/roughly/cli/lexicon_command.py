@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from roughly.console.commands import command_group, register
 from roughly.console.common_options import INPUTS, Printing
 from roughly.console.terminal_output import end, print_json, print_speed
 from roughly.declarations import REQUIRED, argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon.request import BuildRequest
 
 if TYPE_CHECKING:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly.amounts import records_were
 from roughly.console.common_options import Printing
 from roughly.declarations import argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.measures import FOR_QUERY, listed
 from roughly.settings import ReadOptions
 

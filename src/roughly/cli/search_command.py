@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
 
 from roughly.amounts import counted
 from roughly.cli.index_app import app, open_index
@@ -12,6 +11,7 @@ from roughly.console.commands import register
 from roughly.console.common_options import IndexPlace, Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option
+from roughly.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.console.common_options import Printing
 from roughly.declarations import argument, group, option
+from roughly.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,6 @@ import csv
 import itertools
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from roughly import checks
 from roughly.console.terminal_output import print_json_line
 from roughly.declarations import argument, option
 from roughly.errors import InputMissing
+from roughly.fast_dataclass import dataclass
 
 WHAT = ("removed", "kept", "documents", "pairs", "clusters", "rejected")
 FORMATS = ("table", "csv", "jsonl")

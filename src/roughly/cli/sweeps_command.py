@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from roughly.console.commands import register
 from roughly.console.common_options import IndexPlace, Printing
 from roughly.console.terminal_output import end, print_json
 from roughly.declarations import REQUIRED, argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions, Resources
 
 if TYPE_CHECKING:

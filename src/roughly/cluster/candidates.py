@@ -7,13 +7,14 @@ buckets and a bucket's documents are the same incidence, stored by row and by co
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.dates import NO_DAY
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.methods import Judge
 

@@ -18,12 +18,13 @@ common documents, of which too little would remain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.kernels.grouping import NO_MEMBER, gather
 from roughly.methods.method import Judge, Method

@@ -7,7 +7,6 @@ texts alone, and batch runs, indexes and Spark agree. Words that the lexicon doe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, runtime_checkable
 
@@ -18,6 +17,7 @@ import pyarrow as pa
 from roughly import lexicon
 from roughly.cluster.candidates import Ints
 from roughly.cluster.scoring import tokens_of
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.kernels import comparisons as kernels
 from roughly.kernels.sets import intersections

@@ -9,7 +9,7 @@ are processed in parallel and used in order, so the answer is the same for any n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ from roughly.cluster.common_keys import (
     runs,
 )
 from roughly.errors import MemoryTooSmall
+from roughly.fast_dataclass import dataclass
 from roughly.threads import map_in_order
 
 Hashes = npt.NDArray[np.uint64]

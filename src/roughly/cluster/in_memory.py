@@ -9,7 +9,7 @@ documents forms no pairs (§5.1, see `common_keys`), and counts in the scores al
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, blocks, slice_of, t
 from roughly.cluster.star import resolve
 from roughly.dates import NO_DAY
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import limits_of
 from roughly.methods.method import Judge, Keys

@@ -7,7 +7,7 @@ kept one is accepted with it, and its witness is the accepted kept document it r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from roughly.cluster.candidates import Ints
 from roughly.cluster.comparisons import Words, compared_blocks
 from roughly.cluster.ranked_walk import EVIDENCE, Resolution
 from roughly.cluster.scoring import NO_PAIRS, ScoredPairs, scores_of
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.judging import MEASURES
 from roughly.kernels.scored_pairs import threshold_clusters
 from roughly.verdict import Verdict

@@ -13,7 +13,6 @@ rule out nearly all of them; then it is resolved within itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from roughly.cluster.scoring import (
     set_arrays,
     slice_of,
 )
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.meter import give_back
 from roughly.threads import map_in_order

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints, SetLoader
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import joined, limits_of
 from roughly.text.canonical import Tokens

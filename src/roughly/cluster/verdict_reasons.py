@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import accumulate
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from roughly.cluster.comparisons import WordsInMemory, compare_pairs
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.settings import Settings
 from roughly.text.canonical import tokenise
 from roughly.verdict import COMPARISONS, Verdict

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
@@ -25,6 +25,7 @@ from roughly.console.help_sections import Sectioned, method_help_option
 from roughly.console.method_options import NUMBER, WHOLE, method_parameters, read_method_options
 from roughly.declarations import REQUIRED, Declaration, declarations, gather
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.options import OPTIONS
 from roughly.settings import Settings
 

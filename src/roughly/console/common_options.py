@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.declarations import argument, option
+from roughly.fast_dataclass import dataclass
 
 COLUMNS = ("text_column", "id_column", "title_column", "url_column", "date_column", "source_column", "format")
 """Options of `ReadOptions` that name columns, and the format."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from roughly.fast_dataclass import dataclass
 from roughly.meter import Stage
 from roughly.options import COLLECTION, METHODS
 from roughly.settings import Settings

@@ -24,7 +24,6 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
 
@@ -32,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.features.sketch import EVERY, Hashes, Sketch
 from roughly.text.canonical import Tokens
 

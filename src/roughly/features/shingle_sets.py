@@ -6,11 +6,10 @@ shingle of all its tokens, so short documents are compared like any other; one w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.text.canonical import Tokens
 
 

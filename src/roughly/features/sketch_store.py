@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -26,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.features.metadata import read_metadata, refuse_damage, refuse_nulls
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import Ints, Sketch, limits_of

@@ -7,12 +7,13 @@ large index words are looked for at the beginning of ids and addresses only, whi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Select, and_, func, or_, select
 
+from roughly.fast_dataclass import dataclass
 from roughly.index.index import Index
 from roughly.index.storage.document_rows import DocumentRow, documents_by_number, select_documents
 from roughly.index.storage.schema import DOCUMENTS

@@ -31,14 +31,13 @@ from roughly.index.search import search_index
 from roughly.index.storage.failures import attempt
 from roughly.index.storage.store import MEMORY, IndexStore
 from roughly.index.transactions import IndexTransactions
-from roughly.index.upkeep import check, refresh, upgrade
-from roughly.index.upkeep.check import IndexCheck
-from roughly.index.upkeep.refresh import Refreshed
 from roughly.lexicon.lexicon import Lexicon
 from roughly.settings import Resources, Settings
 from roughly.threads import map_in_order
 
 if TYPE_CHECKING:
+    from roughly.index.upkeep.check import IndexCheck
+    from roughly.index.upkeep.refresh import Refreshed
     from roughly.option_types import IndexOptions
 
 _EXPIRED = 1_000  # documents per transaction
@@ -266,6 +265,8 @@ class Index(IndexReader):
 
     def verify(self, sample: int | None = None) -> IndexCheck:
         """Check that the index is whole; with `sample`, keys are recomputed for a sample of this number of texts."""
+        from roughly.index.upkeep import check
+
         return self.transactions.read(
             lambda connection, config: check.verify(self._store, connection, config, sample)
         )  # fmt: skip
@@ -296,6 +297,8 @@ class Index(IndexReader):
 
         After a kill, the same call continues where it stopped.
         """
+        from roughly.index.upkeep import refresh
+
         old = self.transactions.read(lambda connection, config: config)
         new = with_lexicon(old, lexicon, self.name)
         refreshed = refresh.refresh(self._store, old, new, advance)
@@ -307,6 +310,8 @@ class Index(IndexReader):
         cls, where: str | os.PathLike[str], *, key_file: str | os.PathLike[str] | None = None
     ) -> tuple[int, int]:
         """Bring an index to this version's format; (format before, format now). After a kill, call it again."""
+        from roughly.index.upkeep import upgrade
+
         database = IndexStore(where)
         try:
             return upgrade.upgrade(database, None if key_file is None else os.fspath(key_file))

@@ -10,13 +10,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, delete, inspect, select
 
 from roughly import methods
 from roughly.errors import IndexRefused, OutputExists, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.features.sampling import Sampling
 from roughly.index.storage import schema
 from roughly.index.storage.bodies import stored_bytes

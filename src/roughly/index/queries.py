@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, bindparam, select
 from roughly import checks
 from roughly.dates import NO_DAY, day_of
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.index.answers import Entry, Match
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.candidate_finder import QueryKeys

@@ -13,7 +13,7 @@ only a failure of the index stops it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from sqlalchemy import Connection
 
 from roughly.dates import NO_DAY, day_of
 from roughly.errors import InputError, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.index.answers import Match, PlainAnswer
 from roughly.index.incoming import from_mappings, unrepeated
 from roughly.index.index import Index

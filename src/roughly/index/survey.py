@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from itertools import count
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import BigInteger, Connection, bindparam, func, or_, select, tuple_
 
+from roughly.fast_dataclass import dataclass
 from roughly.index.document_list import DocumentFilter, named_numbers
 from roughly.index.index import Index
 from roughly.index.index_config import IndexConfig

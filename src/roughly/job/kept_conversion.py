@@ -10,11 +10,11 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
+from roughly.fast_dataclass import dataclass
 from roughly.job.kept_file import KeptFile
 from roughly.job.kept_records import (
     Record,

@@ -8,11 +8,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly import checks
 from roughly.errors import OutputError, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.settings import FILE_FORMATS
 from roughly.sources.formats import TAB_SUFFIXES, TABLE, format_of, suffix_of
 from roughly.sources.part import Part

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,6 +12,7 @@ from roughly.engines.local.engine import LocalEngine
 from roughly.engines.local.memory_budget import record_memory
 from roughly.engines.relational.base_engine import RelationalEngine
 from roughly.engines.workspace import Workspace
+from roughly.fast_dataclass import dataclass
 from roughly.job.kept_file import KeptFile
 from roughly.job.result import Result
 from roughly.job.session import Session, check_memory

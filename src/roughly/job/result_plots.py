@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.result_table import ResultTable, table_html
 
 POINTS = 20

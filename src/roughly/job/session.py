@@ -18,6 +18,7 @@ from roughly.engines.relational.base_engine import RelationalEngine
 from roughly.engines.relational.summary import Summary
 from roughly.engines.workspace import Workspace
 from roughly.errors import InputMissing, MemoryTooSmall, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.job.account import account, import_report, report_data
 from roughly.job.kept_file import KeptFile
 from roughly.job.rereading import LANDMARKS, write_landmarks
@@ -40,7 +41,7 @@ def check_memory(resources: Resources) -> None:
         )
 
 
-@dataclasses.dataclass
+@dataclass
 class _Later:
     """What a run without an output folder has not written yet: its tables, the copy of what is kept, its report."""
 

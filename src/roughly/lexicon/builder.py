@@ -15,7 +15,7 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from roughly.amounts import records_were
 from roughly.declarations import gather
 from roughly.errors import InputError, InputMissing, Interrupted, MemoryTooSmall
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon.counter import Counter, Runs
 from roughly.lexicon.format import LexiconFacts
 from roughly.lexicon.lexicon import Lexicon

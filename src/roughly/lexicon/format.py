@@ -23,7 +23,7 @@ import hashlib
 import json
 import mmap
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import InputError, InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon.term_table import TermTable
 from roughly.lexicon.thresholds import EVERYTHING, Thresholds
 

@@ -14,7 +14,7 @@ import dataclasses
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from roughly.amounts import counted
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon import idf
 from roughly.lexicon.format import LexiconFacts, map_file, read
 from roughly.lexicon.term_table import TermTable

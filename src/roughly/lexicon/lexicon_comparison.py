@@ -9,12 +9,12 @@ computes it).
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon.term_table import TermTable
 
 _EXAMPLES = 10

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from roughly.declarations import group, option
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions, Resources
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon.term_table import TermTable, refuse_disorder
 from roughly.text.filters import is_letters
 from roughly.text.vocabulary import decode_terms

@@ -15,9 +15,9 @@ Cost: one key per distinct shingle, about 1.3 bytes of spill per byte of text.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from roughly.fast_dataclass import dataclass
 from roughly.methods.method import Judge, Keys, Method, Signature
 
 if TYPE_CHECKING:

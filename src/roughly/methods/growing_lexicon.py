@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.methods.term_vector import TermVector
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from roughly.fast_dataclass import dataclass
 from roughly.methods.method import Judge, Method, Signature
 from roughly.options import MethodSpec, register
 

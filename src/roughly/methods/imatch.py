@@ -29,11 +29,12 @@ that is not in the lexicon has no idf and is never kept. A document without a va
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.methods import lexicon_checks as checks
 from roughly.methods import secret
 from roughly.methods.method import NO_CHANCE, Judge, Keys, Method, Signature

@@ -25,11 +25,11 @@ A. Kołcz, A. Chowdhury: Lexicon randomization for near-duplicate detection with
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from roughly import checks
+from roughly.fast_dataclass import dataclass
 from roughly.methods import permutations
 from roughly.methods.method import Judge, Keys, Method, Signature
 from roughly.methods.option_values import every_shingle, read_threshold

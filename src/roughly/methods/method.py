@@ -9,8 +9,10 @@ and verify pairs that share one. To add a method: a file beside this one with a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from roughly.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

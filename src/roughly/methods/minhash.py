@@ -15,10 +15,10 @@ collections of today's size (Ye 2008, §4.3).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from roughly.fast_dataclass import dataclass
 from roughly.methods import bands as banding
 from roughly.methods import permutations
 from roughly.methods.contained import Contained, fewest_probes

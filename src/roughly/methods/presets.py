@@ -7,11 +7,11 @@ to the defaults, except for the size of shingles in `ye-2008`: the paper says "a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from roughly.errors import SettingsError, did_you_mean
+from roughly.fast_dataclass import dataclass
 
 _BRODER = "A. Z. Broder, S. C. Glassman, M. S. Manasse, G. Zweig: Syntactic clustering of the Web. WWW6, 1997"
 _IMATCH = (

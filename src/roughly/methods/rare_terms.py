@@ -24,10 +24,10 @@ equal ones are collapsed before. Terms of equal idf are ordered by their hashes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from roughly.fast_dataclass import dataclass
 from roughly.methods import lexicon_checks as checks
 from roughly.methods.method import NO_CHANCE, Judge, Keys, Method, Signature
 from roughly.methods.option_values import read_rare_terms

@@ -31,10 +31,11 @@ Citation: A. Z. Broder, S. C. Glassman, M. S. Manasse, G. Zweig: Syntactic clust
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from roughly import checks
+from roughly.fast_dataclass import dataclass
 from roughly.methods.method import Judge, Keys, Method, Signature
 from roughly.methods.option_values import read_sampling
 from roughly.methods.verdict_chance import averaged, distinct_shingles, reaching

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from roughly.errors import InputError, SettingsError
+from roughly.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -34,10 +34,11 @@ TOIS 20(2), 2002, §4.4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from roughly import checks
+from roughly.fast_dataclass import dataclass
 from roughly.methods.method import Judge, Keys, Method, Signature
 from roughly.methods.option_values import every_shingle, read_sampling, read_threshold
 from roughly.methods.shingles import TYPICAL

@@ -12,10 +12,10 @@ Departure from the paper: the hash of the set has 64 bits and does not depend on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from roughly import checks
+from roughly.fast_dataclass import dataclass
 from roughly.methods.method import NO_CHANCE, Judge, Keys, Method, Signature
 from roughly.methods.option_values import read_filters
 from roughly.methods.secret import NO_KEY, seeds

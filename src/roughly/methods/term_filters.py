@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from roughly.kernels.imatch import Selection

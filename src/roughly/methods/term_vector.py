@@ -28,10 +28,10 @@ vector.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from roughly.fast_dataclass import dataclass
 from roughly.methods import lexicon_checks as checks
 from roughly.methods.method import Judge, Keys, Method, Signature
 from roughly.methods.option_values import read_rare_terms

@@ -8,9 +8,10 @@ similarity, are rejected; pairs that the method does not find are still missed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from roughly.fast_dataclass import dataclass
 from roughly.methods.method import Judge, Method, Signature
 
 if TYPE_CHECKING:

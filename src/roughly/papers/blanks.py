@@ -9,13 +9,13 @@ canonical form.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.fast_dataclass import dataclass
 from roughly.text.filters import LONGEST, SHORTEST, Filters, make_stemmer, stop_words
 
 Ints = npt.NDArray[np.int64]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.console.commands import command_group, register
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import REQUIRED, argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions
 
 SEEDS = 10

@@ -8,11 +8,11 @@ of words) are not chosen, so that everything else that is found is false.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 
 import numpy as np
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.methods.syntactic import Syntactic
 from roughly.papers.detectors import signatures
 from roughly.signing.text_batch import TextBatch

@@ -7,7 +7,7 @@ methods share.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from roughly.cluster.in_memory import (
     resolve_in_memory,
     work_of,
 )
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import shingle_sets
 from roughly.methods.method import Keys, Method
 from roughly.settings import Resources

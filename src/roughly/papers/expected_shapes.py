@@ -24,10 +24,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.papers.paper_table import Cell, PaperTable
 
 KINDS = ("rises", "falls", "slows", "above", "level", "beside", "within", "near", "most")

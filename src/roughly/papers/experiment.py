@@ -42,11 +42,12 @@ from __future__ import annotations
 import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from roughly.errors import InputError, InputMissing, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.papers.expected_shapes import ExpectedShape
 from roughly.papers.protocols import PROTOCOLS
 from roughly.papers.protocols.protocol import Protocol

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 
 Kind = Literal["text", "count", "percent", "share", "number", "fine"]
 Cell = str | int | float | None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from roughly.errors import RoughlyError, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon import Lexicon
 from roughly.papers.draws import SEEDS
 from roughly.papers.experiment import Experiment

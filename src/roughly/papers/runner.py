@@ -9,7 +9,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from roughly.errors import InputMissing, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon import Lexicon
 from roughly.papers.draws import SEEDS, mean_seconds, mean_table, shape_of_all
 from roughly.papers.expected_shapes import ShapeResult

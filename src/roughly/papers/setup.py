@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon import Lexicon, build
 from roughly.methods import registry
 from roughly.methods.imatch import IMatch

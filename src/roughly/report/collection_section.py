@@ -6,9 +6,9 @@ Everything is computed here, so that the templates contain no arithmetic.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from roughly.amounts import plural
+from roughly.fast_dataclass import dataclass
 from roughly.report.data import RunData, SourceRow
 from roughly.report.run_request import Number, RequestedQuality, number, requested_quality, section
 from roughly.report.visible import excerpt, label

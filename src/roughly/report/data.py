@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.report.window import cut_pair
 
 COMPARED = 6_000  # characters per side of a sample pair that are compared

@@ -6,10 +6,10 @@ It reads the counts of run.json. A missing count is not shown; nothing is made u
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from roughly.amounts import plural
+from roughly.fast_dataclass import dataclass
 from roughly.report.run_request import (
     JudgingMethod,
     Number,

@@ -10,8 +10,7 @@ for a window of a long text the page says which part of the text it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from roughly.fast_dataclass import dataclass
 from roughly.report.data import PairSample
 from roughly.report.visible import ELLIPSIS, flow
 from roughly.report.wording import count

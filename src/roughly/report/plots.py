@@ -7,11 +7,11 @@ style sheet shows the one that fits: text in a plot that is only scaled down can
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from statistics import median
 
+import numpy as np
 from markupsafe import Markup
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.run_request import RequestedQuality
 from roughly.report.scale import Scale, Tick, counts, linear
 from roughly.report.svg import Frame, element, line, text
@@ -102,7 +102,7 @@ def plot_resemblances(
         threshold,
     )
     highest = max(bar.number for bar in bars)
-    log = highest > 12 * median(bar.number for bar in bars if bar.number)
+    log = highest > 12 * np.median([bar.number for bar in bars if bar.number])
     title = "Removed documents by their resemblance to the kept document"
     description = "; ".join(f"{bar.name}: {count(bar.number)}" for bar in bars if bar.number)
 

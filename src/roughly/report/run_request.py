@@ -7,9 +7,9 @@ return a value or nothing, never an invented value.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from roughly.fast_dataclass import dataclass
 from roughly.measures import FOR_THRESHOLD
 from roughly.options import METHODS
 

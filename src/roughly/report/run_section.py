@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.collection_section import BarRow
 from roughly.report.plots import Plot, plot_s_curve, point
 from roughly.report.run_request import Number, RequestedQuality, number, section

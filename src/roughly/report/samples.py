@@ -7,8 +7,8 @@ it; if pairs just below it are, lower it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from roughly.fast_dataclass import dataclass
 from roughly.measures import MEASURES
 from roughly.report.data import PairSample
 from roughly.report.marks import Mark, mark_differences

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.wording import plain, short
 
 

@@ -10,10 +10,9 @@ small and equal on every machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from markupsafe import Markup, escape
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.scale import Scale
 from roughly.report.visible import reveal
 

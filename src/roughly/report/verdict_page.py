@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.collection_section import BarRow
 from roughly.report.data import PairSample
 from roughly.report.page_templates import environment

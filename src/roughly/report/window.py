@@ -14,7 +14,7 @@ end of the other. `Window.cut` says so, and the marking omits such an end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from roughly.fast_dataclass import dataclass
 
 CONTEXT = 160  # characters of common text kept before the first difference
 _PROBE = 40  # characters looked up in the other text

@@ -6,8 +6,9 @@ Results are named tuples: making 500 of them takes a tenth of the time of frozen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from roughly.fast_dataclass import dataclass
 
 
 class RankedResult(NamedTuple):

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from roughly.cluster.in_memory import DocumentFacts
 from roughly.cluster.scoring import slice_of
 from roughly.dates import days_of
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.methods.method import Judge, Keys, Method
 from roughly.results.ranked_list import RankedList

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from roughly.errors import DuplicateIds, InputError
+from roughly.fast_dataclass import dataclass
 
 _FACTS = ("title", "url", "date", "source")
 

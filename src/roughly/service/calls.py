@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
@@ -12,6 +12,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from roughly.errors import IndexAway, InputError, InputMissing, ServiceRefused
+from roughly.fast_dataclass import dataclass
 from roughly.index.answers import Added, Entry, Match, Stats
 from roughly.index.sweeps.copies import Copies
 from roughly.index.sweeps.lost import Lost

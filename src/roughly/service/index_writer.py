@@ -12,10 +12,11 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.index import Added, Index
 from roughly.index.incoming import from_mappings
 from roughly.index.matching.signed_batch import storable

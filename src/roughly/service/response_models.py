@@ -5,11 +5,11 @@ Answers of an index are its own classes (`index.answers`, `index.sweeps`, `resul
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from pydantic import create_model
 
+from roughly.fast_dataclass import dataclass
 from roughly.index.answers import Entry, Match
 from roughly.results.groups import Grouped, RankedResult, ResultGroup
 from roughly.service.collection.collection_types import ClusterRow, DocumentRow

@@ -24,10 +24,10 @@ import hmac
 import secrets
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from roughly.fast_dataclass import dataclass
 from roughly.service.access_tokens import RIGHTS
 from roughly.service.service_config import ServiceConfig, is_loopback
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.errors import InputError, InputMissing, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.index import Index
 from roughly.tools.passages.passages_result import is_passages_run
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from roughly import checks
+from roughly.fast_dataclass import dataclass
 
 MEGABYTE = 1_000_000
 

@@ -14,7 +14,7 @@ the text, so equal documents are found by their terms, and those without a signa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import date
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from roughly.dates import NO_DAY, days_of
 from roughly.errors import IndexDamaged, InputError, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.features.sketch import Sketch
 from roughly.methods.method import Keys, Method, Signature
 from roughly.methods.stored_vector import (

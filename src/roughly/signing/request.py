@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.declarations import REQUIRED, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions, Resources
 
 

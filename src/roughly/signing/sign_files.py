@@ -7,7 +7,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from roughly.amounts import records_were
 from roughly.errors import InputMissing, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon.builder import count_parts
 from roughly.lexicon.lexicon_writer import room
 from roughly.meter import Listener, Meter

@@ -24,7 +24,6 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.errors import DuplicateIds, InputError, InputMissing, OutputError, OutputExists
+from roughly.fast_dataclass import dataclass
 from roughly.features.metadata import read_metadata, unreadable
 from roughly.features.sketch import Sketch
 from roughly.lexicon.format import FORM

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from roughly.fast_dataclass import dataclass
 from roughly.features.sketch import Ints, Sketch
 from roughly.features.sketch_store import SketchFacts
 from roughly.meter import Meter

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from roughly.errors import InputError, list_names
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions
 
 GUESSES: dict[str, tuple[str, ...]] = {

@@ -6,10 +6,10 @@ reader in a file of its own and a line here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from roughly.errors import InputError, did_you_mean
+from roughly.fast_dataclass import dataclass
 from roughly.sources.streams import SUFFIXES
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import warnings
 import zlib
-from dataclasses import dataclass
 from typing import Literal
 
 import brotli
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.sources.read_limits import NO_LIMITS, ReadLimits
 
 with warnings.catch_warnings():

@@ -7,12 +7,12 @@ Lines whose id is null, empty or missing are left to `jsonparse` too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.fast_dataclass import dataclass
 from roughly.sources.part import Mask
 from roughly.sources.records import Offsets
 

@@ -9,11 +9,11 @@ from elsewhere have no landmarks and are read in order again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.sources.part import Rows
 
 MOST_BYTES = 32 << 20  # read for one chunk, however few of the rows are wanted

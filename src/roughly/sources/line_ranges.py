@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass
 from typing import Any
 
 from roughly.errors import InputError, InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.lines import LineRange, read_chosen_lines, read_line_range
 from roughly.sources.files import File
 from roughly.sources.landmarks import Landmark, Located, blocks_of

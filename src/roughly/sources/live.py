@@ -20,12 +20,12 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
 from roughly.errors import InputError, InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.model import Reject
 from roughly.settings import ReadOptions
 from roughly.sources.collector import excerpt, identify, reason_of

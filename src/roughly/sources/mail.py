@@ -16,13 +16,13 @@ import email.header
 import email.policy
 import html
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from email.feedparser import BytesFeedParser
 from email.message import Message
 from typing import Any
 
 from roughly.date_forms import read_date
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.sources.encoding import charset_in_html, clean, decode_text
 
 _BODIES = ("text/plain", "text/html")

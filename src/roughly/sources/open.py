@@ -10,10 +10,11 @@ import importlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from roughly.errors import InputError, InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions
 from roughly.sources.files import File, MatchedFiles, find, local_file
 from roughly.sources.first_bytes import STANDARD_INPUT, find_format

@@ -8,9 +8,9 @@ the document. Everything else is kept.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import BinaryIO
 
+from roughly.fast_dataclass import dataclass
 from roughly.sources.archive import Archive, ArchiveRecord
 from roughly.sources.http import is_http, media_type
 from roughly.sources.part import Mask

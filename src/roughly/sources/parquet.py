@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.model import Reject
 from roughly.settings import ReadOptions
 from roughly.sources.arrowcolumns import ColumnReader, filtered, pick

@@ -11,12 +11,13 @@ items, items). Numbers of fields are those of the format's `parquet.thrift`.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from roughly.fast_dataclass import dataclass
 
 Struct = dict[int, tuple[int, Any]]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.errors import RoughlyError, UnexpectedError
+from roughly.fast_dataclass import dataclass
 from roughly.model import Reject
 
 Rows = npt.NDArray[np.int64]
@@ -161,6 +162,13 @@ def pieces_of(part: Part, chunk: Chunk) -> Iterator[Chunk]:
     """The pieces of a coarse chunk, in order: mostly the chunk itself."""
     pieces = getattr(part, "pieces", None)
     yield from (chunk,) if pieces is None else pieces(chunk)
+
+
+def copy_rows(part: Part, rows: Rows, folder: Path, budget: CopyBudget = ALONE) -> int:
+    """Copy these rows (ascending) in the part's own format; returns the number of records copied."""
+    keep = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.bool_)
+    keep[rows] = True
+    return part.copy(keep, folder, budget)
 
 
 def largest_coarse_chunk(part: Part) -> int:

@@ -7,8 +7,7 @@ further. Where records are read one by one, a compressed file may have 65,536, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions
 
 LARGEST_RECORD = 1 << 30

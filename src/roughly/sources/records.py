@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.model import Reject
 from roughly.settings import ReadOptions
 from roughly.sources.collector import Collector, excerpt, nothing, reason_of

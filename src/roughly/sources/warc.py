@@ -9,11 +9,11 @@ requests and metadata of removed pages.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.model import Reject
 from roughly.settings import ReadOptions
 from roughly.sources.archive import Archive, ArchiveRecord

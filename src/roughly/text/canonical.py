@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.classes import (
     DELTA,
     DOT_ABOVE,

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import threading
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -31,6 +30,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.text.canonical import Tokens, tokenise, words
 from roughly.text.vocabulary import CUT, Numbered, Vocabulary
 

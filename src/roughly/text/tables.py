@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from roughly.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ The column that says so may have any name: it is the one whose values are all ve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import pyarrow.csv as pa_csv
 
 from roughly.amounts import counted
 from roughly.errors import InputError, InputMissing, first_line, list_names
+from roughly.fast_dataclass import dataclass
 from roughly.sources.parquet_open import parquet_table
 
 PAIR_COLUMNS = (("left_id", "right_id"), ("id_a", "id_b"), ("left", "right"), ("a", "b"), ("id1", "id2"))

@@ -15,10 +15,10 @@ very different documents need not be the shortest possible.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.align import align
 from roughly.verify.tokenised import Reading, check_count
 

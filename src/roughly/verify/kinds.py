@@ -23,11 +23,11 @@ side that is removed decides; and an excerpt may come from anywhere in the longe
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.align import outlines
 from roughly.text.canonical import Tokens
 from roughly.verify.tokenised import Hashes, Reading

@@ -17,9 +17,9 @@ A document shorter than a shingle is one shingle of all its tokens, and so is sh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from roughly import checks
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.align import shared_runs
 from roughly.verify.tokenised import Reading, check_count
 

@@ -10,13 +10,12 @@ Two empty documents are equal: r = c = 1. An empty document and another have not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from roughly import checks
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import shingle_sets
 from roughly.settings import UNITS
 from roughly.verify.tokenised import Reading

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from roughly.errors import DiskFull, MemoryTooSmall
+from roughly.fast_dataclass import dataclass
 from roughly.sources.parquetwriter import ParquetWriter
 
 if TYPE_CHECKING:
@@ -95,21 +95,22 @@ class Database:
         self.run(f"CREATE OR REPLACE {shown}")
         self._shown[name] = shown
 
-    def lend(self) -> None:
+    def lend(self, *, wait: bool = True) -> None:
         """Free all memory and leave the database open for the next run of this process.
 
-        One that has spilled is closed: it cannot spill to another folder.
+        One that has spilled is closed (see `rest`): it cannot spill to another folder.
         """
         import duckdb
 
         awake = self._awake
-        if awake is None or not self._spill.is_dir() or any(self._spill.iterdir()):
-            self.rest()
+        if awake is None:
             return
         try:
-            awake.execute(f"USE memory; DETACH {_RUN}; SET threads = 1; RESET max_temp_directory_size")
-        except duckdb.Error:  # a query failed or is not read to its end
-            self.rest()
+            awake.execute(
+                f"USE memory; DETACH {_RUN}; SET threads = 1; RESET max_temp_directory_size; SET temp_directory = ''"
+            )
+        except duckdb.Error:  # it has spilled, a query failed, or a result is not read to its end
+            self.rest(wait=wait)
             return
         self._awake = None
         if _idle.setdefault(os.getpid(), awake) is not awake:

@@ -352,8 +352,8 @@ class LocalEngine(LocalTables):
         if isinstance(self._sets, TokenStore):
             self._sets.close(self.threads if at_once else 1)
         if self._is_small():
-            self.database.lend()
+            self.database.lend(wait=not at_once)
         else:
-            self.database.rest()
+            self.database.rest(wait=not at_once)
         if self._own_spill is not None:
             shutil.rmtree(self._own_spill, ignore_errors=True)

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from roughly.cluster.candidates import Ints
-from roughly.engines.relational.kept_copy import copy_part
 from roughly.errors import InputError, Interrupted
-from roughly.sources.part import CopyBudget, Part
+from roughly.sources.part import CopyBudget, Part, copy_rows
 from roughly.threads import map_in_order
 
 _MEMORY = {"table": 512 << 20}
@@ -44,7 +43,7 @@ def copy_parts(
     stop = threading.Event()
     at_once, budget = _budget(parts, threads, memory // 2, stop)
     budget = replace(budget, check=_counting(budget.check, advance))
-    return map_in_order(lambda item: copy_part(*item, folder, budget), _rows_by_part(parts, kept), at_once, stop=stop)
+    return map_in_order(lambda item: copy_rows(*item, folder, budget), _rows_by_part(parts, kept), at_once, stop=stop)
 
 
 def _counting(check: Callable[[int], None], advance: Callable[[int], None]) -> Callable[[int], None]:

@@ -7,12 +7,12 @@ stored as the number of keys of each document, then the keys, then whether each 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.methods import Keys
 
 Hashes = npt.NDArray[np.uint64]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import pyarrow as pa
 from roughly import dates
 from roughly.engines.local.decided_tables import DecidedTables
 from roughly.engines.local.run_tables import ABOUT, Row, RunTables
+from roughly.fast_dataclass import dataclass
 
 MOST = 500  # rows of one answer
 _FEW = 100

@@ -6,7 +6,6 @@ Every text is held to the digests of the first reading: size and time of a file 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from roughly.cluster.candidates import Ints
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.model import DIGEST
 from roughly.settings import Settings
 from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of, reads_in_parse

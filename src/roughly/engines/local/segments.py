@@ -10,7 +10,7 @@ complete.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from roughly.engines.local.keys import KeyFile, write_keys
 from roughly.engines.local.sketches import SketchFile, write_sketches
 from roughly.engines.workspace import Workspace
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.methods import Keys
 from roughly.model import FACTS, NUMBERED_FACTS, Reject

@@ -6,7 +6,6 @@ A segment's file holds the number of values of each document, its limit, and the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
 from roughly.cluster.common_keys import IgnoredKeys
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 
 COMPLETE = np.uint64(0xFFFFFFFFFFFFFFFF)

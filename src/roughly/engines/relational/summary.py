@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from roughly.date_forms import MISSING
 from roughly.dates import plausible
+from roughly.fast_dataclass import dataclass
 from roughly.measures import MEASURES
 
 Rows = Callable[[Sequence[str]], list[list[dict[str, Any]]]]

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from roughly.engines.relational.kept_copy import copy_part
 from roughly.engines.spark import reading
-from roughly.sources.part import Part
+from roughly.sources.part import Part, copy_rows
 
 _ATTEMPT = ".attempt-"
 
@@ -53,7 +52,7 @@ def _copying(packed_parts: Any, folder: str) -> Any:
             mine = Path(folder) / f"{_ATTEMPT}{number}-{os.getpid()}-{os.urandom(4).hex()}"
             mine.mkdir()
             try:
-                copied = copy_part(part, table["row"].to_numpy()[1:], mine)
+                copied = copy_rows(part, table["row"].to_numpy()[1:], mine)
                 _publish(mine, Path(folder))
             finally:
                 shutil.rmtree(mine, ignore_errors=True)

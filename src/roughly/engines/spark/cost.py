@@ -18,8 +18,10 @@ are assumptions.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
+
+from roughly.fast_dataclass import dataclass
 
 FACTS = 90.0
 """Bytes per document: its facts, sorted into ranks."""

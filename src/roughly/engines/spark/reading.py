@@ -33,6 +33,7 @@ from roughly.engines.spark.schemas import (
     to_spark,
     unsigned,
 )  # fmt: skip
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.grouping import gather
 from roughly.settings import Settings
 from roughly.sources.part import Part
@@ -43,7 +44,7 @@ MOST_SHARES = 256
 """Most tasks per part: each of them scans the whole file."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Task:
     """Chunks `share`, `share + shares`, … of a part."""
 

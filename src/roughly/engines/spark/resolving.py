@@ -18,7 +18,6 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from roughly.cluster.evidence import together
 from roughly.cluster.grouping import Buckets
 from roughly.cluster.scoring import ResolveBudget
 from roughly.engines.spark.schemas import decided_rows, filled, unsigned
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.methods import Judge
 from roughly.model import Column

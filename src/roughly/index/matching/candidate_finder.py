@@ -14,7 +14,7 @@ keys may be contained in any. `left_out` says how many keys of the last query we
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection
 
 from roughly.cluster.common_keys import CommonLimit, runs
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.rank_order import RankedDocument

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, select
 
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import EVERY
 from roughly.index.index_config import IndexConfig

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlalchemy import Connection
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.index.answers import PlainAnswer
 from roughly.index.index_config import IndexConfig
 from roughly.index.search import fulltext

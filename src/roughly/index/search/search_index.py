@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, select
 
 from roughly.errors import IndexRefused, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.index.index_config import IndexConfig
 from roughly.index.search import fulltext
 from roughly.index.search.search_words import words_of

@@ -18,11 +18,11 @@ Any other character is punctuation. A word that has several tokens (`don't`, or 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Self
 from unicodedata import ucd_3_2_0 as frozen
 
+from roughly.fast_dataclass import dataclass
 from roughly.text.canonical import words
 
 LONGEST = 64

@@ -6,13 +6,13 @@ Nothing here makes or interprets what is stored: keys arrive as numbers, sets an
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
+from roughly.fast_dataclass import dataclass
 from roughly.index.storage import hot_keys, stored_keys
 from roughly.index.storage.bodies import stored_bytes
 from roughly.index.storage.meta import read_number, write_meta

@@ -16,12 +16,12 @@ sweep had seen the url. Every page is counted once, and a page moves to one url,
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection
 
 from roughly.dates import day_of
+from roughly.fast_dataclass import dataclass
 from roughly.index.answers import PlainAnswer
 from roughly.index.index import Index
 from roughly.index.index_config import IndexConfig

@@ -10,7 +10,6 @@ from the rarest on, up to a bounded number of texts; `left_out` counts the other
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ from sqlalchemy import Connection
 
 from roughly import checks
 from roughly.errors import InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.index import incoming
 from roughly.index.answers import PlainAnswer
 from roughly.index.index import Index

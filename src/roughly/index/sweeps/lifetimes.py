@@ -20,9 +20,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from roughly.dates import day_of
+from roughly.fast_dataclass import dataclass
 from roughly.index.answers import PlainAnswer
 
 _NORMAL = 1.96

@@ -11,7 +11,7 @@ pages of the last sweep are measured one by one, up to `SCANNED` of them; `compl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 
 from roughly.dates import day_of
 from roughly.errors import InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.index.answers import PlainAnswer
 from roughly.index.index import Index
 from roughly.index.index_config import IndexConfig

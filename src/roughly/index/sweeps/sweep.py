@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from sqlalchemy import Connection, select
 from roughly.amounts import records_were
 from roughly.dates import NO_DAY, day_of
 from roughly.errors import InputMissing, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.index.answers import PlainAnswer
 from roughly.index.index import Index
 from roughly.index.index_config import IndexConfig

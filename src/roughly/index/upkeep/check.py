@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, func, select
 
+from roughly.fast_dataclass import dataclass
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.content_sets import content_keys
 from roughly.index.matching.signed_batch import signed64

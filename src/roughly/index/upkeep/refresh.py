@@ -10,7 +10,7 @@ that has the index open notices (see `transactions`), and signs with the new lex
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, delete, select
 
 from roughly.errors import IndexRefused
+from roughly.fast_dataclass import dataclass
 from roughly.index.content_writes import put_signs
 from roughly.index.index_config import IndexConfig, write_config
 from roughly.index.matching.packed_keys import members_of

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from roughly.dates import NO_DAY, days_of
 from roughly.errors import InputError, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon import Lexicon
 from roughly.methods.growing_lexicon import KeptSignatures, signature_stability
 from roughly.papers.paper_table import Cell, PaperTable, TableColumn

@@ -7,10 +7,11 @@ a file, or a `--set` on the command line, with another one is refused before any
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.papers.setup import ExperimentCase, ExperimentOutcome
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -31,6 +30,7 @@ import pyarrow as pa
 from roughly.cluster.in_memory import ClusterRules, DocumentFacts, longest_first, resolve_in_memory, work_of
 from roughly.dates import days_of
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.methods import lexicon_checks as checks
 from roughly.methods.method import Method
 from roughly.papers.cosine_truth import term_matrix

@@ -6,11 +6,12 @@ The rows have the columns that a run writes (`model.WRITTEN`), typed here for th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal, Protocol
 
 from roughly import checks
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.service.collection.document_query import DocumentQuery
 from roughly.service.collection.page_limits import DEEPEST, MOST, PAGE
 from roughly.settings import Settings

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from roughly import checks
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.service.collection.page_limits import DEEPEST, MOST, PAGE
 
 COLUMNS = {

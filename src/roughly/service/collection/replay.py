@@ -17,13 +17,14 @@ Below the run's own threshold nothing was verified; near misses give an estimate
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from roughly.engines.local.run_browser import Graph
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.service.collection.near_pairs import Range, lowest_estimated, more_removed, near_ranges
 from roughly.service.collection.run_collection import RunCollection
 

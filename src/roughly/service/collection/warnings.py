@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.wording import count, counted, plain, score, share
 from roughly.service.collection.collection_types import ClusterWarning
 

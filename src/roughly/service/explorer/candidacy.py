@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from roughly.errors import RoughlyError
+from roughly.fast_dataclass import dataclass
 from roughly.methods import METHODS, Method
 from roughly.report.wording import counted, score, share
 from roughly.service.collection.collection_types import Collection

@@ -12,12 +12,12 @@ below 0.95, for five texts or more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import shingle_sets
 from roughly.report.wording import share
 from roughly.service.collection.collection_types import ClusterWarning, DocumentText, Edge

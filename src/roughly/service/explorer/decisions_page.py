@@ -7,13 +7,14 @@ since it copies what is kept; the page shows its state.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from roughly.errors import InputMissing, RoughlyError
+from roughly.fast_dataclass import dataclass
 from roughly.service.collection.run_collection import RunCollection
 from roughly.service.collection.served_collections import collections_of
 from roughly.service.error_responses import PROBLEMS, without_address

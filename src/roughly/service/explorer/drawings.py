@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.plots import NARROW, WIDE, Plot
 from roughly.report.scale import counts, linear
 from roughly.report.svg import Frame, element, line, text

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from fastapi import Request
 
 from roughly.errors import RoughlyError
+from roughly.fast_dataclass import dataclass
 from roughly.service.collection.collection_types import CollectionFacts
 from roughly.service.collection.served_collections import collections_of
 from roughly.service.served_data import ServedData

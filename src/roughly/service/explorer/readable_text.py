@@ -7,9 +7,9 @@ templates escape every piece. The blocks have all words of the text, in order.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.visible import reveal
 
 BlockKind = Literal["paragraph", "heading", "list", "numbers", "quote", "code", "head"]

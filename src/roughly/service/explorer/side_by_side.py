@@ -7,9 +7,10 @@ shortly before the first difference, and the next one where the last common word
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.window import cut_pair
 from roughly.verify.diff import Stretch, stretches
 from roughly.verify.passages import Passage, agreeing_pieces, passages_of_readings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from roughly.console.commands import command_group, register
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import LISTED, end, print_json
 from roughly.declarations import REQUIRED, argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.tools.audit.request import LEAK_THRESHOLD, AuditRequest
 
 if TYPE_CHECKING:

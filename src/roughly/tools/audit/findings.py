@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from roughly.errors import OutputExists
+from roughly.fast_dataclass import dataclass
 from roughly.model import Reject
 
 FILES = ("findings.csv", "findings.json")

@@ -14,7 +14,6 @@ being judged, and is not reported.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.errors import InputError, InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.model import EXACT_SCORES
 
 Ints = npt.NDArray[np.int64]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from roughly import checks
 from roughly.declarations import group, option
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.truth.request import PAIRS_LIMIT
 

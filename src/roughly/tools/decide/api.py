@@ -9,7 +9,7 @@ import shutil
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from roughly.engines.local.kept_parts import copy_parts
 from roughly.engines.local.run_browser import Browsing
 from roughly.engines.local.second_reading import check_texts
 from roughly.errors import InputError, InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.job.output_folder import OutputFolder
 from roughly.job.rereading import LANDMARKS, Input
 from roughly.report.run_request import judging_of, requested_quality

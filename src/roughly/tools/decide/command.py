@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.amounts import counted
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.settings import Resources
 
 _LISTED = 20

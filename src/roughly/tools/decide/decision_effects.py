@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.decide.decision_file import Decision
 
 Texts = Callable[[Sequence[str]], Mapping[str, str | None]]

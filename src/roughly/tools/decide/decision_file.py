@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from roughly.errors import InputError, InputMissing, OutputError, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.tools import appended_lines
 
 FORMAT, VERSION = "roughly-decisions", 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from roughly.declarations import gather
 from roughly.errors import InputError, InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.option_types import EvaluateRequestOptions
 from roughly.python_words import for_python
 from roughly.tools.evaluate.request import EvaluateRequest

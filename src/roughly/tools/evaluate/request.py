@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly import checks
 from roughly.declarations import option
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.defaults import COST, DRAWS, LEVEL
 
 BY = ("clusters", "pairs")

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from roughly.amounts import counted, share
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.judge.request import DrawRequest
 

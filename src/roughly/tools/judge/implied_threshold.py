@@ -18,11 +18,10 @@ Intervals are by bootstrap: verdicts drawn again within each stratum, `DRAWS` ti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.judge.statistics import consensus
 from roughly.tools.judge.verdict_file import VerdictFile
 from roughly.tools.metrics.intervals import Interval

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from roughly.errors import OutputError, OutputExists
+from roughly.fast_dataclass import dataclass
 from roughly.tools.judge.implied_threshold import Implied, implied_threshold
 from roughly.tools.judge.statistics import Agreement, Precision, agreements, consensus, precision_of
 from roughly.tools.judge.verdict_file import VerdictFile

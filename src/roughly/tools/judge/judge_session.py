@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.judge.verdict_file import VerdictFile, check_judge
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from roughly import checks
 from roughly.declarations import option
+from roughly.fast_dataclass import dataclass
 
 PAIRS = 100
 

@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from itertools import combinations
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.judge.verdict_file import VerdictFile
 from roughly.tools.metrics.intervals import Interval
 

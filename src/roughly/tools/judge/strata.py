@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.tune.draw import place_of
 
 SPAN, STEP = 0.2, 0.05

@@ -11,12 +11,13 @@ and nothing is lost by a kill (`appended_lines`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from roughly.errors import InputError, InputMissing, OutputError, OutputExists, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.tools import appended_lines
 from roughly.tools.judge.strata import Stratum
 

@@ -15,10 +15,9 @@ Purity is computed over groups of two or more, since a group of one is pure what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.overlap import Ints, Overlap, numbered
 from roughly.tools.metrics.pair_accuracy import harmonic
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.overlap import Ints
 
 

@@ -12,12 +12,12 @@ thousand draws of a million sets take less than a second.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly import checks
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.defaults import DRAWS, LEVEL
 from roughly.tools.metrics.overlap import Ints
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.cluster_scores import ClusterScores, score_clusters
 from roughly.tools.metrics.defaults import DRAWS, LEVEL
 from roughly.tools.metrics.intervals import Interval, Statistic, bootstrap, f1_of, ratio

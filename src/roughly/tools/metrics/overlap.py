@@ -11,13 +11,12 @@ the sum over documents is twice the number of pairs, and a sum over some documen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.connected import connected_components
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -11,11 +11,11 @@ was grouped counts as right when one of its partners is a true one: every docume
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.overlap import Flags, Ints, Overlap
 
 Floats = npt.NDArray[np.float64]

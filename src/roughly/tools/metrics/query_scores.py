@@ -11,10 +11,10 @@ ones count.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.defaults import COST
 from roughly.tools.metrics.overlap import Flags, Ints
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Self
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.overlap import Ints
 
 Sets = Collection[frozenset[int]]

@@ -8,10 +8,9 @@ kept, a hundred times as much by default.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.defaults import COST
 from roughly.tools.metrics.overlap import Flags, Ints, pair_numbers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -13,6 +13,7 @@ from roughly.declarations import gather
 from roughly.engines.local.memory_budget import record_memory
 from roughly.engines.workspace import Workspace
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.job.kept_file import KeptFile
 from roughly.job.output_folder import OutputFolder
 from roughly.job.session import check_memory

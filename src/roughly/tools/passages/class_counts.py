@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.repeats import ClassArrays, class_numbers, count_classes
 from roughly.tools.passages.mapped_arrays import MappedArrays, SpilledRows, Words
 from roughly.tools.passages.repeated_places import RepeatedPlaces

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from roughly.amounts import counted, share
 from roughly.console.common_options import COLUMNS, INPUTS, Printing
 from roughly.console.terminal_output import end, print_json, size
 from roughly.declarations import REQUIRED, argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.tools.passages.request import PassagesRun
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roughly.fast_dataclass import dataclass
 from roughly.keep_rules import sort_keys
 from roughly.kernels.repeats import KeptArrays, WalkRules, repeated_runs, walk_copies
 from roughly.tools.passages.class_counts import ClassCounts

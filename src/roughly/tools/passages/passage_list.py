@@ -5,10 +5,9 @@ A passage that overlaps a longer list entry at its first place is left out, so a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.repeats import list_passages
 from roughly.tools.passages.class_counts import ClassCounts
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays

@@ -15,13 +15,13 @@ Against a reference, the filter has the fingerprints of the reference alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.hashing import hash_numbers
 from roughly.kernels.repeats import (
     NO_LENGTHS,

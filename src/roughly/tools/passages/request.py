@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from roughly import checks
 from roughly.declarations import declarations, group, option
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.keep_rules import rule_names, rule_problem
 from roughly.settings import ReadOptions, Resources
 

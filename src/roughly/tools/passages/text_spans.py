@@ -8,7 +8,6 @@ its line break. In HTML a span is divided at tags, which are never part of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.engines.local.second_reading import changed_input
+from roughly.fast_dataclass import dataclass
 from roughly.kernels.run_spans import MaskedTexts, run_spans
 from roughly.meter import Stage
 from roughly.sources.part import Chunk, Part, coarse_chunks, located, pieces_of

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -19,6 +18,7 @@ import pyarrow.parquet as pq
 
 from roughly.dates import timestamps
 from roughly.errors import MemoryTooSmall
+from roughly.fast_dataclass import dataclass
 from roughly.meter import Meter, Stage
 from roughly.model import FACTS, Reject
 from roughly.pipeline import DOCUMENT_MEMORY, check_sizes

@@ -13,7 +13,7 @@ import csv
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.declarations import gather
+from roughly.fast_dataclass import dataclass
 from roughly.job.output_folder import OutputFolder
 from roughly.option_types import PerturbedFolderOptions
 from roughly.python_words import for_python

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from roughly.fast_dataclass import dataclass
 from roughly.tools.perturb import edits
 from roughly.tools.perturb import spam_edits as spam
 from roughly.tools.perturb.recipe import Ground, New, Own, Piece, Recipe, Spliced

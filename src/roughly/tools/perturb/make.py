@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.text.canonical import words
 from roughly.tools.corpus import Corpus
 from roughly.tools.perturb.copy_kinds import KINDS

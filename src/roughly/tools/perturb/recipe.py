@@ -9,9 +9,10 @@ once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
+
+from roughly.fast_dataclass import dataclass
 
 
 @dataclass(slots=True)  # not frozen: millions are made

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from roughly import checks
 from roughly.declarations import group, option
+from roughly.fast_dataclass import dataclass
 
 ADDED = ("terms", "text", "document")
 FORMATS = ("parquet", "jsonl")

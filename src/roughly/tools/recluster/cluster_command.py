@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from roughly.amounts import counted
 from roughly.console.common_options import Printing
 from roughly.console.terminal_output import print_json
 from roughly.declarations import argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.tools.recluster.request import ReclusterRun
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ by common keys.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from roughly.cluster.in_memory import ClusterRules, ClusterVerdict, DocumentFact
 from roughly.cluster.leader_pairs import expanded
 from roughly.cluster.scoring import ResolveBudget
 from roughly.errors import DuplicateIds, MemoryTooSmall
+from roughly.fast_dataclass import dataclass
 from roughly.features.sketch import Ints, Sketch, estimate
 from roughly.features.sketch_spool import SketchSpool
 from roughly.methods.method import Judge, Keys

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from roughly.declarations import group, option
+from roughly.fast_dataclass import dataclass
 from roughly.methods.shingles import COMMON
 from roughly.settings import CLUSTERINGS, MEASURES, ReadOptions, Resources
 

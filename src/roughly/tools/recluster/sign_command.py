@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from roughly.console.commands import Given
 from roughly.console.common_options import INPUTS, Printing, SettingsLayers
 from roughly.console.terminal_output import end, print_json, print_speed
 from roughly.declarations import argument, group, values
+from roughly.fast_dataclass import dataclass
 from roughly.settings import Settings
 from roughly.signing.request import SignRequest
 

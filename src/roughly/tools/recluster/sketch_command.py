@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from roughly.console.common_options import INPUTS, Printing
 from roughly.console.terminal_output import end, print_json, print_speed
 from roughly.declarations import REQUIRED, argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.tools.recluster.request import SketchRequest
 
 _OFFERED = (

@@ -11,7 +11,6 @@ import dataclasses
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -22,6 +21,7 @@ from roughly import checks
 from roughly.dates import days_of
 from roughly.declarations import gather
 from roughly.errors import InputError, InputMissing, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.features import sketch_store
 from roughly.features.metadata import read_metadata, values_in
 from roughly.features.sampling import Sampling

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Unpack
 
 import numpy as np
@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from roughly.declarations import gather
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.meter import Listener, Meter
 from roughly.model import Reject
 from roughly.option_types import SuggestRequestOptions

@@ -13,13 +13,13 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from roughly import lexicon
 from roughly.amounts import share
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.text.canonical import words
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.amounts import share
@@ -10,6 +9,7 @@ from roughly.console.common_options import Printing
 from roughly.console.terminal_output import end, print_json
 from roughly.declarations import argument, group, option
 from roughly.errors import OutputExists
+from roughly.fast_dataclass import dataclass
 from roughly.tools.suggest.request import SuggestRequest
 
 

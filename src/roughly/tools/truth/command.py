@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from roughly.console.common_options import INPUTS, Printing
 from roughly.console.terminal_output import end, print_json
 from roughly.declarations import argument, group, option
+from roughly.fast_dataclass import dataclass
 from roughly.tools.truth.request import TruthRun
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from roughly.cluster.candidates import Ints
 from roughly.cluster.scoring import ResolveBudget
 from roughly.errors import DuplicateIds, InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.meter import Meter
 from roughly.model import Reject
 from roughly.settings import Resources

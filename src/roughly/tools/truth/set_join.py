@@ -12,7 +12,6 @@ neither on the ranges nor on the memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +22,7 @@ from roughly.cluster.grouping import group
 from roughly.cluster.row_spool import RowSpool
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs, Scorer, set_arrays
 from roughly.errors import MemoryTooSmall
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
 from roughly.threads import map_in_order
 from roughly.tools.truth.feature_files import FeatureFiles, LeaderSets

@@ -9,7 +9,6 @@ all threads, then comes the next block: vectors that do not fit into memory are 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
 from roughly.cluster.scoring import ResolveBudget, blocks
+from roughly.fast_dataclass import dataclass
 from roughly.lexicon import Lexicon
 from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order

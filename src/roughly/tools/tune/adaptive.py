@@ -20,7 +20,6 @@ Broder 1997; trials are ranges of the hash and not remainders; ratios are powers
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +31,7 @@ from roughly.cluster.common_keys import CommonLimit
 from roughly.cluster.in_memory import candidates_of, equivalent, longest_first, work_of
 from roughly.cluster.scoring import slice_of
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.features.sampling import Groups, Sampling
 from roughly.features.sketch import Ints, Sketch, estimate, reduce
 from roughly.methods.method import Keys

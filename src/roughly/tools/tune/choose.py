@@ -6,13 +6,14 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly import checks
 from roughly.amounts import counted
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.meter import Listener, Meter
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.metrics.intervals import Interval

@@ -4,7 +4,7 @@ ratios that reach a precision."""
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from roughly.console.common_options import Printing
 from roughly.console.terminal_output import end, print_json
 from roughly.declarations import argument, group, option
 from roughly.errors import OutputExists, SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.tools.tune.request import TuneQuestion
 
 _LABELS = ("complete", "unlisted", "label_columns", "same_column", "ignore_unknown", "held_back")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import Markup
 
+from roughly.fast_dataclass import dataclass
 from roughly.report.scale import linear
 from roughly.report.svg import Frame, element, text
 from roughly.tools.tune.adaptive import LEAST, Study

@@ -17,7 +17,6 @@ alike pairs were not looked at.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import compress, product
 from typing import Any
 
@@ -27,6 +26,7 @@ import numpy.typing as npt
 from roughly.amounts import counted, share
 from roughly.cluster.comparisons import WordsInMemory, compare_pairs
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.tools.tune.draw import DrawnSample
 from roughly.tools.tune.grid import Trial, named_trial
 from roughly.tools.tune.learn import LEARNED_PAIRS, LEAST, lowest_resemblance, verdict_lines

@@ -17,9 +17,9 @@ with the same score.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from roughly import checks
+from roughly.fast_dataclass import dataclass
 from roughly.tools.tune.grid import Trial
 from roughly.tools.tune.reference import Floats, Score
 

@@ -8,12 +8,12 @@ threshold is known, so only thresholds near it are tried (`NEAR`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from roughly import checks
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.methods import check
 from roughly.methods.presets import PRESETS
 from roughly.options import METHODS, OPTIONS

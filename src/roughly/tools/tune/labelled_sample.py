@@ -15,7 +15,7 @@ listed as a pair are not counted either, unless labels are complete.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from roughly.amounts import counted
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.tools.labels import LabelPairs, read_labels, refuse_unknown
 from roughly.tools.metrics.overlap import components_of
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ import numpy.typing as npt
 from roughly.cluster.comparisons import WordsInMemory, compare_pairs
 from roughly.cluster.learned import groups_of
 from roughly.errors import InputError
+from roughly.fast_dataclass import dataclass
 from roughly.tools.metrics.intervals import Interval
 from roughly.tools.tune.draw import DrawnSample
 from roughly.tools.tune.frontier import Goal, Tried

@@ -16,7 +16,6 @@ wrong pair with one of the unlabelled documents, of which the share u was drawn,
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.fast_dataclass import dataclass
 from roughly.meter import Meter
 from roughly.settings import ReadOptions, Resources
 from roughly.sources import open_data

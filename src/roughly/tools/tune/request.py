@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from roughly.declarations import group, option
 from roughly.errors import SettingsError
+from roughly.fast_dataclass import dataclass
 from roughly.settings import ReadOptions, Resources
 from roughly.tools.evaluate.request import split_names
 

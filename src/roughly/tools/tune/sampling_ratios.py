@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from roughly import checks
 from roughly.errors import InputMissing
+from roughly.fast_dataclass import dataclass
 from roughly.features.sampling import Sampling
 from roughly.features.sketch import joined
 from roughly.features.sketch_store import SketchFacts

@@ -13,13 +13,13 @@ measure; thresholds below that *floor* are not tried.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.in_memory import first_of
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.kernels.scored_pairs import SCORE_BINS, posting_lists, scored_block, threshold_clusters
 from roughly.methods import bands

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from roughly.fast_dataclass import dataclass
 from roughly.meter import Meter
 from roughly.settings import Resources
 from roughly.tools.tune.draw import DrawnSample

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -29,6 +28,7 @@ from roughly.cluster.in_memory import (
 )
 from roughly.cluster.leader_pairs import expanded
 from roughly.dates import days_of
+from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.lexicon import Lexicon, build
 from roughly.methods.method import Keys, Method
