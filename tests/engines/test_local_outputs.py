@@ -22,7 +22,7 @@ from roughly.engines.local.database import Database, TableToWrite
 from roughly.engines.local.kept_parts import copy_parts
 from roughly.errors import DiskFull, Interrupted
 from roughly.settings import ReadOptions
-from roughly.sources import parquet, records
+from roughly.sources import kept_table, parquet, records
 from roughly.sources.open import open_parts
 from roughly.sources.part import CopyBudget, Part
 
@@ -33,7 +33,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "ROW_GROUP", 1000)
     monkeypatch.setattr(records, "BLOCK", 500)
     monkeypatch.setattr(records, "_COPIED_AT_ONCE", 3)
-    monkeypatch.setattr(parquet, "_WRITTEN_GROUP", 4000)
+    monkeypatch.setattr(kept_table, "WRITTEN_GROUP", 4000)
     monkeypatch.setattr(parquet, "SLICE", 800)
 
 

@@ -11,17 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import roughly.sources.parquet
 from reading import documents_at, mask, read
 from roughly.errors import InputError
+from roughly.sources import parquet, parquet_groups
 from roughly.sources.part import coarse_chunks, pieces_of
 
 
 @pytest.fixture
 def slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Row groups count as giant, and slices are tiny."""
-    monkeypatch.setattr(roughly.sources.parquet, "LARGEST_GROUP", 0)
-    monkeypatch.setattr(roughly.sources.parquet, "SLICE", 100)
+    for module in (parquet, parquet_groups):
+        monkeypatch.setattr(module, "LARGEST_GROUP", 0)
+    monkeypatch.setattr(parquet, "SLICE", 100)
 
 
 STRINGS = ["one", "zwei ü", "", "四", "x" * 1000]
@@ -117,7 +118,8 @@ def test_only_row_groups_with_wanted_rows_are_read(way: str, tmp_path: Path, req
 
 
 def test_giant_row_groups_are_read_in_small_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(roughly.sources.parquet, "LARGEST_GROUP", 1 << 20)
+    for module in (parquet, parquet_groups):
+        monkeypatch.setattr(module, "LARGEST_GROUP", 1 << 20)
     rng = np.random.default_rng(3)
     texts = [rng.bytes(int(rng.integers(1, 20_000))).hex() for _ in range(2000)]
     pq.write_table(pa.table({"text": texts}), tmp_path / "t.parquet")
@@ -130,8 +132,9 @@ def test_giant_row_groups_are_read_in_small_slices(tmp_path: Path, monkeypatch: 
 def test_large_row_groups_are_cut_by_the_thread_that_takes_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roughly.sources.parquet, "LARGEST_GROUP", 1 << 20)
-    monkeypatch.setattr(roughly.sources.parquet, "MOST_ROWS_OF_ONE_THREAD", 2000)
+    for module in (parquet, parquet_groups):
+        monkeypatch.setattr(module, "LARGEST_GROUP", 1 << 20)
+    monkeypatch.setattr(parquet_groups, "MOST_ROWS_OF_ONE_THREAD", 2000)
     rng = np.random.default_rng(3)
     texts = [rng.bytes(int(rng.integers(1, 20_000))).hex() for _ in range(4500)]
     pq.write_table(pa.table({"text": texts}), tmp_path / "t.parquet", row_group_size=2000)
@@ -143,7 +146,7 @@ def test_large_row_groups_are_cut_by_the_thread_that_takes_them(
     found = [text for piece in pieces for text in part.parse(piece).batch.column("text").to_pylist()]
     assert found == texts
     assert [piece.first_row for piece in pieces] == [chunk.first_row for chunk in part.chunks()]
-    monkeypatch.setattr(roughly.sources.parquet, "MOST_ROWS_OF_ONE_THREAD", 1999)  # then `chunks` decodes most of it
+    monkeypatch.setattr(parquet_groups, "MOST_ROWS_OF_ONE_THREAD", 1999)  # then `chunks` decodes most of it
     assert not part.reads_in_parse and len(list(coarse_chunks(part))) > 3
 
 

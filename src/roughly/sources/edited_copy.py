@@ -21,8 +21,9 @@ import pyarrow.compute as pc
 from roughly.sources.arrowcolumns import filtered, plain_column
 from roughly.sources.delimited import Delimited
 from roughly.sources.jsonl import JsonLines
+from roughly.sources.kept_table import write_kept
 from roughly.sources.memory_table import MemoryTable
-from roughly.sources.parquet import Parquet, write_kept
+from roughly.sources.parquet import Parquet
 from roughly.sources.part import ALONE, CopyBudget, Mask, Part
 from roughly.sources.streams import replacing
 from roughly.sources.text_folder import TextFolder

@@ -18,7 +18,8 @@ from roughly.settings import ReadOptions
 from roughly.sources.arrowcolumns import ColumnReader, pick
 from roughly.sources.columns import NUMBERED
 from roughly.sources.files import local_file
-from roughly.sources.parquet import SLICE, Parquet, Slice, kept_batches, write_kept
+from roughly.sources.kept_table import kept_batches, write_kept
+from roughly.sources.parquet import SLICE, Parquet, Slice
 from roughly.sources.part import ALONE, INDEX, POSITION, Chunk, CopyBudget, IdOrigin, Mask, Parsed, Rows
 
 NAME = "table"

@@ -23,39 +23,31 @@ from roughly.errors import InputError
 from roughly.fast_dataclass import dataclass
 from roughly.model import Reject
 from roughly.settings import ReadOptions
-from roughly.sources.arrowcolumns import ColumnReader, filtered, pick
+from roughly.sources.arrowcolumns import ColumnReader, pick
 from roughly.sources.collector import nothing, numbered
 from roughly.sources.files import File
+from roughly.sources.kept_table import WRITTEN_GROUP, kept_batches, write_kept
+from roughly.sources.parquet_groups import (
+    LARGEST_GROUP,
+    LARGEST_OF_ONE_THREAD,
+    MOST_UNFOLDED,
+    RowGroup,
+    fits_one_thread,
+    row_groups,
+)
 from roughly.sources.parquetfooter import GroupSize, arrow_metadata, group_sizes, read_footer
-from roughly.sources.parquetwriter import ParquetWriter
 from roughly.sources.part import ALONE, Chunk, CopyBudget, IdOrigin, Mask, Parsed, Rows
 from roughly.sources.read_limits import LARGEST_RECORD
-from roughly.sources.streams import UNSUSPICIOUS, replacing
+from roughly.sources.streams import UNSUSPICIOUS
 from roughly.threads import map_in_order
 
-LARGEST_GROUP = 32 << 20  # bytes of the wanted columns; larger row groups are read in slices
 LARGEST_WHOLE = 256 << 20  # the same where a thread's share of the memory is enough for a record of this size
-LARGEST_OF_ONE_THREAD = 256 << 20  # a row group that one thread may read, a slice at a time
-MOST_ROWS_OF_ONE_THREAD = 1 << 16
 MOST_ROWS_AT_ONCE = 1 << 22  # Arrow reserves memory for all rows that the footer claims
 SLICE = 4 << 20
-MOST_UNFOLDED = 256 << 20  # bytes that the values of dictionaries may unfold to in a row group
-_WRITTEN_GROUP = 64 << 20
 _DECODED_TIMES = (
     3  # memory of decoding per byte of the row group: a value may be stored once in it and occur in many rows
 )
 _BUFFER = 1 << 20  # a column is read as a stream, not as a whole
-
-
-@dataclass(frozen=True, slots=True)
-class RowGroup:
-    """A row group of the file."""
-
-    index: int
-    first_row: int
-    count: int
-    nbytes: int  # of some columns, decompressed
-    dictionaries: tuple[str, ...] = ()  # columns whose dictionary may unfold to very many bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +84,7 @@ class Parquet:
             schema = parquet.schema_arrow
             self.columns = list(schema.names)
             self._reader = ColumnReader(self.name, name or kept_name, schema, options, self._number)
-            self._groups = list(_groups(self._sizes, set(self._reader.wanted)))
+            self._groups = list(row_groups(self._sizes, set(self._reader.wanted)))
             record = options.record_memory or LARGEST_RECORD
             large = large_pages(file, self._sizes, set(self._reader.wanted), record)
             remedy = "Raise --memory or lower --threads"
@@ -116,7 +108,7 @@ class Parquet:
             nbytes = int(group.nbytes * self._file_share)
             if group.index in self._refused:
                 yield Chunk(group.first_row, self._refused[group.index], nbytes)
-            elif _fits_one_thread(group):
+            elif fits_one_thread(group):
                 yield Chunk(group.first_row, Undecoded(group, wanted), nbytes)
             elif (refusal := self._refusal(group := self._unfolded(group))) is not None:
                 yield Chunk(group.first_row, refusal, nbytes)
@@ -160,7 +152,7 @@ class Parquet:
         """Write the kept rows with all columns, compressed as the file is."""
         groups = [
             self._unfolded(group, LARGEST_GROUP)
-            for group in _groups(self._sizes, most=LARGEST_GROUP)
+            for group in row_groups(self._sizes, most=LARGEST_GROUP)
             if self._refusal(self._unfolded(self._groups[group.index])) is None
         ]
         batches = self._kept_batches(groups, keep, budget)
@@ -169,7 +161,7 @@ class Parquet:
     @property
     def copy_memory(self) -> int:
         """Memory for copying the file: slices or a small row group as they are read, rows that wait, and as written."""
-        return 2 * LARGEST_GROUP + 2 * min(_WRITTEN_GROUP, sum(size.nbytes for size in self._sizes))
+        return 2 * LARGEST_GROUP + 2 * min(WRITTEN_GROUP, sum(size.nbytes for size in self._sizes))
 
     @property
     def text_column(self) -> str:
@@ -189,7 +181,7 @@ class Parquet:
 
     def all_batches(self) -> Iterator[pa.RecordBatch]:
         """All rows with all columns, in order."""
-        for group in [self._unfolded(group) for group in _groups(self._sizes)]:
+        for group in [self._unfolded(group) for group in row_groups(self._sizes)]:
             if (refusal := self._refusal(self._unfolded(self._groups[group.index]))) is not None:
                 raise InputError(f"{self.name}, {refusal.record}: {refusal.reason}")
             yield from self._all_columns(group)
@@ -197,12 +189,12 @@ class Parquet:
     @property
     def reads_in_parse(self) -> bool:
         """Whether no row group is so large that `groups` decodes it."""
-        return all(map(_fits_one_thread, self._groups))
+        return all(map(fits_one_thread, self._groups))
 
     @property
     def largest_group(self) -> int:
         """Bytes of the largest row group that `groups` yields whole."""
-        return max((group.nbytes for group in self._groups if _fits_one_thread(group)), default=0)
+        return max((group.nbytes for group in self._groups if fits_one_thread(group)), default=0)
 
     @property
     def _file_share(self) -> float:
@@ -351,80 +343,10 @@ class Parquet:
             )
 
 
-def _fits_one_thread(group: RowGroup) -> bool:
-    is_moderate = group.nbytes <= LARGEST_OF_ONE_THREAD and group.count <= MOST_ROWS_OF_ONE_THREAD
-    return is_moderate or group.nbytes <= LARGEST_GROUP
-
-
-def kept_batches(batches: Iterable[pa.RecordBatch], keep: Mask, first: int = 0) -> Iterator[pa.RecordBatch]:
-    """The kept rows of batches whose rows are numbered from `first` on."""
-    for batch in batches:
-        kept = filtered(batch, keep[first : first + batch.num_rows])
-        first += batch.num_rows
-        if kept.num_rows:
-            yield kept
-
-
-def write_kept(
-    batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, codec: str = "zstd", budget: CopyBudget = ALONE
-) -> int:
-    """Write batches into a Parquet file of this schema, in row groups of a fixed size; returns the number of rows."""
-    written = waiting = 0
-    pending: list[pa.RecordBatch] = []
-    with (
-        replacing(path) as out,
-        ParquetWriter(
-            out,
-            schema,
-            compression=codec,
-            threads=budget.threads,
-            memory=budget.memory // 2,
-            prepare=lambda table: table.cast(schema),
-        ) as writer,
-    ):
-        for batch in batches:
-            budget.check(0)
-            pending.append(batch)
-            written += batch.num_rows
-            waiting += batch.nbytes
-            if waiting >= _WRITTEN_GROUP:
-                writer.write(pa.Table.from_batches(pending))
-                pending, waiting = [], 0
-        if pending:
-            writer.write(pa.Table.from_batches(pending))
-    return written
-
-
 def _codec(sizes: Sequence[GroupSize]) -> str:
     """How the largest column of the file is compressed."""
     columns = sizes[0].columns if sizes else ()
     return max(columns, key=lambda column: column.nbytes).codec if columns else "zstd"
-
-
-def _groups(
-    sizes: Sequence[GroupSize], wanted: set[str] | None = None, most: int = MOST_UNFOLDED
-) -> Iterator[RowGroup]:
-    """The row groups, with the bytes of the wanted columns, or of all; dictionaries may unfold to `most` bytes."""
-    first = 0
-    for index, group in enumerate(sizes):
-        nbytes = group.nbytes
-        if wanted is not None:
-            nbytes = sum(column.nbytes for column in group.columns if column.path.split(".")[0] in wanted)
-        yield RowGroup(index, first, group.rows, nbytes, _unfolding(group, wanted, most))
-        first += group.rows
-
-
-def _unfolding(group: GroupSize, wanted: set[str] | None, most: int) -> tuple[str, ...]:
-    """Columns of strings whose dictionary may unfold to too much: as many times its size as there are values."""
-    return tuple(
-        column.path
-        for column in group.columns
-        if (wanted is None or column.path in wanted)
-        and column.is_bytes
-        and "." not in column.path
-        and column.has_dictionary
-        and column.values * column.nbytes > most
-    )
 
 
 def _between(rows: Rows, first: int, count: int) -> Rows:

@@ -103,7 +103,7 @@ def spool_records(
 
 def join_pieces(pieces: Sequence[Path], path: Path) -> None:
     """Make one Parquet file of several, whose schemas may differ."""
-    from roughly.sources.parquet import write_kept
+    from roughly.sources.kept_table import write_kept
     from roughly.sources.parquet_open import parquet_schema
 
     schema = _common_schema([parquet_schema(piece) for piece in pieces])
