@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -54,6 +55,13 @@ def test_an_open_database_is_lent_to_the_next_run_without_tables(tmp_path: Path)
     second.lend()  # one is enough
     with pytest.raises(duckdb.ConnectionException):
         opened.execute("SELECT 1")
+
+
+def test_an_open_database_is_lent_on_though_its_folder_has_become_an_output(tmp_path: Path) -> None:
+    roughly.dedupe(["a rose is a rose", "a rose is a rose", "something else"], output=tmp_path / "out")
+    opened = database._idle[os.getpid()]
+    roughly.dedupe(["a rose is a rose", "another"], output=tmp_path / "next")
+    assert database._idle[os.getpid()] is opened
 
 
 def test_a_database_that_has_spilled_is_not_lent_on(tmp_path: Path) -> None:
