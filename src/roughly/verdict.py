@@ -17,6 +17,7 @@ In settings a verdict is one line of text, so that settings files, fingerprints 
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, Self
 
@@ -101,6 +102,14 @@ class Verdict:
     def names(self) -> list[str]:
         """The comparisons that have a weight, in the order of `parts`."""
         return [name for name, _, _ in self.weights]
+
+    def coefficients(self) -> npt.NDArray[np.float64]:
+        """(prior, a of each comparison, b of each), 0 where there is none."""
+        import numpy as np
+
+        given = {name: (a, b) for name, a, b in self.weights}
+        both = zip(*(given.get(name, (0.0, 0.0)) for name in COMPARISONS), strict=True)
+        return np.array([self.prior, *itertools.chain(*both)])
 
     def parts(self, comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """What each weighted comparison adds to the log-odds of pairs (n, COMPARISONS)."""

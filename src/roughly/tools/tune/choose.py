@@ -22,7 +22,7 @@ from roughly.tools.tune.estimate import EstimatedVerdict, estimate_verdict
 from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest
 from roughly.tools.tune.grid import Trial
 from roughly.tools.tune.labelled_sample import READINGS, SampleLabels
-from roughly.tools.tune.learn import LEARNED_PAIRS, LEAST, Learned, Learning, learn
+from roughly.tools.tune.learn import LEARNED_PAIRS, LEAST, Learned, Learning, is_recommended, learn
 from roughly.tools.tune.reference import ExactPairs, LabelledReference, Reference, Score, exact_pairs, score, truth_of
 from roughly.tools.tune.search import SIZES, Search, SearchRequest
 from roughly.tools.tune.selection import FEW_SETS, Selection, interval_figures
@@ -109,9 +109,8 @@ class TuneResult:
 
     @property
     def is_learned(self) -> bool:
-        """Whether the learned verdict is recommended: it does at least as well on unseen labels."""
-        own, other = self.learned, self.unseen
-        return own is not None and (self.best is None or other is None or own.unseen.f1 >= other.f1)
+        """Whether the learned verdict is recommended."""
+        return self.learned is not None and is_recommended(self.learned, None if self.best is None else self.unseen)
 
     @property
     def recommended(self) -> Tried | None:

@@ -2,7 +2,7 @@
 
 1. *Candidates*: pairs that share enough shingles of words. Of some sizes the one is taken whose stored pairs hold the
    most true ones.
-2. *Fit*: weights of 0 or more, with a penalty on their squares, by L-BFGS-B (scipy). A pair counts once for each of its
+2. *Fit*: weights of 0 or more, with a penalty on their squares (`logistic`). A pair counts once for each of its
    documents whose set is used. What pairs count is divided so that it adds up to their effective number (Kish 1965):
    100 pairs that stand for 10,000 are evidence of 100.
 3. *Threshold*: for each probability, the highest resemblance below which at most `LOST` of the true pairs of that
@@ -31,6 +31,7 @@ from roughly.tools.metrics.intervals import Interval
 from roughly.tools.tune.draw import DrawnSample
 from roughly.tools.tune.frontier import Goal, Tried
 from roughly.tools.tune.grid import named_trial
+from roughly.tools.tune.logistic import fit_weights
 from roughly.tools.tune.reference import Floats, LabelledReference, Score, score
 from roughly.tools.tune.scored_sample import PairScores, ScoredSample
 from roughly.tools.tune.selection import REPEATS, Selection, folds_of, interval_figures
@@ -40,7 +41,6 @@ from roughly.verdict import COMPARISONS, Verdict, spread_of
 Flags = npt.NDArray[np.bool_]
 SIZES = (2, 3, 5)
 CUTS = [round(0.05 * step, 2) for step in range(1, 20)]
-PENALTY = 0.3
 LOST = 0.01
 MARGIN = 0.8
 LEAST = 5
@@ -131,7 +131,7 @@ class Learning:
             listed, leaders = self._scored.leader_pairs(pairs)
             use = pairs.scores["resemblance"] >= pairs.floors["resemblance"]
             labels = self._truth.pair_labels(leaders[listed[use]])
-            found.append((int((labels.same & (labels.weights.sum(axis=1) > 0)).sum()), size, pairs))
+            found.append((true_count(labels.same, labels.weights), size, pairs))
         most = max(one[0] for one in found)
         _, size, pairs = next(one for one in reversed(found) if one[0] >= most)
         return size, pairs
@@ -152,7 +152,11 @@ class Learning:
             return self.labels.weights
         return self.labels.weights * ((self.labels.sets >= 0) & sets[np.maximum(self.labels.sets, 0)])
 
-    def fit(self, sets: Flags | None = None) -> tuple[Verdict, Floats, int]:
+    def true_pairs(self, sets: Flags | None = None) -> int:
+        """The number of candidates that are the same by the labels of these sets."""
+        return true_count(self.labels.same, self.ends(sets))
+
+    def fit(self, sets: Flags | None = None, near: Verdict | None = None) -> tuple[Verdict, Floats, int]:
         """(A verdict fitted to the pairs of all sets, or of some; the probability of every pair; pairs used)."""
         weights = self.ends(sets).sum(axis=1)
         use = np.flatnonzero(weights > 0)
@@ -163,7 +167,7 @@ class Learning:
             raise InputError(
                 "candidates are all the same, or all different, by the labels: there is no verdict to learn; add labels"
             )
-        verdict = fit_verdict(self.features[use], same, weights[use] * effective_scale(weights[use]))
+        verdict = fit_verdict(self.features[use], same, weights[use] * effective_scale(weights[use]), near)
         return verdict, verdict.probabilities(self.compared), len(use)
 
     def trials(self, verdict: Verdict, probabilities: Floats, sets: Flags | None = None) -> list[Tried]:
@@ -193,51 +197,60 @@ class Learning:
         true = self.resemblance[accepted & self.labels.same & (self.ends(sets).sum(axis=1) > 0)]
         return lowest_resemblance(true, verdict, self.size, self.floor)
 
-    def settle(self, verdict: Verdict, probabilities: Floats, chosen: Tried) -> tuple[Verdict, Tried]:
+    def settle(
+        self, verdict: Verdict, probabilities: Floats, chosen: Tried, sets: Flags | None = None
+    ) -> tuple[Verdict, Tried]:
         """The verdict at its probability, and its settings with their score."""
         cut, cluster = chosen.trial.threshold, str(chosen.trial.values["cluster"])
         verdict = replace(verdict, probability=cut)
-        threshold = self.threshold(verdict, probabilities >= cut)
+        threshold = self.threshold(verdict, probabilities >= cut, sets)
         values = {"method": "minhash", "threshold": threshold, "shingle_size": self.size, "verdict": str(verdict)}
         values |= {"tokens": self.sample.tokens} if self.sample.tokens != "words" else {}
         trial = named_trial(values | ({"cluster": cluster} if cluster != "star" else {}))
         return verdict, replace(chosen, trial=trial)
 
 
-def learn(learning: Learning, goal: Goal, held_back: float, seed: int = 0) -> Learned | None:
-    """Fit, choose the probability and score on unseen labels; None if no probability reaches the goal."""
-    verdict, probabilities, used = learning.fit()
-    tried = learning.trials(verdict, probabilities)
-    best = Selection(tried, goal, seed).best()
+def learn(learning: Learning, goal: Goal, held_back: float, seed: int = 0, sets: Flags | None = None) -> Learned | None:
+    """Fit to the labels of all sets, or of some, choose the probability and score on unseen ones of these sets.
+
+    None if no probability reaches the goal.
+    """
+    verdict, probabilities, used = learning.fit(sets)
+    tried = learning.trials(verdict, probabilities, sets)
+    best = Selection(tried, goal, seed).best(sets)
     if best is None:
         return None
-    verdict, settled = learning.settle(verdict, probabilities, tried[best])
-    unseen = _unseen(learning, goal, settled, held_back, seed)
-    figures = score(unseen.columns), interval_figures(unseen.columns)
+    verdict, settled = learning.settle(verdict, probabilities, tried[best], sets)
+    known = np.ones(len(settled.columns), np.bool_) if sets is None else sets
+    unseen = _unseen(learning, goal, verdict, settled, held_back, seed, known)
+    figures = score(unseen.columns), interval_figures(unseen.columns[known])
     return Learned(verdict, settled, *figures, used, learning.floor, unseen)
 
 
-def _unseen(learning: Learning, goal: Goal, settled: Tried, held_back: float, seed: int) -> UnseenPairs:
-    """What verdicts say that were learnt without a fold of the sets."""
-    true = np.asarray(settled.columns[:, 2] > 0)
+def is_recommended(learned: Learned, without: Score | None) -> bool:
+    """Whether the verdict does at least as well on unseen labels as the settings without one."""
+    return without is None or learned.unseen.f1 >= without.f1
+
+
+def _unseen(
+    learning: Learning, goal: Goal, verdict: Verdict, settled: Tried, held_back: float, seed: int, known: Flags
+) -> UnseenPairs:
+    """What verdicts say that were learnt without a fold of the known sets."""
     sums, repeats = np.zeros(settled.columns.shape), max(1, REPEATS // 2)
-    curve, probability, counts = (
-        np.zeros((len(CUTS), 3)),
-        np.zeros(len(learning.listed)),
-        learning.ends(None).sum(axis=1),
-    )
+    curve, probability = np.zeros((len(CUTS), 3)), np.zeros(len(learning.listed))
+    counts = learning.ends(known).sum(axis=1)
     linked = settled.trial.values.get("cluster") == "components"
-    whole = learning.fit()
-    for fold in folds_of(true, held_back, repeats, seed):
+    for fold in folds_of(np.asarray(settled.columns[known, 2] > 0), held_back, repeats, seed):
         for number in range(int(fold.max()) + 1):
-            own, others = fold == number, fold != number
+            own, others = known.copy(), known.copy()
+            own[known], others[known] = fold == number, fold != number
             try:
-                verdict, probabilities, _ = learning.fit(others)
-                tried = learning.trials(verdict, probabilities, others)
+                found, probabilities, _ = learning.fit(others, verdict)
+                tried = learning.trials(found, probabilities, others)
                 chosen = Selection(tried, goal, seed).best(others)
             except InputError:  # a fold without pairs of both kinds
-                (verdict, probabilities, _), chosen = whole, None
-                tried = learning.trials(verdict, probabilities)
+                probabilities, chosen = verdict.probabilities(learning.compared), None
+                tried = learning.trials(verdict, probabilities, known)
             sums[own] += (settled if chosen is None else tried[chosen]).columns[own]
             curve += [one.columns[own].sum(axis=0) for one in tried[linked::2]]
             probability += probabilities * learning.ends(own).sum(axis=1)
@@ -251,32 +264,22 @@ def lowest_resemblance(true: Floats, verdict: Verdict, size: int, floor: float) 
     return max(round(math.floor(low * 100) / 100, 2), round(math.ceil(floor * 100) / 100, 2), 0.05)
 
 
+def true_count(same: Flags, ends: Floats) -> int:
+    """The number of pairs that are the same and count."""
+    return int((same & (ends.sum(axis=1) > 0)).sum())
+
+
 def effective_scale(weights: Floats) -> float:
     """The factor with which weights add up to the effective number of what they weight."""
     return float(weights.sum() / (weights**2).sum())
 
 
-def fit_verdict(features: Floats, same: Flags, weights: Floats) -> Verdict:
-    """The verdict that fits pairs best; its probability is 0.5."""
-    fitted, count = _fit(features, same, weights), len(COMPARISONS)
+def fit_verdict(features: Floats, same: Flags, weights: Floats, near: Verdict | None = None) -> Verdict:
+    """The verdict that fits pairs best; its probability is 0.5. It is found sooner from one that is `near`."""
+    fitted, count = (
+        fit_weights(features, same, weights, None if near is None else near.coefficients()),
+        len(COMPARISONS),
+    )
     named = zip(COMPARISONS, fitted[1 : count + 1].tolist(), fitted[count + 1 :].tolist(), strict=True)
     weighted = tuple((name, a, b) for name, a, b in named if max(a, b) > 1e-4)
     return Verdict.parse(str(Verdict(0.5, float(fitted[0]), weighted)))
-
-
-def _fit(features: Floats, same: Flags, weights: Floats) -> Floats:
-    """Prior and weights: the minimum of the log-loss and the penalty."""
-    from scipy.optimize import minimize
-
-    sign = np.where(same, 1.0, -1.0)
-
-    def loss(given: Floats) -> tuple[float, Floats]:
-        margin = sign * (features @ given[1:] + given[0])
-        slope = -sign * weights / (1 + np.exp(np.clip(margin, -500, 500)))
-        value = float(weights @ np.logaddexp(0, -margin)) + PENALTY / 2 * float(given[1:] @ given[1:])
-        return value, np.r_[slope.sum(), features.T @ slope + PENALTY * given[1:]]
-
-    start = np.r_[-3.0, np.full(features.shape[1], 0.5)]
-    bounds: Sequence[tuple[float | None, float | None]] = [(None, None), *[(0.0, None)] * features.shape[1]]
-    found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 300}).x
-    return found

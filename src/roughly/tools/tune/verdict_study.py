@@ -15,7 +15,8 @@ import numpy as np
 
 from roughly.report.data import PairSample
 from roughly.report.verdict_page import CalibrationBin, CurvePoint, VerdictData, WeightRow, WrongPair
-from roughly.tools.tune.learn import CUTS, PENALTY, Flags, Learned, Learning, effective_scale
+from roughly.tools.tune.learn import CUTS, Flags, Learned, Learning, effective_scale
+from roughly.tools.tune.logistic import PENALTY
 from roughly.tools.tune.reference import Floats, score
 from roughly.verdict import COMPARISONS, Verdict
 from roughly.verify.scores import score_texts
