@@ -8,7 +8,7 @@ Labels are split in halves by true set, by ten seeds. On one half a setting is c
 - `default`: `minhash` at 0.8 on shingles of five words;
 - `threshold`: the best threshold of that, chosen on the half;
 - `tune`: what `roughly tune` chooses on the half (`tune.selection`), among shingles of words and characters, both
-  measures, both clusterings and all thresholds in steps of 0.02.
+  measures, both clusterings, all thresholds in steps of 0.02, and texts with their titles and without.
 
 - `learn`: the verdict that `roughly tune --learn` fits to the half, whatever `tune` alone reaches;
 - `recommended`: what `roughly tune --learn` recommends for the half: that verdict if it is at least as good on labels
@@ -133,7 +133,7 @@ def shortfalls(rows: Sequence[dict[str, Any]]) -> list[str]:
 def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -> dict[str, Any]:
     """F1 on the other half, by seed, for each way to choose."""
     start = time.process_time()
-    sample, labels = drawn(corpus, folder, resources)
+    sample, labels = drawn(corpus, folder, resources, titles=True)
     tried = list(every_trial(sample, labels, resources))
     columns = np.stack([one.columns for one in tried]).astype(np.float32)
     true = columns[0, :, 2] > 0
@@ -141,7 +141,8 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
     default = next(n for n, one in enumerate(tried) if plain[n] and one.trial.threshold == 0.8)
     found: dict[str, list[float]] = {name: [] for name in WAYS}
     truth = truth_of(sample, labels)
-    by_size = [Learning(sample, truth, resources.threads, LEARNED_PAIRS, (size,)) for size in SIZES]
+    ways = (sample,) if sample.titles is None else (sample, sample.with_titles())
+    by_size = [[Learning(one, truth, resources.threads, LEARNED_PAIRS, (size,)) for size in SIZES] for one in ways]
     estimated = estimated_columns(sample, truth, resources.threads)
     for seed in range(seeds):
         stream = np.random.default_rng(seed)
@@ -159,7 +160,9 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
                 some = half.copy()
                 some[listed[few:]] = False
                 chosen[str(few)] = selection.best(some)
-        learning = max(reversed(by_size), key=lambda one: one.true_pairs(half))
+        number = chosen["tune"]
+        is_titled = number is not None and tried[number].trial.is_titled
+        learning = max(reversed(by_size[is_titled]), key=lambda one: one.true_pairs(half))
         learned = learned_from(learning, seed, half)
         if learned is not None:
             found["learn"].append(score(learned.tried.columns, ~half).f1)
@@ -229,14 +232,16 @@ def learnt_from_pairs(learning: Learning, half: Flags, seed: int, count: int) ->
     return few.columns(found[int(np.argmax(f1))], "star")
 
 
-def drawn(corpus: Labelled, folder: Path, resources: Resources) -> tuple[DrawnSample, SampleLabels]:
+def drawn(
+    corpus: Labelled, folder: Path, resources: Resources, titles: bool = False
+) -> tuple[DrawnSample, SampleLabels]:
     """The sample of a corpus, and its labels."""
     if corpus.column is not None:
         labels = SampleLabels.of_column(corpus.column)
     else:
         labels = SampleLabels.read(folder / str(corpus.labels), columns=corpus.columns)
     sample = draw(
-        None, [folder / corpus.documents], wanted=DrawSize(corpus.sample, 0, False, True),
+        None, [folder / corpus.documents], wanted=DrawSize(corpus.sample, 0, False, True, titles=titles),
         set_of=labels.of_id if corpus.column is None else labels.take, resources=resources,
         reading=ReadOptions(url_column=corpus.column, text_column="text", markup="none"),
     )  # fmt: skip
@@ -245,8 +250,15 @@ def drawn(corpus: Labelled, folder: Path, resources: Resources) -> tuple[DrawnSa
 
 def every_trial(sample: DrawnSample, labels: SampleLabels, resources: Resources) -> Iterator[Tried]:
     """All settings, scored by set."""
-    truth, scored = truth_of(sample, labels), ScoredSample(sample, resources.threads, 2_000_000)
-    is_dom = sample.tokens == "dom"
+    yield from trials_of(sample, truth_of(sample, labels), resources, {})
+    if sample.titles is not None:
+        beside = {"text_column": sample.titled}
+        yield from trials_of(sample.with_titles(), truth_of(sample, labels), resources, beside)
+
+
+def trials_of(sample: DrawnSample, truth: Reference, resources: Resources, beside: dict[str, Any]) -> Iterator[Tried]:
+    """The same for texts of one kind; `beside` is what their settings say of them."""
+    scored, is_dom = ScoredSample(sample, resources.threads, 2_000_000), sample.tokens == "dom"
     for unit, size in COARSE_DOM if is_dom else COARSE:
         pairs = scored.score("word" if is_dom else unit, size)
         for measure in ("resemblance", "containment"):
@@ -255,7 +267,7 @@ def every_trial(sample: DrawnSample, labels: SampleLabels, resources: Resources)
                 groups = scored.groups(pairs, measure, steps, linked=cluster == "components")
                 for step, group in zip(steps, groups, strict=True):
                     columns = truth.columns(TrialOutcome(group, None, 0.0, 0.0)).astype(np.float32)
-                    trial = named_trial(trial_values((unit, size), measure, cluster, step))
+                    trial = named_trial(trial_values((unit, size), measure, cluster, step) | beside)
                     yield Tried(trial, score(columns), 0.0, 0.0, columns)
 
 

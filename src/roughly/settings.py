@@ -294,7 +294,7 @@ class Resources:
 class ReadOptions:
     """How to read. Every column that is not named is guessed, and the guess is reported."""
 
-    text_column: str | None = option(None, "Column of the text.")
+    text_column: str | None = option(None, "Column of the text; several: title,text.")
     id_column: str | None = option(None, "Column of the id.")
     title_column: str | None = option(None, "Column of the title.")
     url_column: str | None = option(None, "Column of the url.")

@@ -49,18 +49,19 @@ def group(options: GroupOptions, given: Given) -> None:
     """Group ranked results: duplicates are indented under the one that is shown."""
     from roughly.errors import InputMissing, SettingsError
 
-    settings = None
+    settings, reading = None, options.reading
     key_file = given.method_options.pop("key_file", None) if options.index is not None else None
     if options.index is None and options.signatures is None:
-        from roughly.job.gathered_settings import merge_settings
+        from roughly.job.gathered_settings import merge_settings, read_with
 
         settings = merge_settings(given.settings(), preset=options.layers.preset, file=options.layers.settings_file)
+        reading = read_with(reading, options.layers.settings_file)
     elif typed := [name for name in (*given.settings(), *_named(options.layers)) if name not in _READING]:
         stored = "index" if options.index is not None else "signatures"
         raise SettingsError(f"the {stored} has settings of its own; leave out --{', --'.join(typed).replace('_', '-')}")
     from roughly.results.group import group_results
 
-    documents, rejects = _read(options.results, options.reading, texts=settings is not None)
+    documents, rejects = _read(options.results, reading, texts=settings is not None)
     print_rejects(rejects)
     if not documents:
         raise InputMissing(f"no results in {', '.join(options.results)}")

@@ -47,7 +47,8 @@ def create(options: CreateOptions, given: Given) -> None:
     """Make an empty index with these settings."""
     from roughly.job.gathered_settings import merge_settings
 
-    settings = merge_settings(given.settings(), preset=options.layers.preset, file=options.layers.settings_file)
+    layers = options.layers
+    settings = merge_settings(given.settings(), preset=layers.preset, file=layers.settings_file, reads=False)
     from roughly.index import Index
 
     with Index.create(options.where, settings, store=options.store, search=options.search) as index:

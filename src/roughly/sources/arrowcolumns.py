@@ -7,7 +7,7 @@ whole number; a title, url, date or source as anything that has a plain written 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,8 +19,8 @@ import pyarrow.types as pt
 from roughly.errors import InputError
 from roughly.model import Reject
 from roughly.settings import ReadOptions
-from roughly.sources.collector import excerpt, from_columns
-from roughly.sources.columns import choose_columns
+from roughly.sources.collector import excerpt, from_columns, joined_texts
+from roughly.sources.columns import choose_columns, null_problem
 from roughly.sources.feature_lists import WORD, feature_texts, is_list
 from roughly.sources.part import Parsed, Rows
 
@@ -46,30 +46,33 @@ class ColumnReader:
         kinds = {field.name: field.type for field in schema}
         chosen = choose_columns(name, schema.names, options, usable=lambda field, column: _fits(field, kinds[column]))
         self._by_field, self._markup, self._features = chosen.by_field, chosen.markup, chosen.features
-        for column in self._by_field.values():
+        self.text_columns = chosen.texts
+        self.wanted = list(dict.fromkeys([*self._by_field.values(), *chosen.others]))
+        for column in self.wanted:
             if schema.names.count(column) > 1:
                 raise InputError(
                     f"{name}: has {schema.names.count(column)} columns named {column!r}; rename all but one"
                 )
         self.notes = list(chosen.notes)
-        for field, column in self._by_field.items():
+        for field, column in [*self._by_field.items(), *(("text", column) for column in chosen.others)]:
             listed = self._features and field == "text"
             if not (_lists_features if listed else partial(_fits, field))(schema.field(column).type):
                 raise _wrong_type(name, "features" if listed else field, column, schema)
-        self.text_column = self._by_field["text"]
-        self.wanted = list(dict.fromkeys(self._by_field.values()))
         self.id_column = chosen.doc_id
+        is_text = "title" in self._by_field and _fits("text", schema.field(self._by_field["title"]).type)
+        self.titled = chosen.titled if is_text else None
 
     def parse(self, batch: pa.RecordBatch, rows: Rows) -> Parsed:
         """Documents of a batch whose columns include all of `wanted`."""
-        columns = {field: batch.column(column) for field, column in self._by_field.items()}
+        columns = {field: batch.column(column) for field, column in self._by_field.items() if field != "text"}
         problems: dict[int, str] = {}
         if self._features:
-            text = self._words(columns.pop("text"), problems)
+            text = self._words(batch.column(self.text_columns[0]), problems)
         else:
-            text = self._required(columns.pop("text"), "text", pa.large_string(), problems)
+            text = self._required(batch, self.text_columns, pa.large_string(), problems)
         if "doc_id" in columns:
-            doc_id = self._required(columns.pop("doc_id"), "doc_id", pa.string(), problems)
+            doc_id = self._required(batch, [self._by_field["doc_id"]], pa.string(), problems)
+            del columns["doc_id"]
             empty = np.flatnonzero(pc.equal(doc_id, "").fill_null(False).to_numpy(zero_copy_only=False))
             for index in empty.tolist():
                 problems.setdefault(index, f"{self._by_field['doc_id']!r} is empty")
@@ -89,12 +92,13 @@ class ColumnReader:
 
     def pieces(self, batch: pa.RecordBatch, most_bytes: int) -> Iterator[tuple[int, int]]:
         """Ranges of rows (first, count) whose texts are about `most_bytes` together."""
-        column = batch.column(self._by_field["text"])
+        columns = [batch.column(column) for column in self.text_columns]
         if self._features:
-            lengths = pc.multiply(pc.list_value_length(column).cast(pa.int64()).fill_null(0), WORD)
+            counts = [pc.multiply(pc.list_value_length(columns[0]).cast(pa.int64()), WORD)]
         else:
-            lengths = pc.binary_length(plain_column(column)).fill_null(0)
-        total = np.cumsum(lengths.to_numpy(zero_copy_only=False).astype(np.int64))
+            counts = [pc.binary_length(plain_column(column)) for column in columns]
+        lengths = sum(count.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64) for count in counts)
+        total = np.cumsum(lengths)
         first = 0
         while first < len(total):
             before = int(total[first - 1]) if first else 0
@@ -110,19 +114,26 @@ class ColumnReader:
         for index, row in enumerate(rows):
             if row is None or None in row:
                 what = "is null" if row is None else "has a null among its features"
-                problems[index], rows[index] = f"{self._by_field['text']!r} {what}", []
+                problems[index], rows[index] = f"{self.text_columns[0]!r} {what}", []
         return feature_texts(rows)
 
-    def _required(self, column: pa.Array, field: str, wanted: pa.DataType, problems: dict[int, str]) -> pa.Array:
-        """The column as strings; null or undecodable values become `problems`."""
+    def _required(
+        self, batch: pa.RecordBatch, names: Sequence[str], wanted: pa.DataType, problems: dict[int, str]
+    ) -> pa.Array:
+        """Columns as strings, joined if there are several; null or undecodable values become `problems`."""
+        found = [self._decoded(batch.column(name), name, problems).cast(wanted) for name in names]
+        joined = joined_texts(found)
+        if joined.null_count:
+            for index in np.flatnonzero(joined.is_null().to_numpy(zero_copy_only=False)).tolist():
+                problems.setdefault(index, null_problem(names))
+        return joined
+
+    def _decoded(self, column: pa.Array, name: str, problems: dict[int, str]) -> pa.Array:
         found = plain_column(column)
         invalid = _invalid_utf8(found)
         for index in invalid:
-            problems.setdefault(index, f"{self._by_field[field]!r} is invalid UTF-8")
-        if found.null_count:
-            for index in np.flatnonzero(found.is_null().to_numpy(zero_copy_only=False)).tolist():
-                problems.setdefault(index, f"{self._by_field[field]!r} is null")
-        return (_repaired(found) if invalid else found).cast(wanted)
+            problems.setdefault(index, f"{name!r} is invalid UTF-8")
+        return _repaired(found) if invalid else found
 
 
 def _fits(field: str, kind: pa.DataType) -> bool:

@@ -6,7 +6,9 @@ Both give a batch of exactly that schema.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +43,24 @@ def from_columns(
     columns["source"] = pa.repeat(pa.scalar(source), count) if given is None else pc.fill_null(given, source)
     arrays = [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in DOCUMENTS]
     return pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS)
+
+
+def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
+    """Columns of large strings, joined by line breaks; null and empty ones are left out, and null if all are null."""
+    if len(columns) == 1:
+        return columns[0]
+    missing, line = pa.scalar(None, pa.large_string()), pa.scalar("\n", pa.large_string())
+
+    def pair(left: pa.Array, right: pa.Array) -> pa.Array:  # skipping nulls, pyarrow would leave rows of nulls out
+        return pc.coalesce(pc.binary_join_element_wise(left, right, line), left, right)
+
+    filled = [pc.if_else(pc.equal(column, ""), missing, column) for column in columns]
+    return pc.coalesce(functools.reduce(pair, filled), *columns)
+
+
+def joined(texts: Sequence[str | None]) -> str:
+    """The same for the columns of one document."""
+    return "\n".join(text for text in texts if text)
 
 
 def numbered(label: str, rows: Rows) -> pa.Array:

@@ -3,12 +3,15 @@
 The guess goes by name, in the order of the lists below and ignoring case; it is shown to the user as a note of the
 part. A text column whose name says html holds HTML. A wrong name given by the user, or no column that could be the
 text, is an error that lists the columns.
+
+The text may be several columns, named with commas: their texts are joined by line breaks, in the order given; what is
+missing, null or empty is left out. A column whose own name has commas comes first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from roughly.errors import InputError, list_names
 from roughly.fast_dataclass import dataclass
@@ -63,11 +66,25 @@ class Columns:
     notes: tuple[str, ...]
     markup: bool = False  # whether the texts are HTML
     features: bool = False  # whether the column of the text has lists of features (`feature_lists`)
+    others: tuple[str, ...] = ()  # further columns of the text, which follow the first
 
     @property
     def text(self) -> str:
-        """The column of the text."""
+        """The column of the text, or the first of them."""
         return self.by_field["text"]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All columns of the text."""
+        return self.text, *self.others
+
+    @property
+    def titled(self) -> str | None:
+        """How `--text-column` names the title and the text together, if there is a title that is no part of it."""
+        title = self.by_field.get("title")
+        if title is None or self.features or any("," in name for name in (title, *self.texts)) or title in self.texts:
+            return None
+        return ",".join((title, *self.texts))
 
     @property
     def doc_id(self) -> str | None:
@@ -91,6 +108,7 @@ def choose_columns(
     """
     by_field: dict[str, str] = {}
     notes: list[str] = []
+    others: list[str] = []
     for field, guesses in GUESSES.items():
         named: str | None = getattr(options, _OPTIONS[field])
         if field == "text" and options.features is not None:
@@ -98,6 +116,13 @@ def choose_columns(
             if named not in columns:
                 listed = list_names(columns)
                 raise InputError(f"{name}: no column {named!r}, which has the features; its columns are {listed}")
+        elif field == "text" and named is not None:
+            named, *others = text_names(named, columns)
+            missing = [column for column in others if column not in columns]
+            if missing:
+                raise _no_column(name, f"no column {missing[0]!r}", field, columns)
+            if len({named, *others}) <= len(others):
+                raise InputError(f"{name}: --text-column {options.text_column} has a column twice; name each once")
         if named is not None:
             if named not in columns and (complete or field in ("text", "doc_id")):
                 raise _no_column(name, f"no column {named!r}", field, columns)
@@ -112,10 +137,22 @@ def choose_columns(
     if options.features is not None:
         return Columns(by_field, tuple(notes), features=True)
     markup = options.markup == "html"
-    if options.markup == "auto" and "html" in re.split(r"[\W_]+", by_field["text"].lower()):
+    html = [column for column in (by_field["text"], *others) if "html" in re.split(r"[\W_]+", column.lower())]
+    if options.markup == "auto" and html:
         markup = True
-        notes.append(f"text column {by_field['text']}: read as HTML, its markup is removed; --markup none keeps it")
-    return Columns(by_field, tuple(notes), markup)
+        notes.append(f"text column {html[0]}: read as HTML, its markup is removed; --markup none keeps it")
+    return Columns(by_field, tuple(notes), markup, others=tuple(others))
+
+
+def text_names(given: str, columns: Iterable[str]) -> list[str]:
+    """The columns that a name of the text stands for: itself, or several with commas if there is none of that name."""
+    return [given] if given in columns or "," not in given else [name.strip() for name in given.split(",")]
+
+
+def null_problem(columns: Sequence[str]) -> str:
+    """Why a record is rejected that has no value in any of these columns."""
+    named = " and ".join(map(repr, columns))
+    return f"{named} {'is' if len(columns) == 1 else 'are'} null"
 
 
 def _guess(

@@ -20,7 +20,7 @@ import pyarrow.csv
 from roughly.errors import InputError
 from roughly.fast_dataclass import dataclass
 from roughly.model import Reject
-from roughly.sources.collector import excerpt, from_columns, is_utf8, numbered, one_array, to_strings
+from roughly.sources.collector import excerpt, from_columns, is_utf8, joined_texts, numbered, one_array, to_strings
 from roughly.sources.columns import Columns
 from roughly.sources.part import Parsed, Rows
 from roughly.sources.quoted import Offsets, is_left_open
@@ -74,8 +74,10 @@ class RowParser:
         self._markup = columns.markup
         self._names = [f"c{index}" for index in range(len(header))]  # a header may have a name twice
         self._by_field = {name: f"c{header.index(column)}" for name, column in columns.by_field.items()}
-        self.text_number = header.index(columns.text)
+        self.text_numbers = [header.index(column) for column in columns.texts]
+        self._texts = [f"c{number}" for number in self.text_numbers]
         self._id_name = columns.doc_id
+        self.titled = columns.titled
         before = re.escape(delimiter.encode())
         self._quoted = re.compile(rb"(^|[\r\n]|" + before + rb')"(?:[^"]|"")*+"')
 
@@ -141,7 +143,7 @@ class RowParser:
                 delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=skip
             ),
             convert_options=pyarrow.csv.ConvertOptions(
-                include_columns=sorted(set(self._by_field.values())),
+                include_columns=sorted({*self._by_field.values(), *self._texts}),
                 column_types=dict.fromkeys(self._names, pa.large_string()),
                 strings_can_be_null=False,
                 check_utf8=False,
@@ -155,8 +157,8 @@ class RowParser:
         return np.asarray(pc.not_equal(table[self._by_field["doc_id"]], "").to_numpy(), np.bool_)
 
     def _documents(self, table: pa.Table, rows: Rows) -> pa.RecordBatch:
-        values = {name: one_array(table[column]) for name, column in self._by_field.items()}
-        text = values.pop("text")
+        values = {name: one_array(table[column]) for name, column in self._by_field.items() if name != "text"}
+        text = joined_texts([one_array(table[column]) for column in self._texts])
         ids = values.pop("doc_id") if "doc_id" in values else numbered(self._label, rows)
         others = {name: to_strings(column) for name, column in values.items()}
         return from_columns(rows, to_strings(ids), text, markup=self._markup, others=others, source=self._label)

@@ -36,8 +36,18 @@ class Delimited(RecordFile):
 
     @property
     def text_number(self) -> int:
-        """The number of the column of the text, from 0."""
-        return 0 if self._parser is None else self._parser.text_number
+        """The number of the column of the text, from 0; the first, if there are several."""
+        return 0 if self._parser is None else self._parser.text_numbers[0]
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns of the text."""
+        return () if self._parser is None else tuple(self.columns[at] for at in self._parser.text_numbers)
+
+    @property
+    def titled(self) -> str | None:
+        """The columns of the title and the text, as `Columns.titled`."""
+        return None if self._parser is None else self._parser.titled
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of the chunk's records."""

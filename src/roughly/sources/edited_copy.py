@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roughly.errors import InputError
 from roughly.sources.arrowcolumns import filtered, plain_column
 from roughly.sources.delimited import Delimited
 from roughly.sources.jsonl import JsonLines
@@ -51,12 +52,23 @@ class TextEdits(Protocol):
         ...
 
 
+def refuse_joined(parts: Iterable[Part]) -> None:
+    """Refuse parts whose text is joined from several columns: it is in none of them, so none can be changed."""
+    for part in parts:
+        columns = getattr(part, "text_columns", ())
+        if len(columns) > 1:
+            raise InputError(
+                f"{part.name}: the text is joined from the columns {' and '.join(columns)}, so it cannot be changed in "
+                "place; name one with --text-column, or add --do report, which changes nothing"
+            )
+
+
 def copy_edited(part: Part, edits: TextEdits, keep: Mask, folder: Path, budget: CopyBudget = ALONE) -> None:
     """Write the kept records of a part, with their texts changed, to `folder`."""
     if isinstance(part, Parquet | MemoryTable):
         _copy_columns(part, edits, keep, folder, budget)
     elif isinstance(part, JsonLines):
-        part.copy_records(folder, keep, lambda row, line: _edited_line(part.text_column, row, line, edits))
+        part.copy_records(folder, keep, lambda row, line: _edited_line(part.text_columns[0], row, line, edits))
     elif isinstance(part, Delimited):
         _copy_delimited(part, edits, keep, folder)
     elif isinstance(part, TextFolder) and edits.column is None:
@@ -66,7 +78,7 @@ def copy_edited(part: Part, edits: TextEdits, keep: Mask, folder: Path, budget: 
 
 
 def _copy_columns(part: Parquet | MemoryTable, edits: TextEdits, keep: Mask, folder: Path, budget: CopyBudget) -> None:
-    name = part.text_column
+    name = part.text_columns[0]
     schema = part.schema
     if edits.column is not None:
         schema = schema.append(edits.column)

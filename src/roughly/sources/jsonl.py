@@ -45,9 +45,14 @@ class JsonLines(RecordFile):
         super().__init__(file, options, kept_name)
 
     @property
-    def text_column(self) -> str:
-        """The key of the text."""
-        return self._parser.text_column
+    def text_columns(self) -> tuple[str, ...]:
+        """The keys of the text."""
+        return self._parser.text_columns
+
+    @property
+    def titled(self) -> str | None:
+        """The keys of the title and the text, as `Columns.titled`."""
+        return self._parser.titled
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Documents of the chunk's lines."""
@@ -127,7 +132,7 @@ class JsonLines(RecordFile):
         numeric = frozenset(
             column
             for field, column in chosen.by_field.items()
-            if field != "text" and _all_whole([record.get(column) for record in sample])
+            if column not in chosen.texts and _all_whole([record.get(column) for record in sample])
         )
         self._parser = LineParser(self.name, self.kept_name, chosen, numeric)
         return preamble

@@ -14,8 +14,10 @@ shift the row numbers; it stops at a NUL byte; and it crashes the process on a `
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,18 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from roughly.model import Reject
-from roughly.sources.collector import Collector, excerpt, from_columns, is_utf8, numbered, one_array, to_strings
-from roughly.sources.columns import Columns
+from roughly.sources.collector import (
+    Collector,
+    excerpt,
+    from_columns,
+    is_utf8,
+    joined,
+    joined_texts,
+    numbered,
+    one_array,
+    to_strings,
+)
+from roughly.sources.columns import Columns, null_problem
 from roughly.sources.jsonvalues import ValueFinder
 from roughly.sources.part import Mask, Parsed, Rows
 from roughly.sources.records import Offsets
@@ -45,13 +57,16 @@ class LineParser:
         self._name = name
         self._label = label
         self._columns = columns
-        self.text_column = columns.text
+        self.text_columns = columns.texts
+        self.titled = None if columns.by_field.get("title") in numeric else columns.titled
         self._markup = columns.markup
         self._fields = [field for field in columns.by_field if field not in ("text", "doc_id")]
         types = {column: pa.int64() if column in numeric else pa.string() for column in columns.by_field.values()}
-        self._schema = pa.schema({**types, columns.text: pa.large_string()})
+        self._schema = pa.schema({**types, **dict.fromkeys(columns.texts, pa.large_string())})
         others = [column for field, column in columns.by_field.items() if field != "text"]
-        self._finder = None if columns.text in others else ValueFinder(columns.text, others, columns.doc_id)
+        text = next((column for column in reversed(columns.texts) if column not in others), None)
+        strings = [column for column in columns.texts if column != text]
+        self._finder = None if text is None else ValueFinder(text, strings, others, columns.doc_id)
 
     def parse(self, data: bytes | memoryview, ends: Offsets, rows: Rows) -> Parsed:
         """Documents of the lines that end at `ends`."""
@@ -97,8 +112,7 @@ class LineParser:
         return table if table.num_rows == len(ends) else None
 
     def _from_table(self, table: pa.Table, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
-        text = table[self._columns.text]
-        good = text.is_valid()
+        good = functools.reduce(pc.or_, (table[column].is_valid() for column in self.text_columns))
         if self._columns.doc_id is not None:
             doc_id = table[self._columns.doc_id].cast(pa.string())
             good = pc.and_(good, pc.fill_null(pc.not_equal(doc_id, ""), False))
@@ -114,7 +128,7 @@ class LineParser:
     def _batch(self, columns: pa.Table | dict[str, pa.Array], rows: Rows) -> pa.RecordBatch:
         ids = numbered(self._label, rows) if self._columns.doc_id is None else columns[self._columns.doc_id]
         others = {field: to_strings(columns[self._columns.by_field[field]]) for field in self._fields}
-        text = one_array(columns[self._columns.text])
+        text = joined_texts([one_array(columns[column]).cast(pa.large_string()) for column in self.text_columns])
         return from_columns(rows, to_strings(ids), text, markup=self._markup, others=others, source=self._label)
 
     def _slowly(self, data: bytes, ends: Offsets, rows: Rows) -> Parsed:
@@ -134,7 +148,8 @@ class LineParser:
                 continue
             others = {field: _as_found(judged.get(self._columns.by_field[field])) for field in self._fields}
             doc_id = judged[self._columns.doc_id] if self._columns.doc_id else f"{self._label}:{row + 1}"
-            collector.add(row, str(doc_id), judged[self._columns.text], markup=self._markup, **others)
+            text = joined([judged.get(column) for column in self.text_columns])
+            collector.add(row, str(doc_id), text, markup=self._markup, **others)
         return collector.parsed()
 
     def _judge(self, line: bytes) -> dict[str, Any] | str:
@@ -152,7 +167,7 @@ class LineParser:
                 value = json.loads(line)  # orjson makes a float of a whole number beyond 64 bits
             if problem := _problem_with_features(value, self._columns.text):
                 return problem
-        elif problem := _problem(value, self._columns.text, str):
+        elif problem := _problem_with_texts(value, self.text_columns):
             return problem
         if self._columns.doc_id is not None:
             if isinstance(value.get(self._columns.doc_id), float):
@@ -233,6 +248,14 @@ def _problem(value: dict[str, Any], column: str, *wanted: type) -> str | None:
         words = "a string" if len(wanted) == 1 else "a string or a whole number"
         return f"{column!r} is null" if found is None else f"{column!r} is {_kind(found)}, not {words}"
     return None
+
+
+def _problem_with_texts(value: dict[str, Any], columns: Sequence[str]) -> str | None:
+    if len(columns) == 1:
+        return _problem(value, columns[0], str)
+    present = [column for column in columns if value.get(column) is not None]
+    problems = [problem for column in present if (problem := _problem(value, column, str))]
+    return problems[0] if problems else None if present else null_problem(columns)
 
 
 def _problem_with_features(value: dict[str, Any], column: str) -> str | None:

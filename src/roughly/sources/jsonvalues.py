@@ -16,6 +16,8 @@ from roughly.fast_dataclass import dataclass
 from roughly.sources.part import Mask
 from roughly.sources.records import Offsets
 
+_QUOTE = ord('"')
+
 
 @dataclass(frozen=True, slots=True)
 class Values:
@@ -27,10 +29,12 @@ class Values:
 
 
 class ValueFinder:
-    """Finds the text and other columns; lines without a value for `required` are left over."""
+    """Finds the text and other columns, of which `strings` have strings only; lines without a text, or without a value
+    for `required`, are left over."""
 
-    def __init__(self, text: str, others: Sequence[str], required: str | None) -> None:
-        self._text, self._others, self._required = text, list(dict.fromkeys(others)), required
+    def __init__(self, text: str, strings: Sequence[str], others: Sequence[str], required: str | None) -> None:
+        self._text, self._strings, self._required = text, strings, required
+        self._others = list(dict.fromkeys([*strings, *others]))
         names = [name.encode("utf-8", "surrogatepass") for name in (text, *self._others)]
         self._keys = np.frombuffer(b"".join(names), np.uint8)
         self._key_offsets = np.cumsum([0, *map(len, names)], dtype=np.int64)
@@ -47,13 +51,17 @@ class ValueFinder:
             number = self._others.index(self._required)
             spans = lines.spans[number]
             taken = taken & (lines.kinds[number] != NULL) & (spans[:, 0] != spans[:, 1])
+        for number in range(len(self._strings)):  # not a number
+            starts, is_null = lines.spans[number][:, 0], lines.kinds[number] == NULL
+            taken = taken & (is_null | (letters[np.maximum(starts, 1) - 1] == _QUOTE))
         text = _large_strings(lines.text, lines.ends[sure])
         columns = {self._text: text if np.array_equal(taken, sure) else text.filter(pa.array(taken[sure]))}
         everything = bool(taken.all())
         for column, spans, kinds in zip(self._others, lines.spans, lines.kinds, strict=True):
             if not everything:
                 spans, kinds = spans[taken], kinds[taken]
-            columns[column] = _strings(*gather(letters, spans, kinds), kinds == NULL)
+            kind = pa.large_string() if column in self._strings else pa.string()
+            columns[column] = _strings(kind, *gather(letters, spans, kinds), kinds == NULL)
         return Values(columns, taken, ~taken & (lines.status != BLANK))
 
 
@@ -62,7 +70,8 @@ def _large_strings(data: npt.NDArray[np.uint8], ends: Offsets) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
-def _strings(data: npt.NDArray[np.uint8], offsets: Offsets, null: Mask) -> pa.Array:
+def _strings(kind: pa.DataType, data: npt.NDArray[np.uint8], offsets: Offsets, null: Mask) -> pa.Array:
     valid = pa.py_buffer(np.packbits(~null, bitorder="little")) if null.any() else None
-    buffers = [valid, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.string(), len(null), buffers)
+    width = np.int64 if kind == pa.large_string() else np.int32
+    buffers = [valid, pa.py_buffer(offsets.astype(width)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(kind, len(null), buffers)

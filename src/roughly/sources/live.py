@@ -29,7 +29,7 @@ from roughly.fast_dataclass import dataclass
 from roughly.model import Reject
 from roughly.settings import ReadOptions
 from roughly.sources.collector import excerpt, identify, reason_of
-from roughly.sources.columns import choose_columns
+from roughly.sources.columns import choose_columns, text_names
 from roughly.sources.encoding import charset_in_html, decode_text
 from roughly.sources.jsonparse import LineParser
 from roughly.sources.mail import read_mail
@@ -154,15 +154,18 @@ class _Lines:
         if not isinstance(record, dict):
             return "not an object"
         try:
+            names = text_names(self._options.text_column or "", record)
+            columns = [*record, *(name for name in names if name not in record and len(names) > 1)]
             chosen = choose_columns(
-                self._name, list(record), self._options, complete=False,
-                usable=lambda field, column: isinstance(record[column], str | int if field != "text" else str),
+                self._name, columns if any(name in record for name in names) else list(record), self._options,
+                usable=lambda field, column: isinstance(record.get(column), str | int if field != "text" else str),
+                complete=False,
             )  # fmt: skip
         except InputError as problem:
             return str(problem).removeprefix(f"{self._name}: ")
         numeric = frozenset(
             column for field, column in chosen.by_field.items()
-            if field != "text" and isinstance(record.get(column), int)
+            if column not in chosen.texts and isinstance(record.get(column), int)
         )  # fmt: skip
         self._numbered = chosen.doc_id is None
         self._parser = LineParser(self._name, self._name, chosen, numeric)

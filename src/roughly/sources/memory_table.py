@@ -85,9 +85,14 @@ class MemoryTable:
         return Parsed(batch.set_column(at, DOCUMENTS.field(at), ids), parsed.rejects)
 
     @property
-    def text_column(self) -> str:
-        """The column of the text."""
-        return self._reader.text_column
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns of the text."""
+        return self._reader.text_columns
+
+    @property
+    def titled(self) -> str | None:
+        """The columns of the title and the text, as `Columns.titled`."""
+        return self._reader.titled
 
     @property
     def schema(self) -> pa.Schema:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roughly.errors import DiskFull, InputError
-from roughly.sources.columns import GUESSES
+from roughly.sources.columns import GUESSES, text_names
 from roughly.sources.encoding import clean
 from roughly.sources.streams import compression_of, replacing
 
@@ -152,14 +152,22 @@ def _as_mapping(record: object, number: int, text_column: str) -> Mapping[str, A
 
 def _table(rows: list[Mapping[str, Any]], text_column: str | None) -> pa.Table:
     names = list(map(str, dict.fromkeys(chain.from_iterable(rows))))
+    texts = text_names(text_column, names) if text_column else [n for n in names if n.lower() in GUESSES["text"]]
+    if text_column and len(texts) > 1:
+        rows = [_without_texts(row, texts) for row in rows]
     columns = {}
     for name in names:
         values = [row.get(name) for row in rows]
-        is_text = name == text_column if text_column else name.lower() in GUESSES["text"]
-        if is_text and any(isinstance(value, str) for value in values):
+        if name in texts and any(isinstance(value, str) for value in values):
             values = [value if isinstance(value, str) else None for value in values]
         columns[name] = _column(values)
     return pa.table(columns)
+
+
+def _without_texts(row: Mapping[str, Any], texts: Sequence[str]) -> Mapping[str, Any]:
+    """The row, without any text if one of them is no string."""
+    is_bad = any(not isinstance(row.get(name), str | None) for name in texts)
+    return {**row, **dict.fromkeys(texts)} if is_bad else row
 
 
 def _column(values: list[Any]) -> pa.Array:

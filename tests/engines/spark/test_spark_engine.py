@@ -214,6 +214,24 @@ def test_every_keep_rule_keeps_the_same(spark: Any, tmp_path: Path) -> None:
     assert len({frozenset(ids) for ids in kept.values()}) == len(kept)  # no two rules keep the same
 
 
+def test_texts_of_several_columns(spark: Any, tmp_path: Path) -> None:
+    rows = [
+        {"id": f"{n}-{copy}", "title": " ".join(words(n, 12)) if n else None, "text": " ".join(words(99 + n, 9))}
+        for n in range(20)
+        for copy in range(2)
+    ]
+    for n, row in enumerate(rows[::2]):
+        row["text"] = f"other{n} {row['text']}"
+    path = write(rows, tmp_path / "in.jsonl")
+    wanted = set(roughly.dedupe(path, threshold=0.4, text_column="title,text").kept_ids)
+    frame = spark.createDataFrame([tuple(row.values()) for row in rows], "id string, title string, text string")
+    for data in (path, frame):
+        theirs = roughly.dedupe(data, threshold=0.4, text_column="title,text", spark=spark, memory="1GB")
+        table = pq.read_table(theirs.folder / "documents.parquet", columns=["doc_id", "kept"]).to_pylist()
+        assert {row["doc_id"] for row in table if row["kept"]} == wanted
+    assert 15 < len(wanted) < 30
+
+
 def test_dates_and_a_new_keep_rule(both: Both, tmp_path: Path) -> None:
     path = write(dated_documents(5), tmp_path / "in.jsonl")
     keep_rules.register(KeepRule("recent", (SortKey("published", descending=True), SortKey("bytes")), "for a test"))

@@ -21,7 +21,7 @@ from roughly.engines.workspace import Workspace
 from roughly.errors import InputError, InputMissing
 from roughly.job.rereading import LANDMARKS, reading_record, write_landmarks
 from roughly.meter import Meter, Stage
-from roughly.sources.edited_copy import copy_edited
+from roughly.sources.edited_copy import copy_edited, refuse_joined
 from roughly.sources.part import CopyBudget, Part, is_untouched
 from roughly.threads import map_in_order
 from roughly.tools.passages.class_counts import count, forget_counts
@@ -70,6 +70,8 @@ class PassageSearch:
     def write(self, folder: Path) -> None:
         """Find all passages and write everything into `folder`."""
         request, threads = self.request, self.threads
+        if request.do != "report":
+            refuse_joined(self.parts)
         all_parts, is_resumed = [*self.parts, *self.tests], self.work.found("read") is not None
         file = read_tokens(
             all_parts, self.maps, self.meter, unit=request.unit, date_format=request.date_format,

@@ -60,7 +60,7 @@ class PerturbedFolder:
     originals: bool = option(True, "Write the originals too.", "--originals/--no-originals")
     shingle_size: int = option(5, "Words per shingle, for the labels.")
     format: str = option("parquet", f"{' or '.join(FORMATS)}.")
-    text_column: str | None = option(None, "Column of the text.")
+    text_column: str | None = option(None, "Column of the text; several: title,text.")
 
     def __post_init__(self) -> None:
         checks.refuse([*checks.one_of("format", self.format, FORMATS), *checks.shingle_size(self.shingle_size)])

@@ -31,14 +31,15 @@ from roughly.meter import Meter
 from roughly.model import Reject
 from roughly.settings import ReadOptions, Resources
 from roughly.sources import open_data
+from roughly.sources.collector import joined_texts
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import tokenise
 from roughly.threads import map_in_order
 
 Ints = npt.NDArray[np.int64]
 _SLACK = 4096
-DrawnRow = tuple[int, str, str, str | None, str | None, str | None]
-"""Place, id, text, date, set, DOM."""
+DrawnRow = tuple[int, str, str, str | None, str | None, tuple[str | None, ...]]
+"""Place, id, text, date, set, and beside these DOM and title."""
 _OUTSIDE = 1 << 62
 """Documents without a label have numbers from here on, so they are drawn after all others."""
 
@@ -60,6 +61,8 @@ class DrawnSample:
     seed: int = 0
     doms: pa.Array | None = None  # the DOM of each page, and other texts; None: no document is HTML, or nobody asked
     tokens: str = "words"  # what the texts are
+    titles: pa.Array | None = None  # large_string; None: nobody asked, or they cannot be compared with the texts
+    titled: str | None = None  # the columns of title and text, where there are titles, or texts have them already
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -73,6 +76,12 @@ class DrawnSample:
         if self.doms is None:
             raise InputError("tokens=dom needs HTML, and no document is; --markup html reads every text as HTML")
         return replace(self, texts=self.doms, tokens=tokens)
+
+    def with_titles(self) -> DrawnSample:
+        """The same documents, with their titles before their texts, as `--text-column` joins them."""
+        if self.titles is None:
+            raise InputError("these documents were read without titles")
+        return replace(self, texts=joined_texts([self.titles, self.texts]), titles=None, doms=None)
 
     @property
     def sizes(self) -> Ints:
@@ -95,6 +104,7 @@ class DrawnSample:
         return replace(
             self, ids=[self.ids[at] for at in rows], texts=texts.take(chosen),
             doms=None if self.doms is None else self.doms.take(chosen),
+            titles=None if self.titles is None else self.titles.take(chosen),
             dates=[self.dates[at] for at in rows], sets=[self.sets[at] for at in rows],
             share=self.share * drawn.share, outside=self.outside * drawn.outside,
         )  # fmt: skip
@@ -126,9 +136,9 @@ class Draw:
         self._seen.append(place)
         return place if place <= self._limit else None
 
-    def add(self, place: int, name: str, text: str, date: str | None, own: str | None, dom: str | None = None) -> None:
-        """Store a document that may be drawn."""
-        self.rows.append((place, name, text, date, own, dom))
+    def add(self, place: int, name: str, text: str, date: str | None, own: str | None, *beside: str | None) -> None:
+        """Store a document that may be drawn; `beside` are its DOM and its title."""
+        self.rows.append((place, name, text, date, own, beside))
         if len(self.rows) > 2 * self._size + _SLACK:
             self.prune()
 
@@ -168,6 +178,7 @@ class DrawSize:
     main_text: bool = False
     outside: bool = False  # whether documents without a set are drawn
     dom: bool = False  # whether the DOM of HTML is read too
+    titles: bool = False  # whether titles are read too, if `--text-column` could join them with the texts
 
 
 def draw(
@@ -189,9 +200,11 @@ def draw(
     meter = meter or Meter()
     with tempfile.TemporaryDirectory(prefix="roughly-tune-", dir=resources.temp) as name:
         parts = open_data(data, paths, reading, Path(name))
+        titled = _titled(parts, reading) if wanted.titles else None
         for batch, refused in _read(parts, wanted, resources.threads, meter):
             rejects += refused
             documents += len(batch["doc_id"])
+            titled = None if batch["markup"].true_count else titled  # titles are no HTML
             named = zip(batch["doc_id"].to_pylist(), batch["url"].to_pylist(), strict=True)
             for n, (doc_id, label) in enumerate(named):
                 own = set_of(doc_id, label)
@@ -200,7 +213,8 @@ def draw(
                 place = drawn.place(doc_id if own is None else own, own is not None)
                 if place is not None:
                     dom = batch["dom"][n].as_py() if "dom" in batch else None
-                    drawn.add(place, doc_id, batch["text"][n].as_py(), batch["date"][n].as_py(), own, dom)
+                    text, date, title = (batch[name][n].as_py() for name in ("text", "date", "title"))
+                    drawn.add(place, doc_id, text, date, own, dom, title)
     if not documents:
         raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}: there is nothing to tune on")
     drawn.prune()
@@ -212,13 +226,23 @@ def draw(
     texts = pa.array([row[2] for row in rows], pa.large_string())
     use = np.flatnonzero(np.diff(tokenise(texts).offsets) > 0).tolist()
     rows = [rows[n] for n in use]
-    doms = [row[2] if row[5] is None else row[5] for row in rows] if any(row[5] for row in rows) else None
+    pages, titles = zip(*(row[5] for row in rows), strict=True) if rows else ((), ())
+    titled = titled if any(titles) else None
+    doms = [row[2] if dom is None else dom for dom, row in zip(pages, rows, strict=True)] if any(pages) else None
     return DrawnSample(
         [row[1] for row in rows], texts.take(pa.array(use, pa.int64())), [row[3] for row in rows],
         [row[4] for row in rows], drawn.share, documents, rejects,
         sorted({note for part in parts for note in part.notes}), drawn.outside, len(texts) - len(use), wanted.seed,
         None if doms is None else pa.array(doms, pa.large_string()),
+        titles=None if titled is None else pa.array(titles, pa.large_string()), titled=titled,
     )  # fmt: skip
+
+
+def _titled(parts: Sequence[Part], reading: ReadOptions) -> str | None:
+    """The columns of the title and the text, if all parts have the same and no title is a label."""
+    found = {getattr(part, "titled", None) for part in parts}
+    titled = found.pop() if len(found) == 1 else None
+    return titled if titled is not None and reading.url_column not in titled.split(",") else None
 
 
 def _read(
@@ -229,8 +253,8 @@ def _read(
     def make(item: tuple[Part, Chunk]) -> tuple[dict[str, pa.Array], list[Reject], int]:
         part, chunk = item
         parsed = part.parse(chunk)
-        columns = {name: parsed.batch.column(name) for name in ("doc_id", "date", "url")}
-        texts, markup = parsed.batch.column("text"), parsed.batch.column("markup")
+        columns = {name: parsed.batch.column(name) for name in ("doc_id", "date", "url", "title", "markup")}
+        texts, markup = parsed.batch.column("text"), columns["markup"]
         columns["text"] = strip_column(texts, markup, page_text(wanted.main_text))
         if wanted.dom and markup.true_count:
             columns["dom"] = strip_column(texts, markup, "dom")

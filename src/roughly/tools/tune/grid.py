@@ -48,7 +48,12 @@ class Trial:
     @property
     def settings(self) -> Settings:
         """The same, checked."""
-        return Settings.gather(dict(self.values))
+        return Settings.gather({name: value for name, value in self.values.items() if name != "text_column"})
+
+    @property
+    def is_titled(self) -> bool:
+        """Whether titles are compared too."""
+        return "text_column" in self.values
 
     @property
     def threshold(self) -> float:
@@ -74,7 +79,8 @@ class Trial:
         if self.shape is None:
             return 4
         unit, size = self.shape
-        return (size != 5) + 2 * (unit != "word") + ("measure" in self.values) + ("cluster" in self.values)
+        others = sum(name in self.values for name in ("measure", "cluster", "text_column"))
+        return (size != 5) + 2 * (unit != "word") + others
 
     @property
     def preset(self) -> str | None:

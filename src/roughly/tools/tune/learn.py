@@ -206,6 +206,8 @@ class Learning:
         threshold = self.threshold(verdict, probabilities >= cut, sets)
         values = {"method": "minhash", "threshold": threshold, "shingle_size": self.size, "verdict": str(verdict)}
         values |= {"tokens": self.sample.tokens} if self.sample.tokens != "words" else {}
+        has_titles = self.sample.titled is not None and self.sample.titles is None
+        values |= {"text_column": self.sample.titled} if has_titles else {}
         trial = named_trial(values | ({"cluster": cluster} if cluster != "star" else {}))
         return verdict, replace(chosen, trial=trial)
 

@@ -1,8 +1,8 @@
 """The search of `minhash` settings with labels, from coarse to fine.
 
 1. *Coarse*: on a part of the sample, shingles of some sizes and all units (words, characters, and tokens of the DOM if
-   there is HTML), both measures, both clusterings, and all
-   thresholds in steps of 0.05. The pairs of a size and unit are scored once; the rest is read off the scores.
+   there is HTML), both measures, both clusterings, and all thresholds in steps of 0.05. The pairs of a size and unit
+   are scored once; the rest is read off the scores. The best sizes are tried again with titles, where there are some.
 2. *Fine*: on the whole sample, the best sizes and their neighbours, with steps of 0.01 around the best threshold.
 
 The other methods are tried on the part, and those that come near the best again on the whole sample.
@@ -42,6 +42,8 @@ STEPS = [round(0.05 * step, 2) for step in range(1, 20)] + [0.97, 0.99, 1.0]
 MOST_PAIRS, PAIRS_PER_TRUE = 1_000_000, 20
 
 Shape = tuple[str, int]
+Kind = tuple[Shape, bool]
+"""A shape, and whether titles are compared too."""
 
 
 @dataclass
@@ -79,14 +81,21 @@ class Search:
         scored, bench = self._scored(part, truth), TrialBench(part, self._resources)
         shapes = (*COARSE, *(COARSE_DOM if part.doms is not None else ()))
         total = len(shapes) + len(request.others) + FINALISTS + 3
+        total += FINALISTS if part.titles is not None else 0
         tried: list[Tried] = []
         left_out: list[Trial] = []
         with self._meter.stage("tune", total, "steps") as stage:
             for step, shape in enumerate(shapes):
                 if not tried or not self._is_late():
-                    tried += self._of_shape(scored, truth, shape, {})
+                    tried += self._of_kind(scored, truth, (shape, False), {})
                 self._meter.advance(stage, step + 1)
-            for step, trial in enumerate(request.others, len(shapes)):
+            done = len(shapes)
+            if part.titles is not None:
+                for shape in self._best_shapes(tried):
+                    tried += self._of_kind(scored, truth, (shape, True), {}) if not self._is_late() else ()
+                    done += 1
+                    self._meter.advance(stage, done)
+            for step, trial in enumerate(request.others, done):
                 if self._is_late():
                     left_out.append(trial)
                 else:
@@ -101,11 +110,11 @@ class Search:
                 near = sorted(near, key=lambda one: -one.score.f1)[:8]
                 tried = [self._of_method(bench, truth, one.trial, self._sample) for one in near if not self._is_late()]
             known = {one.trial.name for one in tried}
-            for step, (shape, around) in enumerate(self._finalists(coarse)):
+            for step, (kind, around) in enumerate(self._finalists(coarse)):
                 if step and self._is_late():
                     break
-                tried += [one for one in self._of_shape(scored, truth, shape, around) if one.trial.name not in known]
-                self._meter.advance(stage, min(total, len(shapes) + len(request.others) + step + 1))
+                tried += [one for one in self._of_kind(scored, truth, kind, around) if one.trial.name not in known]
+                self._meter.advance(stage, min(total, done + len(request.others) + step + 1))
         return SearchResult(tried, left_out, self._count)
 
     def _scored(self, sample: DrawnSample, truth: Reference) -> dict[str, ScoredSample]:
@@ -113,18 +122,23 @@ class Search:
         nothing = TrialOutcome(np.arange(len(sample)), None, 0.0, 0.0)
         true = float(truth.columns(nothing)[:, 2].sum()) / 2
         most = max(MOST_PAIRS, int(PAIRS_PER_TRUE * true))
-        samples = [sample] if sample.doms is None else [sample, sample.read_as("dom")]
-        return {one.tokens: ScoredSample(one, self._resources.threads, most) for one in samples}
+        samples = {"words": sample}
+        samples |= {"dom": sample.read_as("dom")} if sample.doms is not None else {}
+        samples |= {"titled": sample.with_titles()} if sample.titles is not None else {}
+        return {name: ScoredSample(one, self._resources.threads, most) for name, one in samples.items()}
 
     def _is_late(self) -> bool:
         return time.monotonic() >= self._request.end
 
-    def _of_shape(
-        self, samples: dict[str, ScoredSample], truth: Reference, shape: Shape, around: dict[tuple[str, str], float]
+    def _of_kind(
+        self, samples: dict[str, ScoredSample], truth: Reference, kind: Kind, around: dict[tuple[str, str], float]
     ) -> Iterator[Tried]:
-        """All trials with one size and unit of shingles."""
+        """All trials with one size and unit of shingles, with titles or without."""
+        shape, is_titled = kind
         unit, size = shape
-        scored, unit = (samples["dom"], "word") if unit == "dom" else (samples["words"], unit)
+        beside = {"text_column": self._sample.titled} if is_titled else {}
+        scored = samples["titled" if is_titled else "dom" if unit == "dom" else "words"]
+        unit = "word" if unit == "dom" else unit
         pairs = scored.score(unit, size)
         for measure in ("resemblance", "containment"):
             for cluster in ("star", "components"):
@@ -134,7 +148,7 @@ class Search:
                 steps = [t for t in steps if max(LOWEST, pairs.floors[measure]) <= t <= 1.0]
                 groups = scored.groups(pairs, measure, steps, linked=cluster == "components")
                 for threshold, group in zip(steps, groups, strict=True):
-                    values = trial_values(shape, measure, cluster, threshold)
+                    values = trial_values(shape, measure, cluster, threshold) | beside
                     columns = truth.columns(TrialOutcome(group, None, 0.0, 0.0)).astype(np.float32)
                     stored = scored.stored_bytes(pairs, measure, threshold, unit)
                     self._count += 1
@@ -146,25 +160,35 @@ class Search:
         self._count += 1
         return Tried(trial, score(columns), outcome.cpu / max(sample.megabytes, 1e-9), outcome.bytes, columns)
 
-    def _finalists(self, coarse: Sequence[Tried]) -> list[tuple[Shape, dict[tuple[str, str], float]]]:
-        """The best shapes, the neighbours of the very best, and the default one, each with the thresholds to refine."""
-        best: dict[Shape, dict[tuple[str, str], Tried]] = {}
+    def _best_shapes(self, coarse: Sequence[Tried]) -> list[Shape]:
+        """Those of words and characters with the best trials."""
+        best: dict[Shape, tuple[bool, float, float]] = {}
+        for one in coarse:
+            if one.trial.shape is not None and one.trial.shape[0] != "dom":
+                best[one.trial.shape] = max(self._rank(one), best.get(one.trial.shape, self._rank(one)))
+        return sorted(best, key=lambda shape: best[shape], reverse=True)[:FINALISTS]
+
+    def _finalists(self, coarse: Sequence[Tried]) -> list[tuple[Kind, dict[tuple[str, str], float]]]:
+        """The best kinds, the neighbours of the very best, and the default one, each with the thresholds to refine."""
+        best: dict[Kind, dict[tuple[str, str], Tried]] = {}
         for one in coarse:
             if one.trial.shape is None:
                 continue
-            kind = str(one.trial.values.get("measure", "resemblance")), str(one.trial.values.get("cluster", "star"))
-            own = best.setdefault(one.trial.shape, {})
-            if kind not in own or self._rank(one) > self._rank(own[kind]):
-                own[kind] = one
-        order = sorted(best, key=lambda shape: max(map(self._rank, best[shape].values())), reverse=True)
-        found = {shape: best[shape] for shape in order[:FINALISTS]}
-        unit, size = order[0]
+            way = str(one.trial.values.get("measure", "resemblance")), str(one.trial.values.get("cluster", "star"))
+            own = best.setdefault((one.trial.shape, one.trial.is_titled), {})
+            if way not in own or self._rank(one) > self._rank(own[way]):
+                own[way] = one
+        order = sorted(best, key=lambda kind: max(map(self._rank, best[kind].values())), reverse=True)
+        found = {kind: best[kind] for kind in order[:FINALISTS]}
+        (unit, size), is_titled = order[0]
         for near in (size - 1, size + 1):
             if near in SIZES[unit]:
-                found.setdefault((unit, near), best.get((unit, near), best[order[0]]))
-        found.setdefault(COARSE[0], best[COARSE[0]])
+                kind = (unit, near), is_titled
+                found.setdefault(kind, best.get(kind, best[order[0]]))
+        default = COARSE[0], False
+        found.setdefault(default, best[default])
         return [
-            (shape, {kind: one.trial.threshold for kind, one in own.items()}) for shape, own in found.items()
+            (kind, {way: one.trial.threshold for way, one in own.items()}) for kind, own in found.items()
         ]  # fmt: skip
 
     def _rank(self, one: Tried) -> tuple[bool, float, float]:
