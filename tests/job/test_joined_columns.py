@@ -145,7 +145,7 @@ def test_tune_tries_titles_and_says_so(tmp_path: Path) -> None:
     assert learned is not None and learned.tried.trial.values["text_column"] == "title,text"
 
 
-@pytest.mark.parametrize("change", ["no title", "label", "number", "html", "already"])
+@pytest.mark.parametrize("change", ["no title", "label", "number", "html", "named"])
 def test_tune_leaves_titles_out_where_they_cannot_be_joined(change: str, tmp_path: Path) -> None:
     listed = [row | {"set": f"s{row['set']}"} for row in before(rows())]
     options: dict[str, Any] = {}
@@ -159,7 +159,6 @@ def test_tune_leaves_titles_out_where_they_cannot_be_joined(change: str, tmp_pat
         elif change == "html":
             options["markup"] = "html"
         else:
-            options["text_column"] = "title,text"
-            row["title"] = row["title"] or ""
+            options["text_column"] = "text"
     found = roughly.tune(listed, **({"label_column": "set", "methods": ["minhash"]} | options))
     assert not any(one.trial.is_titled for one in found.tried)

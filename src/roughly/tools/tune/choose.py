@@ -196,12 +196,14 @@ def choose(
     meter = Meter(listener)
     by_column = question.label_column is not None
     outside = labels is not None and labels.unlisted != "ignore"
+    size = DrawSize(
+        question.sample, question.seed, question.main_text, outside, question.reads_dom,
+        question.search and reading.text_column is None,
+    )  # fmt: skip
     sample = draw(
         data,
         paths,
-        wanted=DrawSize(
-            question.sample, question.seed, question.main_text, outside, question.reads_dom, question.search
-        ),
+        wanted=size,
         set_of=_itself if labels is None else labels.take if by_column else labels.of_id,
         resources=resources,
         reading=replace(reading, url_column=question.label_column) if by_column else reading,
@@ -233,7 +235,7 @@ def choose(
     selection = Selection(tried, question.goal, question.seed)
     best = selection.best()
     if best is not None and math.isnan(tried[best].cpu):  # read off scored pairs: now as dedupe does it
-        read = read_for(tried[best].trial, sample)
+        read = sample.with_titles(tried[best].trial.is_titled)
         tried[best] = _measured(tried[best], TrialBench(read, resources), truth, read)
     unseen = None if best is None or truth.kind == "exact" else selection.unseen(question.held_back)
     scored = tried[best].columns if unseen is None and best is not None else unseen
@@ -282,7 +284,7 @@ def _learn(chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, re
         return
     try:
         best = None if chosen.best is None else chosen.tried[chosen.best].trial
-        read = sample if best is None else read_for(best, sample.read_as(best.settings.tokens))
+        read = sample if best is None else sample.read_as(best.settings.tokens).with_titles(best.is_titled)
         learning = Learning(read, truth, resources.threads, LEARNED_PAIRS)
         chosen.learned = learn(learning, chosen.request.goal, chosen.request.held_back, chosen.request.seed)
         chosen.study = None if chosen.learned is None else study_verdict(learning, chosen.learned)
@@ -294,11 +296,6 @@ def _learn(chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, re
             f"the learned verdict has F1 {chosen.learned.unseen.f1:.3f} on unseen labels, less than the "
             f"{chosen.unseen.f1:.3f} of settings without it, which are recommended"
         )
-
-
-def read_for(trial: Trial, sample: DrawnSample) -> DrawnSample:
-    """The sample with titles, if the trial compares them."""
-    return sample.with_titles() if trial.is_titled else sample
 
 
 def _measured(one: Tried, bench: TrialBench, truth: Reference, sample: DrawnSample) -> Tried:

@@ -77,8 +77,10 @@ class DrawnSample:
             raise InputError("tokens=dom needs HTML, and no document is; --markup html reads every text as HTML")
         return replace(self, texts=self.doms, tokens=tokens)
 
-    def with_titles(self) -> DrawnSample:
-        """The same documents, with their titles before their texts, as `--text-column` joins them."""
+    def with_titles(self, wanted: bool = True) -> DrawnSample:
+        """The same documents, with their titles before their texts, as `--text-column` joins them, if wanted."""
+        if not wanted:
+            return self
         if self.titles is None:
             raise InputError("these documents were read without titles")
         return replace(self, texts=joined_texts([self.titles, self.texts]), titles=None, doms=None)
