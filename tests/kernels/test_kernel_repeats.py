@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -136,6 +137,11 @@ def counted(
     return repeats.ClassArrays(*sums, rows.breaks[:-1])
 
 
+def room(starts: Sequence[int] | npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
+    words = len(starts) // 64 + 1
+    return np.zeros(words, np.uint64), np.zeros(words, np.uint32)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_counts_of_many_places(threads: int) -> None:
     """More places than are counted together, in documents that repeat themselves."""
@@ -146,7 +152,7 @@ def test_counts_of_many_places(threads: int) -> None:
     keys = 12 * tokens[starts] + tokens[starts + 1]
     _, first, class_of = np.unique(keys, return_index=True, return_inverse=True)
     places = PlaceArrays(starts, repeats.NO_LENGTHS, 2, first[class_of])
-    places, count = repeats.number_classes(places, [(0, len(starts))], threads)
+    places, count = repeats.number_classes(places, [(0, len(starts))], threads, room(starts))
     numbers = repeats.class_numbers(places, 0, len(starts))
     assert count == len(first) and numbers.min() == 0
     classes = counted(offsets, places, count, [0, len(starts)], threads)
@@ -175,7 +181,9 @@ def test_counts_of_classes_as_the_twin(block: int) -> None:
     grams = [tuple(tokens[at : at + least].tolist()) for at in starts]
     first_of: dict[tuple[int, ...], int] = {}
     firsts = [first_of.setdefault(gram, at) for at, gram in enumerate(grams)]
-    places, count = repeats.number_classes(places_of(starts, least, firsts), [(0, 9), (9, len(starts))], 2)
+    places, count = repeats.number_classes(
+        places_of(starts, least, firsts), [(0, 9), (9, len(starts))], 2, room(starts)
+    )
     repeated = sorted(at for at, gram in enumerate(grams) if first_of[gram] == at and grams.count(gram) > 1)
     number_of = {first: number for number, first in enumerate(repeated)}
     assert count == len(repeated)

@@ -20,6 +20,8 @@ Flags = npt.NDArray[np.uint8]
 UNITS = ("line", "sentence", "paragraph")
 NO_LENGTHS = np.empty(0, np.int64)
 """All places have one length."""
+_WORDS = 1 << 20
+"""Words of a bitmap that are counted together."""
 NO_BITS, NO_RANKS = np.empty(0, np.uint64), np.empty(0, np.uint32)
 """Classes are not numbered yet."""
 
@@ -123,13 +125,22 @@ def check_classes(tokens: Words, places: PlaceArrays, begin: int, end: int, thre
     return _core.check_classes(frozen(tokens, np.uint32, "tokens"), places, begin, end, threads)
 
 
-def number_classes(places: PlaceArrays, blocks: Iterable[tuple[int, int]], threads: int) -> tuple[PlaceArrays, int]:
-    """The places with numbered classes, and the number of classes; `blocks` are ranges of places that cover all."""
-    repeated = np.zeros(len(places.firsts) // 64 + 1, np.uint64)
+def number_classes(
+    places: PlaceArrays, blocks: Iterable[tuple[int, int]], threads: int, room: tuple[Hashes, Words]
+) -> tuple[PlaceArrays, int]:
+    """The places with numbered classes, and the number of classes; `blocks` are ranges of places that cover all.
+
+    `room` becomes `repeated` and `ranks`; it is 0 at first, with a word each per 64 places.
+    """
+    repeated, ranks = room
     for begin, end in blocks:
         _core.mark_repeated(places.firsts, begin, end, repeated, threads)
-    ends = np.cumsum(np.bitwise_count(repeated), dtype=np.uint32)
-    return places._replace(repeated=repeated, ranks=np.append(np.uint32(0), ends[:-1])), int(ends[-1])
+    classes = 0
+    for at in range(0, len(repeated), _WORDS):
+        counts = np.bitwise_count(repeated[at : at + _WORDS])
+        ranks[at : at + _WORDS] = classes + np.cumsum(counts, dtype=np.uint32) - counts
+        classes += int(counts.sum())
+    return places._replace(repeated=repeated, ranks=ranks), classes
 
 
 def class_numbers(places: PlaceArrays, begin: int, end: int) -> Offsets:

@@ -8,9 +8,10 @@ import pyarrow.compute as pc
 
 from roughly.fast_dataclass import dataclass
 from roughly.kernels.repeats import ClassArrays, class_numbers, count_classes
-from roughly.tools.passages.mapped_arrays import MappedArrays, SpilledRows, Words
+from roughly.tools.passages.mapped_arrays import MappedArrays, Words
 from roughly.tools.passages.repeated_places import RepeatedPlaces
 from roughly.tools.passages.request import PassagesRequest
+from roughly.tools.passages.spilled_rows import SpilledRows
 from roughly.tools.passages.token_file import TokenFile
 
 KINDS: dict[str, type[np.generic]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,13 +14,16 @@ from roughly.keep_rules import sort_keys
 from roughly.kernels.repeats import KeptArrays, WalkRules, repeated_runs, walk_copies
 from roughly.tools.passages.class_counts import ClassCounts
 from roughly.tools.passages.joined_runs import joined_runs
-from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, positions
 from roughly.tools.passages.repeated_places import PlaceBlock, RepeatedPlaces
 from roughly.tools.passages.request import PassagesRequest
+from roughly.tools.passages.spilled_rows import SpilledRows
 from roughly.tools.passages.token_file import TokenFile
 
 _WALKED = 1 << 14
-"""Documents that are walked through before memory is given back."""
+"""Documents that are walked through together, at most."""
+_SORTED = 1 << 16
+"""Runs that are read together to be sorted."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class TokenRuns:
     """Repeated runs of tokens, by document and start: those to be removed, which have a witness, and those kept."""
 
     rows: Ints  # start, length, witness
-    whole: Ints  # documents that are removed whole
+    whole: Ints  # documents that are removed whole, ascending
 
     @property
     def start(self) -> Ints:
@@ -43,6 +47,13 @@ class TokenRuns:
     def witness(self) -> Ints:
         """The first token of the kept place; −1 where the run itself is kept."""
         return self.rows[:, 2]
+
+    def is_whole(self, docs: Ints) -> npt.NDArray[np.bool_]:
+        """Which of some documents are removed whole."""
+        if not len(self.whole):
+            return np.zeros(len(docs), np.bool_)
+        at = np.minimum(np.searchsorted(self.whole, docs), len(self.whole) - 1)
+        return np.equal(self.whole[at], docs)
 
 
 def keep_order(file: TokenFile, rules: tuple[str, ...], reference: int) -> Ints:
@@ -96,7 +107,7 @@ def _with_kept(file: TokenFile, places: RepeatedPlaces, counts: ClassCounts, rem
     """The removed runs and those that are repeated and kept, block after block."""
 
     def runs_of(block: PlaceBlock) -> Ints:
-        own = removed[slice(*np.searchsorted(removed[:, 0], [block.first, block.last]))]
+        own = removed[slice(*positions(removed[:, 0], [block.first, block.last]))]
         return repeated_runs(file.offsets, places.arrays, counts.used, own, block.begin, block.end)
 
     return places.map_blocks(runs_of)
@@ -126,8 +137,9 @@ def _walk(
     rules = WalkRules(request.least_left if request.do == "remove" and not request.gap else 0, reference > 0)
     whole: list[Ints] = []
     with maps.path("removed").open("wb") as out:
-        for at in range(0, len(order), _WALKED):
-            some = order[at : at + _WALKED]
+        step = maps.at_once(_WALKED)
+        for at in range(0, len(order), step):
+            some = order[at : at + step]
             rows, gone = walk_copies(
                 file.offsets, some, is_reference, places.arrays, counts.used, kept, rules, places.threads
             )
@@ -137,7 +149,27 @@ def _walk(
             maps.release()
     del kept
     maps.delete(*names)
+    if (order[1:] < order[:-1]).any():
+        _sort(maps, int(file.offsets[-1]), places.threads)
     removed = maps.open("removed", np.int64).reshape(-1, 3)
-    if (np.diff(removed[:, 0]) < 0).any():
-        removed = removed[np.argsort(removed[:, 0], kind="stable")]
     return removed, np.sort(np.concatenate([np.empty(0, np.int64), *whole]))
+
+
+def _sort(maps: MappedArrays, tokens: int, threads: int) -> None:
+    """Sort the removed runs by their starts."""
+    rows = maps.open("removed", np.int64).reshape(-1, 3)
+    spilled = SpilledRows(maps, "order", len(rows), threads)
+    for begin in range(0, len(rows), _SORTED):
+        starts = rows[begin : begin + _SORTED, 0].copy()
+        numbers = np.arange(len(starts), dtype=np.uint32)
+        spilled.append((starts * spilled.shares // tokens).astype(np.uint32), starts, numbers, begin)
+    with maps.path("sorted").open("wb") as out:
+        for share in range(spilled.shares):
+            own = spilled.of_share(share)
+            maps.workspace.space.check(24 * len(own))
+            rows[own[np.argsort(own[:, 0]), 1]].tofile(out)
+            maps.release()
+    del rows
+    spilled.delete()
+    maps.delete("removed")
+    maps.path("sorted").rename(maps.path("removed"))

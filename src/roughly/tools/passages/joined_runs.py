@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, SpilledRows
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, positions
 from roughly.tools.passages.repeated_places import RepeatedPlaces
 from roughly.tools.passages.request import PassagesRequest
+from roughly.tools.passages.spilled_rows import SpilledRows
 from roughly.tools.passages.token_file import TokenFile
 
 
@@ -23,7 +24,7 @@ def joined_runs(
     kept = SpilledRows(maps, "named", len(removed), 1)
     with maps.path("joined").open("wb") as out:
         for block in places.blocks:
-            own = removed[slice(*np.searchsorted(removed[:, 0], [block.first, block.last]))]
+            own = removed[slice(*positions(removed[:, 0], [block.first, block.last]))]
             rows, pieces = _joined(file, own, request)
             maps.workspace.space.check(rows.nbytes)
             rows.tofile(out)
@@ -32,7 +33,7 @@ def joined_runs(
             kept.append(shares, start, length.astype(np.uint32))
     joined = maps.open("joined", np.int64).reshape(-1, 3)
     edges = file.offsets[-(-np.arange(kept.shares + 1) * len(file) // kept.shares)]  # the first documents of the shares
-    ends = np.searchsorted(joined[:, 0], edges)
+    ends = positions(joined[:, 0], edges.tolist())
     for number in range(kept.shares):
         start, length = _united(file, *kept.of_share(number).T)
         named = np.column_stack([start, length, np.full(len(start), -1, np.int64)])

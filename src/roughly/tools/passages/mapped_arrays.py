@@ -1,36 +1,66 @@
 """Arrays in files of the working folder: the system keeps of them in memory what is used, and can take all of it back.
 
-What has a row per token or per place of a collection is here, so the memory of a run does not follow its size.
+What has a row per token, place or span of a collection is here, so the memory of a run does not follow its size.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from roughly.engines.local.memory_budget import BASE_MEMORY
 from roughly.engines.workspace import Workspace
-from roughly.kernels.repeats import append_in_pieces, sort_by_share
-from roughly.meter import mapped_pages
+from roughly.kernels.repeats import append_in_pieces
+from roughly.meter import mapped_pages, resident
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
 T = TypeVar("T")
 _PIECE = 1 << 16
+_MARGIN = 64 << 20
+"""Memory that is left free: pages come between two looks at it."""
+_LOOK_EVERY = 0.005
+"""Seconds between two looks at the memory."""
 
 
 class MappedArrays:
     """Arrays of one run."""
 
     def __init__(self, workspace: Workspace, memory: int) -> None:
-        """Pages are held until they take half of the memory, or with everything else all; then they are given back."""
+        """`memory` is that of the run, without that of the process before it.
+
+        Pages are given back when they take half of it, or when the process takes all that it may.
+        """
         self.workspace, self.memory = workspace, memory
+        self._most = memory + max(BASE_MEMORY, resident()) - _MARGIN
         self._maps: dict[str, mmap.mmap] = {}
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Meanwhile, give back pages on a thread of its own: one call of a kernel may use any number of them."""
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.wait(_LOOK_EVERY):
+                self.release()
+
+        thread = threading.Thread(target=watch, daemon=True, name="roughly-pages")
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
 
     def path(self, name: str) -> Path:
         """The file of an array."""
@@ -48,11 +78,18 @@ class MappedArrays:
 
     def open(self, name: str, kind: type[np.generic]) -> npt.NDArray[Any]:
         """An array that was written."""
+        if self.path(name).stat().st_size == 0:
+            return np.empty(0, kind)
+        return np.frombuffer(self._map(name), kind)
+
+    def open_table(self, name: str) -> pa.Table:
+        """A table that was written as an Arrow file."""
+        return pa.ipc.open_file(pa.py_buffer(self._map(name))).read_all()
+
+    def _map(self, name: str) -> mmap.mmap:
         with self.path(name).open("r+b") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                return np.empty(0, kind)
             self._maps[name] = mmap.mmap(file.fileno(), 0)
-        return np.frombuffer(self._maps[name], kind)
+        return self._maps[name]
 
     def rename(self, name: str, other: str) -> None:
         """Give an array another name; what is open stays so."""
@@ -71,11 +108,15 @@ class MappedArrays:
             self._maps.pop(name, None)
             self.path(name).unlink(missing_ok=True)
 
+    def at_once(self, most: int) -> int:
+        """How many rows to look at before pages are given back, if each may be anywhere: it holds the 64 kB around."""
+        return min(most, max(1 << 10, self.memory >> 15))
+
     def release(self) -> None:
         """Give back the pages of all arrays if many are held; they are read again when they are used."""
         pages, everything = mapped_pages()
-        if (pages > self.memory // 2 or everything > self.memory) and hasattr(mmap, "MADV_DONTNEED"):
-            for mapped in self._maps.values():
+        if (pages > self.memory // 2 or everything > self._most) and hasattr(mmap, "MADV_DONTNEED"):
+            for mapped in list(self._maps.values()):
                 mapped.madvise(mmap.MADV_DONTNEED)
 
     def releasing(self, items: Iterable[T]) -> Iterator[T]:
@@ -85,106 +126,6 @@ class MappedArrays:
             self.release()
 
 
-_ROW_BYTES = 64
-"""Memory per row of a share while it is sorted."""
-_MOST_SHARES = 1 << 12
-
-
-class _Slice(NamedTuple):
-    """Rows of a share in one block."""
-
-    begin: int
-    end: int
-    base: int
-
-    @property
-    def size(self) -> int:
-        """Their number."""
-        return self.end - self.begin
-
-
-class SpilledRows:
-    """Rows of two numbers in mapped arrays, block after block, each sorted by share; a share fits the memory.
-
-    The right number has 32 bits and is counted from a base per block.
-    """
-
-    def __init__(self, arrays: MappedArrays, name: str, most: int, threads: int) -> None:
-        """For at most this number of rows. The number of shares is a power of two: 1 << bits."""
-        self._arrays, self._name, self._threads = arrays, name, threads
-        self._at_once = max(1, arrays.memory // 4 // _ROW_BYTES)
-        shares = min(_MOST_SHARES, max(1, -(-most // self._at_once)))
-        self.bits = (shares - 1).bit_length()
-        self.shares = 1 << self.bits
-        self._left: Ints = arrays.new(name, np.int64, most)
-        self._right: Words = arrays.new(f"{name}_right", np.uint32, most)
-        self._edges: list[Ints] = []
-        self._bases: list[int] = []
-
-    def append(self, share: Words, left: Ints, right: Words, begin: int | None = None) -> None:
-        """Append a block; or put it at a row, from which its right numbers are then counted."""
-        self._bases.append(begin or 0)
-        if begin is None:
-            begin = int(self._edges[-1][-1]) if self._edges else 0
-        own = slice(begin, begin + len(share))
-        rows = self._left[own], self._right[own]
-        self._edges.append(begin + sort_by_share(share, left, right, self.shares, rows, self._threads))
-        self._arrays.release()
-
-    def of_share(self, number: int) -> Ints:
-        """The rows of a share, in the order in which they were appended."""
-        return self._joined(self._slices(number))
-
-    def replace(self, number: int, change: Callable[[Ints, bool], Ints]) -> None:
-        """Replace the rows of a share, as many at once as the memory allows: a share may be larger than others.
-
-        `change` learns whether the rows are the last.
-        """
-        waiting: list[_Slice] = []
-        for one in self._slices(number):
-            if waiting and sum(some.size for some in waiting) + one.size > self._at_once:
-                self._replace(waiting, lambda rows: change(rows, False))
-                waiting = []
-            waiting.append(one)
-        self._replace(waiting, lambda rows: change(rows, True))
-
-    def _replace(self, slices: list[_Slice], change: Callable[[Ints], Ints]) -> None:
-        left, at = change(self._joined(slices))[:, 0], 0
-        for some in slices:
-            self._left[some.begin : some.end] = left[at : at + some.size]
-            at += some.size
-        self._arrays.release()
-
-    def _slices(self, number: int) -> Iterator[_Slice]:
-        for edges, base in zip(self._edges, self._bases, strict=True):
-            yield _Slice(int(edges[number]), int(edges[number + 1]), base)
-
-    def _joined(self, slices: Iterable[_Slice]) -> Ints:
-        slices = list(slices)
-        rows, at = np.empty((sum(some.size for some in slices), 2), np.int64), 0
-        for begin, end, base in slices:
-            own = rows[at : at + end - begin]
-            own[:, 0] = self._left[begin:end]
-            np.add(self._right[begin:end], base, out=own[:, 1], dtype=np.int64)
-            at += len(own)
-        return rows
-
-    def block(self, number: int) -> tuple[Ints, Words]:
-        """A copy of the rows of a block, by share, the right numbers without their base."""
-        own = slice(self._edges[number][0], self._edges[number][-1])
-        return self._left[own].copy(), self._right[own].copy()
-
-    @property
-    def left(self) -> Ints:
-        """The left numbers of all rows."""
-        return self._left
-
-    def keep_left(self, name: str) -> None:
-        """Delete all but the left numbers, which get another name."""
-        self._arrays.rename(self._name, name)
-        self.delete()
-
-    def delete(self) -> None:
-        """Delete the rows."""
-        self._left, self._right = self._left[:0].copy(), self._right[:0].copy()
-        self._arrays.delete(self._name, f"{self._name}_right")
+def positions(column: Ints, values: Iterable[int]) -> list[int]:
+    """Where values belong in a column of a matrix, in ascending order; `np.searchsorted` would copy it whole."""
+    return [bisect_left(column, value) for value in values]

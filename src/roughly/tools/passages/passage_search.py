@@ -6,6 +6,7 @@ import dataclasses
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from roughly.threads import map_in_order
 from roughly.tools.passages.class_counts import count, forget_counts
 from roughly.tools.passages.copy_decisions import TokenRuns, open_runs, write_runs
 from roughly.tools.passages.copy_shares import by_length, by_source
+from roughly.tools.passages.document_ids import repeated_ids
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
 from roughly.tools.passages.passage_list import PassageList, best_passages
 from roughly.tools.passages.passages_page import render_page
@@ -47,6 +49,9 @@ from roughly.tools.passages.span_tables import (
 from roughly.tools.passages.text_spans import SpanFinder, Spans, open_spans, span_blocks, write_spans
 from roughly.tools.passages.token_file import TokenFile, read_tokens
 from roughly.version import __version__
+
+_CUTS = ("cut_documents", "cut_rows", "cut_starts", "cut_ends", "cut_witnesses", "cut_witness_starts")
+"""Arrays of the spans that are not kept, by document and start."""
 
 
 class PassagesInputs(NamedTuple):
@@ -69,6 +74,10 @@ class PassageSearch:
 
     def write(self, folder: Path) -> None:
         """Find all passages and write everything into `folder`."""
+        with self.maps.watched():
+            self._write(folder)
+
+    def _write(self, folder: Path) -> None:
         request, threads = self.request, self.threads
         if request.do != "report":
             refuse_joined(self.parts)
@@ -102,8 +111,8 @@ class PassageSearch:
         if request.do == "remove":
             shutil.move(self.work.path("removed.parquet"), folder)
         touched = [at for at, part in enumerate(all_parts) if is_resumed or not is_untouched(part)]
-        again = file.facts.filter(pc.is_in(file.facts["part"], pa.array(touched, pa.uint32())))
-        check_texts(all_parts, again.to_batches(), threads)
+        is_touched = pc.field("part").isin(pa.array(touched, pa.uint32()))
+        check_texts(all_parts, (some.filter(is_touched) for some in file.facts.to_batches()), threads)
         summary = self._summary(file, runs, spans, tables) | {
             "documents_with_copies": rows["documents"], "passages": total,
         }  # fmt: skip
@@ -113,7 +122,7 @@ class PassageSearch:
         self, file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array, folder: Path
     ) -> dict[str, int]:
         """Write the tables with a row per span or document, and return their numbers of rows."""
-        places = np.stack([file.facts[name].to_numpy().astype(np.int64) for name in ("part", "row")])
+        places = [file.facts[name].to_numpy() for name in ("part", "row")]
         pieces: dict[str, Iterator[pa.Table]] = {
             "spans": map_in_order(
                 lambda some: spans_table(file, runs, some, ids), span_blocks(spans, self.maps), self.threads
@@ -148,7 +157,7 @@ class PassageSearch:
                 work.save("runs", {"best": best, "whole": whole}, {"passages": total}, [maps.path("runs")])
                 del places, counts
                 forget_counts(maps)
-                maps.delete("starts", "firsts")
+                maps.delete("starts", "firsts", "repeated", "ranks")
         best, whole = work.array("runs", "best"), work.array("runs", "whole")
         return open_runs(maps, whole), PassageList(*best.T), work.info("runs")["passages"]
 
@@ -158,9 +167,8 @@ class PassageSearch:
         if self.tests and not reference:
             raise InputMissing(f"no documents in the test set {', '.join(part.name for part in self.tests[:3])}")
         for some in (ids.slice(0, len(file) - reference), ids.slice(len(file) - reference)):
-            counted = pc.value_counts(some)
-            if len(counted) < len(some):
-                repeated = counted.filter(pc.greater(counted.field("counts"), 1)).field("values")
+            repeated = repeated_ids(some)
+            if len(repeated):
                 raise InputError(
                     f"{len(repeated):,} ids occur more than once, such as {repeated[0].as_py()!r}; spans name "
                     "documents by id. Name another column with --id-column, or rename them"
@@ -187,36 +195,41 @@ class PassageSearch:
         is_left_out = np.zeros(len(file), np.bool_)
         if self.request.do == "remove":
             is_left_out[runs.whole] = True
-        docs, cuts = self._cuts(file, runs, spans)
+        cuts = self._cuts(file, runs, spans)
 
         def copy(number: int) -> None:
             own = np.arange(*np.searchsorted(part_of, [number, number + 1]))
             rows = row_of[own]
             keep = np.zeros(int(rows.max(initial=-1)) + 1, np.bool_)
             keep[rows[~is_left_out[own]]] = True
-            here = slice(*np.searchsorted(docs, np.searchsorted(part_of, [number, number + 1])))
+            here = slice(*np.searchsorted(cuts[0], np.searchsorted(part_of, [number, number + 1])))
             budget = CopyBudget(1, self.memory // (2 * self.threads))
             edits: SpanRemoval | SpanMarks
+            _, rows, starts, ends, *witnesses = (column[here] for column in cuts)
             if self.request.do == "remove":
-                edits = SpanRemoval(row_of[docs[here]], cuts[here, 0], cuts[here, 1])
+                edits = SpanRemoval(rows, starts, ends)
             else:
-                edits = SpanMarks(row_of[docs[here]], cuts[here], ids)
+                edits = SpanMarks(rows, (starts, ends, *witnesses), ids)
             copy_edited(self.parts[number], edits, keep, folder, budget)
 
         for _ in map_in_order(copy, range(len(self.parts)), self.threads):
             pass
+        self.maps.delete(*_CUTS)
 
-    def _cuts(self, file: TokenFile, runs: TokenRuns, spans: Spans) -> tuple[Ints, Ints]:
-        """The documents of the spans that are not kept, and rows (start, end, and with `mark` the witness's place)."""
-        columns = 2 if self.request.do == "remove" else 4
-        docs, cuts = [np.empty(0, np.int64)], [np.empty((0, columns), np.int64)]
-        for some in span_blocks(spans, self.maps):
-            own, is_cut = _removed(file, runs, some)
-            docs.append(own[is_cut])
-            witness = file.document_of(runs.witness[some.run])
-            rows = np.column_stack([some.start, some.end, witness, some.witness_start])
-            cuts.append(rows[is_cut, :columns])
-        return np.concatenate(docs), np.concatenate(cuts)
+    def _cuts(self, file: TokenFile, runs: TokenRuns, spans: Spans) -> list[Ints]:
+        """The spans that are not kept: document, record, start, end, and with `mark` the witness's place."""
+        row_of = file.facts["row"].to_numpy()
+        names = _CUTS[:4] if self.request.do == "remove" else _CUTS
+        with ExitStack() as stack:
+            files = [stack.enter_context(self.maps.path(name).open("wb")) for name in names]
+            for some in span_blocks(spans, self.maps):
+                docs, is_cut = _removed(file, runs, some)
+                witness = file.document_of(runs.witness[some.run])
+                columns = (docs, row_of[docs], some.start, some.end, witness, some.witness_start)
+                self.work.space.check(8 * len(names) * int(is_cut.sum()))
+                for column, out in zip(columns, files, strict=False):
+                    column[is_cut].tofile(out)
+        return [self.maps.open(name, np.int64) for name in names]
 
     def _summary(self, file: TokenFile, runs: TokenRuns, spans: Spans, tables: dict[str, pa.Table]) -> dict[str, Any]:
         own = file.facts["part"].to_numpy() < len(self.parts)
@@ -276,7 +289,7 @@ class PassageSearch:
 def _removed(file: TokenFile, runs: TokenRuns, spans: Spans) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """The documents of spans, and whether a span is removed by itself: it is not kept, and its document is not gone."""
     docs = file.document_of(spans.token)
-    return docs, (runs.witness[spans.run] >= 0) & ~np.isin(docs, runs.whole)
+    return docs, (runs.witness[spans.run] >= 0) & ~runs.is_whole(docs)
 
 
 def _write_lines(table: pa.Table, path: Path) -> None:

@@ -39,7 +39,8 @@ from roughly.kernels.repeats import (
 )
 from roughly.meter import Stage
 from roughly.threads import map_in_order
-from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, SpilledRows, Words
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, Words
+from roughly.tools.passages.spilled_rows import SpilledRows
 from roughly.tools.passages.token_file import TokenFile
 
 R = TypeVar("R")
@@ -52,7 +53,7 @@ _PASS, _GROUPS = 20, 20
 """Parts of the time that one of four passes over the tokens takes, and the grouping of the places after them."""
 
 _CHECKED = 1 << 16
-"""Places that are compared before memory is given back: their first places may be anywhere."""
+"""Places that are compared together, at most: their first places may be anywhere."""
 
 
 class PlaceBlock(NamedTuple):
@@ -106,7 +107,9 @@ class PlaceSearch:
         tokens = self.file.offsets[self.file.blocks(self.maps.memory)]
         edges = [0, *np.searchsorted(starts, tokens[1:-1]).tolist(), len(starts)]
         self.maps.release()
-        arrays, classes = number_classes(arrays, self.maps.releasing(pairwise(edges)), self.threads)
+        words = len(starts) // 64 + 1
+        bits, ranks = self.maps.new("repeated", np.uint64, words), self.maps.new("ranks", np.uint32, words)
+        arrays, classes = number_classes(arrays, self.maps.releasing(pairwise(edges)), self.threads, (bits, ranks))
         blocks = zip(edges[:-1], edges[1:], tokens[:-1].tolist(), tokens[1:].tolist(), strict=True)
         return RepeatedPlaces(arrays, classes, [PlaceBlock(*block) for block in blocks], self.threads)
 
@@ -202,7 +205,7 @@ class PlaceSearch:
         lengths = self.file.unit_lengths
         places = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
         wrong = []
-        for begin, end in stage.over(self._ranges(len(starts), _CHECKED), _GROUPS // 4):
+        for begin, end in stage.over(self._ranges(len(starts), self.maps.at_once(_CHECKED)), _GROUPS // 4):
             wrong.append(firsts[check_classes(self.file.tokens, places, begin, end, self.threads)])
             self.maps.release()
         mixed = np.unique(np.concatenate([np.empty(0, np.int64), *wrong]))

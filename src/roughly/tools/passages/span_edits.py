@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -61,8 +62,8 @@ class SpanMarks:
 
     column: pa.Field | None = MARKS
 
-    def __init__(self, rows: Ints, marks: Ints, ids: pa.Array) -> None:
-        """Spans (row, start, end, witness, witness_start), by row and start; `marks` has all but the row."""
+    def __init__(self, rows: Ints, marks: Sequence[Ints], ids: pa.Array) -> None:
+        """Spans (row, start, end, witness, witness_start), by row and start; `marks` has all columns but the row."""
         self._rows, self._marks, self._ids = rows, marks, ids
 
     def is_edited(self, row: int) -> bool:
@@ -75,7 +76,8 @@ class SpanMarks:
 
     def value(self, row: int) -> Any:
         """The spans of a row."""
+        own = _spans_of(self._rows, row)
         return [
             {"start": start, "end": end, "witness_id": self._ids[witness].as_py(), "witness_start": there}
-            for start, end, witness, there in self._marks[_spans_of(self._rows, row)].tolist()
+            for start, end, witness, there in zip(*(column[own].tolist() for column in self._marks), strict=True)
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from roughly.model import Column, Table
 from roughly.sources.parquetwriter import ParquetWriter
 from roughly.tools.passages.copy_decisions import TokenRuns
-from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, positions
 from roughly.tools.passages.masked_markup import visible
 from roughly.tools.passages.passage_list import PassageList
 from roughly.tools.passages.text_spans import ReadTexts, SpanFinder, Spans
@@ -118,7 +118,7 @@ def run_blocks(file: TokenFile, runs: TokenRuns, maps: MappedArrays) -> Iterator
         end = min(begin + _RUNS, len(starts))
         if end < len(starts):
             document = int(file.document_of(starts[end]))
-            first, beyond = np.searchsorted(starts, file.offsets[[document, document + 1]]).tolist()
+            first, beyond = positions(starts, file.offsets[[document, document + 1]].tolist())
             end = first if first > begin else beyond
         yield TokenRuns(runs.rows[begin:end].copy(), runs.whole)
         maps.release()
@@ -155,10 +155,10 @@ def spans_table(file: TokenFile, runs: TokenRuns, spans: Spans, ids: pa.Array) -
     return pa.Table.from_arrays(columns, schema=TABLES["spans"].schema)
 
 
-def known_table(file: TokenFile, runs: TokenRuns, ids: pa.Array, places: Ints) -> pa.Table:
+def known_table(file: TokenFile, runs: TokenRuns, ids: pa.Array, places: Sequence[Ints]) -> pa.Table:
     """Some rows of the table `known`; `places` has part and row of every document."""
     docs = np.unique(file.document_of(runs.start))
-    columns = [ids.take(pa.array(docs)), *(pa.array(column[docs], _WHOLE) for column in places)]
+    columns = [ids.take(pa.array(docs)), *(pa.array(column[docs].astype(np.int64)) for column in places)]
     return pa.Table.from_arrays(columns, schema=TABLES["known"].schema)
 
 
@@ -176,7 +176,7 @@ def documents_table(file: TokenFile, runs: TokenRuns, ids: pa.Array) -> pa.Table
         ids.take(pa.array(named)),
         pa.array(file.offsets[named + 1] - file.offsets[named]),
         pa.array(removed),
-        pa.array(~np.isin(named, runs.whole)),
+        pa.array(~runs.is_whole(named)),
         ids.take(pa.array(witnesses[order][first])),
     ]
     return pa.Table.from_arrays(columns, schema=TABLES["documents"].schema)

@@ -23,7 +23,7 @@ from roughly.text import tables
 from roughly.text.canonical import buffers
 from roughly.threads import map_in_order
 from roughly.tools.passages.copy_decisions import TokenRuns
-from roughly.tools.passages.mapped_arrays import Ints, MappedArrays
+from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, positions
 from roughly.tools.passages.masked_markup import markup_bytes, mask_column
 from roughly.tools.passages.token_file import TokenFile
 
@@ -111,18 +111,20 @@ class SpanFinder:
         found[:, 5] += bases[at[found[:, 0]]]
         return found, places
 
-    def starts(self, tokens: Ints) -> Ints:
+    def starts(self, tokens: Ints) -> Iterator[Ints]:
         """Rows (byte, character): where tokens of the collection, in ascending order, start in their document."""
 
         def use(read: ReadTexts) -> Ints:
             return self.spans(read, np.empty((0, 2), np.int64), tokens[self.within(tokens, read.docs)])[1]
 
-        docs = np.unique(self.file.document_of(tokens))
-        return np.concatenate([np.empty((0, 2), np.int64), *self.read_again(docs, use)])
+        is_wanted = np.zeros(len(self.file), np.bool_)
+        for some in _blocks(tokens):
+            is_wanted[self.file.document_of(some)] = True
+        return self.read_again(np.flatnonzero(is_wanted), use)
 
     def within(self, starts: Ints, docs: Ints) -> Ints:
         """The numbers of those of the starts, which ascend, that lie in the documents."""
-        first, last = np.searchsorted(starts, self.file.offsets[[docs[0], docs[-1] + 1]])
+        first, last = positions(starts, self.file.offsets[[docs[0], docs[-1] + 1]].tolist())
         is_in = np.isin(self.file.document_of(starts[first:last]), docs)
         return np.arange(first, last)[is_in]
 
@@ -184,13 +186,16 @@ def write_spans(
 ) -> None:
     """Write the spans of all runs. `take` gets the documents, starts and texts of those to be removed, in order."""
     file, rows = finder.file, runs.rows[:, :2]
-    is_wanted, witnesses = np.zeros(len(file), np.bool_), [np.empty(0, np.int64)]
-    for some in maps.releasing(_blocks(runs.rows)):
-        is_wanted[file.document_of(some[:, 0])] = True
-        witnesses.append(some[some[:, 2] >= 0, 2])
-    asked = _ascending(np.concatenate(witnesses))
-    del witnesses
-    is_wanted[file.document_of(asked)] = True
+    is_wanted = np.zeros(len(file), np.bool_)
+
+    def witnesses() -> Iterator[Ints]:
+        for some in _blocks(runs.rows):
+            found = some[some[:, 2] >= 0, 2]
+            for tokens in (some[:, 0], found):
+                is_wanted[file.document_of(tokens)] = True
+            yield found
+
+    asked = _ascending(maps, "asked", witnesses())
     wanted = np.flatnonzero(is_wanted)
 
     def use(read: ReadTexts) -> tuple[Ints, Ints, tuple[Ints, Ints, list[bytes]] | None]:
@@ -199,40 +204,58 @@ def write_spans(
         found[:, 0] = own[found[:, 0]]
         return found, places, None if take is None else _removed(read, runs, file.document_of(found[:, 5]), found)
 
-    places_of: list[Ints] = []
-    with maps.path("spans").open("wb") as out:
+    with maps.path("spans").open("wb") as out, maps.path("asked_starts").open("wb") as starts_out:
         for found, places, removed in finder.read_again(wanted, use):
-            maps.workspace.space.check(8 * _COLUMNS * len(found))
+            maps.workspace.space.check(8 * _COLUMNS * len(found) + places.nbytes)
             np.pad(found, ((0, 0), (0, 2)), constant_values=-1).tofile(out)
-            places_of.append(places)
+            places.tofile(starts_out)
             stage.done += len(found)
             if take is not None and removed is not None and len(removed[0]):
                 take(*removed)
             maps.release()
-    starts = np.concatenate([np.empty((0, 2), np.int64), *places_of])
     spans = maps.open("spans", np.int64).reshape(-1, _COLUMNS)
-    missing = [np.empty(0, np.int64)]  # witnesses of the second and later pieces of divided spans
-    for some in maps.releasing(_blocks(spans)):
-        witness = _witness(runs, some)
-        witness = witness[witness >= 0]
-        at = np.searchsorted(asked, witness)
-        missing.append(witness[asked[np.minimum(at, len(asked) - 1)] != witness])
-    more = _ascending(np.concatenate(missing))
-    if len(more):
-        asked, starts = np.concatenate([asked, more]), np.concatenate([starts, finder.starts(more)])
-        order = np.argsort(asked)
-        asked, starts = asked[order], starts[order]
-    for some in maps.releasing(_blocks(spans)):
-        witness = _witness(runs, some)
-        some[witness >= 0, -2:] = starts[np.searchsorted(asked, witness[witness >= 0])]
+    _put_witnesses(spans, runs, asked, maps.open("asked_starts", np.int64).reshape(-1, 2), maps)
+    # those of the second and later pieces of divided spans
+    missing = (witness[(witness >= 0) & (some[:, -1] < 0)] for some, witness in _with_witnesses(spans, runs))
+    more = _ascending(maps, "more", missing)
+    with maps.path("more_starts").open("wb") as out:
+        for places in maps.releasing(finder.starts(more)):
+            maps.workspace.space.check(places.nbytes)
+            places.tofile(out)
+    _put_witnesses(spans, runs, more, maps.open("more_starts", np.int64).reshape(-1, 2), maps)
+    maps.delete("asked", "asked_starts", "more", "more_starts")
 
 
-def _ascending(values: Ints) -> Ints:
-    """The distinct values in order; unlike `np.unique` without a table of hashes, which is slow where it is large."""
-    values = np.sort(values)
-    is_new = np.ones(len(values), np.bool_)
-    is_new[1:] = values[1:] != values[:-1]
-    return values[is_new]
+def _put_witnesses(spans: Ints, runs: TokenRuns, tokens: Ints, starts: Ints, maps: MappedArrays) -> None:
+    """Write where the kept places start, of those spans whose kept place starts with one of the tokens."""
+    if not len(tokens):
+        return
+    for some, witness in maps.releasing(_with_witnesses(spans, runs)):
+        at = np.minimum(np.searchsorted(tokens, witness), len(tokens) - 1)
+        is_found = tokens[at] == witness
+        some[is_found, -2:] = starts[at[is_found]]
+
+
+def _with_witnesses(spans: Ints, runs: TokenRuns) -> Iterator[tuple[Ints, Ints]]:
+    return ((some, _witness(runs, some)) for some in _blocks(spans))
+
+
+def _ascending(maps: MappedArrays, name: str, pieces: Iterable[Ints]) -> Ints:
+    """A mapped array of the distinct values in order."""
+    with maps.path(name).open("wb") as out:
+        for piece in maps.releasing(pieces):
+            values = np.unique(piece)
+            maps.workspace.space.check(values.nbytes)
+            values.tofile(out)
+    values = maps.open(name, np.int64)
+    values.sort()
+    count = 0
+    for some in maps.releasing(_blocks(values)):
+        last = values[count - 1] if count else -1
+        distinct = some[np.diff(some, prepend=last) != 0]
+        values[count : count + len(distinct)] = distinct
+        count += len(distinct)
+    return values[:count]
 
 
 def open_spans(maps: MappedArrays) -> Spans:
@@ -261,8 +284,8 @@ def _removed(read: ReadTexts, runs: TokenRuns, docs: Ints, found: Ints) -> tuple
 
     `docs` has the document of each span that was found.
     """
-    is_cut = (runs.witness[found[:, 0]] >= 0) & ~np.isin(docs, runs.whole)
-    spans, whole = found[is_cut], np.flatnonzero(np.isin(read.docs, runs.whole))
+    is_cut = (runs.witness[found[:, 0]] >= 0) & ~runs.is_whole(docs)
+    spans, whole = found[is_cut], np.flatnonzero(runs.is_whole(read.docs))
     at = np.concatenate([np.searchsorted(read.docs, docs[is_cut]), whole])
     starts = np.concatenate([spans[:, 1], np.zeros(len(whole), np.int64)])
     ends = np.concatenate([spans[:, 2], np.full(len(whole), np.iinfo(np.int64).max)])

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roughly.dates import timestamps
+from roughly.engines.local.memory_budget import BASE_MEMORY
 from roughly.errors import MemoryTooSmall
 from roughly.fast_dataclass import dataclass
 from roughly.meter import Meter, Stage
 from roughly.model import FACTS, Reject
 from roughly.pipeline import DOCUMENT_MEMORY, check_sizes
-from roughly.sources.parquet_open import parquet_table
 from roughly.sources.part import Chunk, Part, coarse_chunks, find_landmarks, located, pieces_of
 from roughly.text import tables
 from roughly.text.canonical import buffers, tokenise
@@ -34,10 +33,10 @@ from roughly.tools.passages.token_numbers import TokenNumbers
 _KNOWN = pa.schema(
     [FACTS.field(name) for name in ("part", "row", "doc_id", "url", "published", "source", "bytes", "tokens", "raw_lo")]
 )
-
-
-_FACTS_TIMES = 3
-"""Memory of what is known of all documents, with its copies, as a multiple of its table."""
+_FACTS_AT_ONCE = 1 << 16
+"""Documents whose facts are written together."""
+_HELD = 64
+"""Bytes in memory per document, without its id: where its tokens begin, its record, its rank."""
 
 
 @dataclass
@@ -47,7 +46,7 @@ class TokenFile:
     tokens: Words  # by number, mapped; empty where they are no longer needed
     offsets: Ints
     unit_lengths: Ints | None  # tokens of every unit, in order, mapped; None for windows
-    facts: pa.Table  # one row per document
+    facts: pa.Table  # one row per document, mapped
     rejects: list[Reject]
 
     def __len__(self) -> int:
@@ -134,11 +133,11 @@ def _write(
                 for piece in pieces
             ]
 
-    facts, names = maps.workspace.path("facts.parquet"), ["tokens"] if unit == "window" else ["tokens", "units"]
+    names = ["tokens"] if unit == "window" else ["tokens", "units"]
     rejects: list[Reject] = []
     numbers = TokenNumbers(maps)
     with ExitStack() as stack:
-        writer = stack.enter_context(pq.ParquetWriter(facts, _KNOWN))
+        facts = stack.enter_context(_FactsWriter(maps, memory))
         files = [stack.enter_context(maps.path(name).open("wb", buffering=0)) for name in names]
         for done in chain.from_iterable(map_in_order(read, items(), threads)):
             numbers.add(done.hashes, done.numbers)
@@ -148,7 +147,7 @@ def _write(
             maps.workspace.space.check(sum(array.nbytes for array in arrays))
             for array, file in zip(arrays, files, strict=True):
                 maps.append(file, array)
-            writer.write_batch(done.facts)
+            facts.take(done.facts)
             rejects += done.rejects
             stage.bytes += done.nbytes
             meter.advance(stage, stage.bytes)
@@ -156,7 +155,55 @@ def _write(
     numbers.delete()
     info = {"rejects": [[r.file, r.record, r.reason, r.excerpt] for r in rejects]}
     maps.workspace.commit("tokens", [maps.path("tokens")], {})
-    maps.workspace.commit("read", [facts, *map(maps.path, names[1:])], info)
+    maps.workspace.commit("read", [maps.path(name) for name in ("facts", *names[1:])], info)
+
+
+class _FactsWriter:
+    """Writes what is known of documents, many of them together."""
+
+    def __init__(self, maps: MappedArrays, memory: int) -> None:
+        self._maps, self._memory = maps, memory
+        self._writer = pa.ipc.new_file(str(maps.path("facts")), _KNOWN)
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = self._documents = self._held = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *problem: object) -> None:
+        if kind is None:
+            self._write()
+        self._writer.close()
+
+    def take(self, batch: pa.RecordBatch) -> None:
+        """Append some documents."""
+        self._waiting.append(batch)
+        self._rows += batch.num_rows
+        if self._rows >= _FACTS_AT_ONCE:
+            self._write()
+
+    def _write(self) -> None:
+        table = pa.Table.from_batches(self._waiting, _KNOWN).combine_chunks()
+        self._documents += table.num_rows
+        self._held += held_memory(table)
+        check_documents(self._documents, self._held, self._memory)
+        self._maps.workspace.space.check(table.nbytes)
+        self._writer.write_table(table)
+        self._waiting, self._rows = [], 0
+
+
+def held_memory(facts: pa.Table) -> int:
+    """Bytes that documents take in memory while passages are found."""
+    return _HELD * int(facts.num_rows) + int(facts["doc_id"].nbytes)
+
+
+def check_documents(documents: int, held: int, memory: int) -> None:
+    """Refuse more documents than half of the memory can hold."""
+    if 2 * held > memory:
+        raise MemoryTooSmall(
+            f"{documents:,} documents or more take {held >> 20}MB of memory; {(2 * held + BASE_MEMORY >> 20) + 1}MB "
+            "is the minimum for --memory"
+        )
 
 
 def _read_chunk(
@@ -213,12 +260,8 @@ def unit_tokens(data: npt.NDArray[np.uint8], positions: Ints, unit: str) -> tupl
 
 def _open(maps: MappedArrays, unit: str, memory: int) -> TokenFile:
     info = maps.workspace.info("read")
-    facts = parquet_table(maps.workspace.path("facts.parquet"))
-    if _FACTS_TIMES * facts.nbytes > memory:
-        raise MemoryTooSmall(
-            f"the ids and positions of {len(facts):,} documents need {_FACTS_TIMES * facts.nbytes >> 20} MB, more than "
-            f"the {memory >> 20} MB available for them; raise --memory"
-        )
+    facts = maps.open_table("facts")
+    check_documents(len(facts), held_memory(facts), memory)
     offsets = np.concatenate([[0], np.cumsum(facts["tokens"].to_numpy())]).astype(np.int64)
     units = None if unit == "window" else maps.open("units", np.int64)
     tokens = maps.open("tokens", np.uint32) if maps.path("tokens").exists() else np.empty(0, np.uint32)
