@@ -29,6 +29,7 @@ from roughly.text.canonical import tokenise
 
 Hashes = npt.NDArray[np.uint64]
 GRAM = 10
+GOOGLE = "deduplicate-text-datasets"
 OURS = {"roughly, window 50": ["--least", "50"], "roughly, sentences": ["--unit", "sentence", "--least", "10"]}
 
 
@@ -39,6 +40,8 @@ def main() -> None:
     parser.add_argument("--text-column", default="text")
     parser.add_argument("--timeout", type=float, default=3600)
     parser.add_argument("--exact", action="store_true", help="only windows and what finds all; losses are not counted")
+    parser.add_argument("--losses", action="store_true", help="with --exact: count them all the same")
+    parser.add_argument("--suffix-array", type=Path, metavar="BINARY", help="dedup_dataset, Google's program")
     parser.add_argument("--out", type=Path, help="JSON to write")
     given = parser.parse_args()
     rows = []
@@ -48,7 +51,7 @@ def main() -> None:
         source = folder / "input.jsonl"
         with source.open("w", encoding="utf-8") as out:
             out.writelines(json.dumps({"id": str(at), "text": text}) + "\n" for at, text in enumerate(texts))
-        before = {} if given.exact else tokens_of(dict(enumerate(texts)))
+        before = {} if given.exact and not given.losses else tokens_of(dict(enumerate(texts)))
         for tool, options in list(OURS.items())[: 1 if given.exact else None]:
             result = folder / tool
             command = [sys.executable, "-m", "roughly", "passages", str(source), "-o", str(result), "--do", "remove"]
@@ -60,6 +63,13 @@ def main() -> None:
                 rows.append(measured(f"{peer.name} {peer.version}", command, result, before, given.timeout))
             except PeerUnavailable as problem:
                 rows.append({"tool": peer.name, "failure": str(problem)})
+        if given.suffix_array:
+            result = folder / "google"
+            module = "benchmarks.peers.deduplicate_text_datasets"
+            command = [sys.executable, "-m", module, str(source), str(result), str(given.suffix_array.resolve())]
+            rows.append(measured(GOOGLE, command, result, before, given.timeout))
+        else:
+            rows.append({"tool": GOOGLE, "failure": "not run; name its binary with --suffix-array"})
     size = sum(len(text.encode()) for text in texts) / 1e6
     found = {"machine": machine(), "input": given.input.stem, "megabytes": round(size, 1), "tools": rows}
     print("\n".join(table(found)))

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 THRESHOLD = 0.8
 WORKERS = 2
+LEAST_BYTES = 300
+"""Shortest repeated run of tools that compare bytes: about 50 words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,22 +11,21 @@ import json
 import numpy as np
 from pydivsufsort import divsufsort, kasai  # type: ignore[import-not-found]
 
+from benchmarks.peers import LEAST_BYTES
 from benchmarks.peers.protocol import arguments, read_documents
-
-LEAST = 300
 
 
 def main() -> None:
-    """Count the bytes of a JSONL file that stand in runs of at least `LEAST` bytes that occur twice."""
+    """Count the bytes of a JSONL file that stand in runs of at least `LEAST_BYTES` bytes that occur twice."""
     source, out = arguments()
     data = b"\0".join(text.encode() for _, text in read_documents(source))
     order = divsufsort(np.frombuffer(bytearray(data), np.uint8))
     common = kasai(data, order)
     repeated = np.zeros(len(data) + 1, np.int64)
-    is_long = np.flatnonzero(common[:-1] >= LEAST)
+    is_long = np.flatnonzero(common[:-1] >= LEAST_BYTES)
     for start in (order[is_long], order[is_long + 1]):
         np.add.at(repeated, start, 1)
-        np.add.at(repeated, start + LEAST, -1)
+        np.add.at(repeated, start + LEAST_BYTES, -1)
     covered = int(np.count_nonzero(np.cumsum(repeated)))
     (out / "found.json").write_text(json.dumps({"repeated_bytes": covered}))
 

@@ -73,12 +73,14 @@ def _print_summary(result: PassagesResult, output: Path) -> None:
     repeated = share(counts["repeated_tokens"], counts["tokens"])
     print(f"repeated    {repeated} of the tokens, {counted(counts['passages'], 'passage')}")
     copied = size(counts["copied_bytes"])
-    copies = f"{counted(counts['spans'], 'span')}, {copied} in {counted(counts['documents_with_copies'], 'document')}"
+    documents = counts["documents_with_copies"] - counts["removed_whole"]
+    copies = f"{counted(counts['spans'], 'span')}, {copied} in {counted(documents, 'document')}"
     verb = {"report": "", "mark": "; marked in kept/", "remove": "; removed"}[request["do"]]
     print(f"copies      {copies}{verb}")
     if counts["removed_whole"]:
         left = f"fewer than {counted(request['least_left'], 'token')} left in each"
-        print(f"removed     {counted(counts['removed_whole'], 'document')} whole: {left}")
+        whole = f"{counted(counts['removed_whole'], 'document')}, {size(counts['removed_whole_bytes'])}"
+        print(f"removed     {whole}, whole: {left}")
     if "seen_items" in counts:
         print(f"test items  {counts['seen_items']:,} of {counts['test_items']:,} occur in the input, in part or whole")
         if counts["short_items"]:

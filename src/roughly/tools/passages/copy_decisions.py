@@ -22,6 +22,8 @@ from roughly.tools.passages.token_file import TokenFile
 
 _WALKED = 1 << 14
 """Documents that are walked through together, at most."""
+_PLACES = 8
+"""Places anywhere that a document is compared with, about."""
 _SORTED = 1 << 16
 """Runs that are read together to be sorted."""
 
@@ -137,7 +139,7 @@ def _walk(
     rules = WalkRules(request.least_left if request.do == "remove" and not request.gap else 0, reference > 0)
     whole: list[Ints] = []
     with maps.path("removed").open("wb") as out:
-        step = maps.at_once(_WALKED)
+        step = maps.at_once(_PLACES * _WALKED) // _PLACES
         for at in range(0, len(order), step):
             some = order[at : at + step]
             rows, gone = walk_copies(
