@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 import roughly
 from commands import run_roughly
 from roughly.errors import DuplicateIds, InputError, InputMissing, SettingsError
+from roughly.features import custom
+from roughly.sources import json_bytes
 from roughly.sources.feature_lists import feature_hashes
 from roughly.text.canonical import Tokens
 
@@ -84,6 +87,13 @@ def test_a_parquet_file_of_features(tmp_path: Path) -> None:
         roughly.cluster_features(tmp_path / "bad.parquet")
 
 
+def nested(depth: int) -> tuple[Any, ...]:
+    found: tuple[Any, ...] = ()
+    for _ in range(depth):
+        found = (found,)
+    return found
+
+
 @pytest.mark.parametrize(
     ("ids", "rows", "error", "words"),
     [
@@ -95,11 +105,55 @@ def test_a_parquet_file_of_features(tmp_path: Path) -> None:
         (["a"], pa.array([None], pa.list_(pa.int64())), InputError, "1 objects have no list"),
         (["a"], pa.array([[None]], pa.list_(pa.int64())), InputError, "1 features are null"),
         (["a"], None, SettingsError, "or the path of a Parquet file"),
+        (["a"], [[nested(2000)]], InputError, "tuples nested more than 100 deep"),
+        (["a"], [[10**5000]], InputError, "more digits than Python writes"),
+        (["\ud800"], [[1]], InputError, "half of a character"),
+        (["a"], 5, SettingsError, "ids and features are lists"),
+        (5, [[1]], SettingsError, "ids and features are lists"),
     ],
 )
 def test_features_that_make_no_sense_are_refused(ids: object, rows: object, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         roughly.cluster_features(ids, rows)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b'{"id": "a", "features": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested more than 100 deep"),
+        (
+            b'{"id": "a", "features": ' + b'[1, "]]]\\\\", ' * 20_000 + b"1" + b"]" * 20_000 + b"}",
+            "nested more than 100",
+        ),
+        (b'{"id": "\\"", "features": ' + b'{"a": [' * 20_000 + b"1" + b"]}" * 20_000 + b"}", "nested more than 100"),
+        (b'{"id": {"a": 1}, "features": [1]}', "cannot be read as JSON lines"),
+        (b'{"id": null, "features": [1]}', "1 object without an id"),
+    ],
+)
+@pytest.mark.parametrize("is_long", [False, True])
+def test_lines_that_would_end_the_process_are_refused(
+    line: bytes, words: str, is_long: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_long:  # a file that is read in pieces
+        monkeypatch.setattr(custom, "_SMALL", 10)
+    for name, data in (("f.jsonl", line), ("f.jsonl.gz", gzip.compress(line))):
+        (tmp_path / name).write_bytes(data + b"\n" if name == "f.jsonl" else data)
+        with pytest.raises(InputError, match=words):
+            roughly.cluster_features(tmp_path / name)
+
+
+def test_brackets_in_strings_are_not_nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_bytes, "_AT_ONCE", 3)  # a piece may end behind a backslash
+    line = '{"id": "a", "features": ["' + "[" * 1000 + '\\"[\\\\", "' + '\\"[' * 500 + '"]}\n'
+    (tmp_path / "f.jsonl").write_text(line + line.replace('"a"', '"b"'), encoding="utf-8")
+    assert roughly.cluster_features(tmp_path / "f.jsonl").clusters == {"a": ["a", "b"]}
+
+
+def test_a_damaged_file_of_features_is_refused(tmp_path: Path) -> None:
+    whole = gzip.compress(b'{"id": "a", "features": [1]}\n' * 1000)
+    (tmp_path / "f.jsonl.gz").write_bytes(whole[:-9])
+    with pytest.raises(InputError, match="truncated gzip"):
+        roughly.cluster_features(tmp_path / "f.jsonl.gz")
 
 
 def test_features_on_the_command_line(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json as pa_json
 
+from roughly.amounts import counted
 from roughly.errors import InputError, InputMissing, list_names
 from roughly.sources.feature_lists import feature_hashes
+from roughly.sources.json_bytes import JsonBytes
 from roughly.sources.parquet_open import open_parquet, parquet_table
 from roughly.text.canonical import Tokens
 
@@ -46,18 +48,25 @@ def read_features(
             missing = [name for name in (id_column, features_column) if name not in names]
             if missing:
                 raise InputError(f"{path} has no column {missing[0]!r}; it has {list_names(names)}")
-            yield batch.column(id_column).cast(pa.string()), batch.column(features_column)
+            ids = batch.column(id_column).cast(pa.string())
+            if ids.null_count:
+                raise InputError(f"{path}: {counted(ids.null_count, 'object')} without an id; give each one")
+            yield ids, batch.column(features_column)
     except FileNotFoundError:
         raise InputMissing(f"no such file: {path}") from None
-    except (OSError, pa.ArrowInvalid) as problem:
+    except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
         raise InputError(f"{path} cannot be read as {'JSON lines' if lines else 'Parquet'}: {problem}") from problem
 
 
 def _lines(path: Path) -> Iterator[pa.RecordBatch]:
-    if path.stat().st_size <= _SMALL:
-        yield from _batches(pa_json.read_json(path))
-    else:
-        with pa_json.open_json(path, read_options=pa_json.ReadOptions(block_size=_BLOCK)) as reader:
+    with JsonBytes(path) as file:
+        start = file.read(_SMALL)
+        if len(start) < _SMALL:
+            yield from _batches(pa_json.read_json(pa.BufferReader(start), pa_json.ReadOptions(block_size=_SMALL)))
+            return
+    with JsonBytes(path) as file:
+        options = pa_json.ReadOptions(block_size=_BLOCK)
+        with pa_json.open_json(pa.PythonFile(file, "r"), read_options=options) as reader:
             yield from reader
 
 

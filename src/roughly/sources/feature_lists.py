@@ -29,6 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.errors import InputError
+from roughly.sources.json_bytes import DEEPEST
 
 Hashes = npt.NDArray[np.uint64]
 Offsets = npt.NDArray[np.int64]
@@ -119,9 +120,14 @@ def _row(at: int, row: Iterable[Any]) -> list[bytes]:
     return [_text(feature) for feature in row]
 
 
-def _text(feature: Any) -> bytes:
+def _text(feature: Any, depth: int = 1) -> bytes:
     if isinstance(feature, int | np.integer):
-        return b"i%d" % int(feature)
+        try:
+            return b"i%d" % int(feature)
+        except ValueError as problem:  # Python writes so many digits only if it is told to
+            raise InputError(
+                "a feature is a whole number of more digits than Python writes; make it a text"
+            ) from problem
     if isinstance(feature, str):
         return b"s" + feature.encode("utf-8", "surrogatepass")
     if isinstance(feature, bytes):
@@ -129,6 +135,8 @@ def _text(feature: Any) -> bytes:
     if isinstance(feature, float | np.floating):
         return b"f" + repr(float(feature)).encode()
     if isinstance(feature, tuple | list):
-        items = [_text(item) for item in feature]
+        if depth > DEEPEST:
+            raise InputError(f"a feature has tuples nested more than {DEEPEST} deep; flatten them")
+        items = [_text(item, depth + 1) for item in feature]
         return b"t" + b"".join(b"%d:%b" % (len(item), item) for item in items)
     raise InputError(f"a feature is a number, a string, bytes or a tuple of these, not {type(feature).__name__}")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -201,7 +202,7 @@ class Parquet:
         """Bytes of the largest row group that `groups` yields whole."""
         return max((group.nbytes for group in self._groups if fits_one_thread(group)), default=0)
 
-    @property
+    @cached_property
     def _file_share(self) -> float:
         """Bytes of the file per byte of a row group: those of the chunks add up to the size of the file."""
         total = sum(group.nbytes for group in self._groups) or 1

@@ -63,7 +63,12 @@ def cluster_feature_files(files: Sequence[Path], request: FeatureRequest) -> Clu
 
 def cluster_objects(ids: Any, features: Any, request: FeatureRequest) -> Clustering:
     """Objects by ids and features in memory."""
-    names = ids if isinstance(ids, pa.Array) else pa.array([str(name) for name in ids], pa.string())
+    if not isinstance(ids, Iterable) or not isinstance(features, Iterable | pa.Array | pa.ChunkedArray):
+        raise SettingsError("ids and features are lists: one id and one list of features per object")
+    try:
+        names = ids if isinstance(ids, pa.Array) else pa.array([str(name) for name in ids], pa.string())
+    except UnicodeEncodeError as problem:
+        raise InputError(f"an id has half of a character (a surrogate), which no file can hold: {problem}") from problem
     return _cluster([names.cast(pa.string())], hashed_batches(features), request)
 
 
