@@ -23,14 +23,16 @@ from pathlib import Path
 from typing import Any
 
 from artefact_targets import FILES
+from derived_targets import DERIVED
 from mutation import Prepared, run_target, take_processor
 from reader_targets import READERS
 from service_target import http_api
 
-TARGETS: dict[str, Callable[..., Prepared]] = {**READERS, **FILES, "http_api": http_api}
+TARGETS: dict[str, Callable[..., Prepared]] = {**READERS, **FILES, **DERIVED, "http_api": http_api}
 LARGE = {
     "sketches": 3000, "signature_file": 1500, "lexicon_file": 1500, "settings_file": 800, "token_file": 1500,
     "run_folder": 1500, "passages_run": 1500, "decisions_file": 150, "http_api": 9000,
+    "features": 1500, "packed_signatures": 1500,
 }  # fmt: skip
 """Documents, terms, settings, tokens, lines or words of the large seeds, where any input takes long."""
 _TURN = 20.0

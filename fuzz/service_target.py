@@ -104,7 +104,7 @@ class Service:
         method, _, rest = head.decode("latin-1").partition(" ")
         target, _, kind = rest.rpartition(" ")
         where, _, query = target.partition("?")
-        status, answer = self._loop.run_until_complete(self._ask(method, where, query, kind, body))
+        status, answer = self._loop.run_until_complete(ask(self._app, method, where, query, kind, body))
         if status >= 500:
             raise AssertionError(f"{status}: {answer[:300]!r}")
 
@@ -123,35 +123,42 @@ class Service:
         self._lifespan = self._app.router.lifespan_context(self._app)
         await self._lifespan.__aenter__()
 
-    async def _ask(self, method: str, path: str, query: str, kind: str, body: bytes) -> tuple[int, bytes]:
-        status, answer, sent = 0, bytearray(), False
 
-        async def receive() -> dict[str, Any]:
-            nonlocal sent
-            if sent:
-                await asyncio.sleep(600)
-            sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
+async def ask(app: Any, method: str, path: str, query: str, kind: str, body: bytes) -> tuple[int, bytes]:
+    """Status and beginning of the answer to a request."""
+    status, answer, sent = 0, bytearray(), False
 
-        async def send(message: dict[str, Any]) -> None:
-            nonlocal status
-            status = message.get("status", status)
-            answer.extend(message.get("body", b"") if len(answer) < 1000 else b"")
+    async def receive() -> dict[str, Any]:
+        nonlocal sent
+        if sent:
+            await asyncio.sleep(600)
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
 
-        headers = {
-            "host": "127.0.0.1",
-            "origin": "http://127.0.0.1",
-            "content-type": kind,
-            "content-length": str(len(body)),
-        }
-        scope = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
-            "path": path, "raw_path": quote(path).encode(), "query_string": query.encode("latin-1"), "root_path": "",
-            "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
-            "client": ("127.0.0.1", 9), "server": ("127.0.0.1", 80), "state": {},
-        }  # fmt: skip
-        await self._app(scope, receive, send)
-        return status, bytes(answer)
+    async def send(message: dict[str, Any]) -> None:
+        nonlocal status
+        status = message.get("status", status)
+        answer.extend(message.get("body", b"") if len(answer) < 1000 else b"")
+
+    headers = {
+        "host": "127.0.0.1",
+        "origin": "http://127.0.0.1",
+        "content-type": kind,
+        "content-length": str(len(body)),
+    }
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
+        "path": path, "raw_path": quote(path).encode(), "query_string": query.encode("latin-1"), "root_path": "",
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
+        "client": ("127.0.0.1", 9), "server": ("127.0.0.1", 80), "state": {},
+    }  # fmt: skip
+    await app(scope, receive, send)
+    return status, bytes(answer)
+
+
+async def get(app: Any, path: str, query: str) -> tuple[int, bytes]:
+    """The same of a page."""
+    return await ask(app, "GET", path, query, "text/html", b"")
 
 
 def http_api(scratch: Path, count: int = 0) -> Prepared:

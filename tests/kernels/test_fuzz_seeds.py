@@ -19,7 +19,10 @@ sys.path.insert(0, str(ROOT / "fuzz"))
 targets = importlib.import_module("fuzz_targets")
 mutation = importlib.import_module("mutation")
 python_targets = importlib.import_module("python_targets")
-WHOLE_RUNS = ["index_file", "sketches", "run_folder", "passages_run", "decisions_file", "http_api"]
+WHOLE_RUNS = [
+    "index_file", "sketches", "run_folder", "passages_run", "decisions_file", "http_api", "packed_index",
+    "applied_decisions", "test_sets",
+]  # fmt: skip
 """Targets whose seeds are whole runs or indexes."""
 SEEDED = ["lexicon_file", "signature_file"]
 """Targets whose seeds are all files of the repository."""
