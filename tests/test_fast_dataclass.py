@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import pickle
+import re
 import threading
 from dataclasses import field
 from typing import ClassVar
@@ -10,6 +11,7 @@ from typing import ClassVar
 import pytest
 
 from roughly import fast_dataclass
+from source_tree import FILES, PACKAGE
 
 MAKERS = [dataclasses.dataclass, fast_dataclass.dataclass]
 OPTIONS = [
@@ -133,6 +135,13 @@ def test_what_the_class_defines_itself_is_kept():
     assert Odd(1) == Odd(2)
     assert hash(Odd(1)) == 7
     assert repr(Odd(1)) == "odd"
+
+
+def test_every_class_is_made_by_it():
+    """Commands start faster. Import it with `from roughly.fast_dataclass import dataclass`."""
+    direct = re.compile(r"from dataclasses import .*\bdataclass\b|@dataclasses\.dataclass")
+    found = [str(path.relative_to(PACKAGE)) for path in FILES if direct.search(path.read_text("utf-8"))]
+    assert found == ["fast_dataclass.py"]
 
 
 def test_first_objects_made_on_several_threads():
