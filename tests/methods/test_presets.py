@@ -35,7 +35,7 @@ MADE = {
     "haveliwala-2000": WordLSH(3, 125, 0.8),
     "versions": make(Settings(threshold=0.45, shingle_size=2)),
     "pages": make(Settings(threshold=0.3, shingle_size=2)),
-    "records": make(Settings(threshold=0.1, shingle_size=2)),
+    "records": make(Settings(threshold=0.2, shingle_size=2)),
 }
 
 

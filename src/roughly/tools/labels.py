@@ -31,7 +31,7 @@ CLUSTER_COLUMNS = ("cluster_id", "cluster", "set", "group", "class")
 SAME = ("same", "1", "true", "yes", "y", "t", "duplicate", "dup", "match", "1.0", "positive", "equal")
 DIFFERENT = (
     "different", "0", "false", "no", "n", "f", "distinct", "not duplicate", "non-duplicate", "no match", "non-match",
-    "0.0", "-1", "negative",
+    "nonmatch", "nonduplicate", "mismatch", "0.0", "-1", "negative",
 )  # fmt: skip
 SAME_COLUMNS = ("same", "label", "is_duplicate", "duplicate", "is_match", "match", "verdict", "gold", "class")
 WEIGHT_COLUMN = "weight"
@@ -49,7 +49,7 @@ class LabelPairs:
     resemblance: npt.NDArray[np.float64] | None = None
     weight: npt.NDArray[np.float64] | None = None
     verdicts: str | None = None  # the column that `same` was read from
-    unread: str | None = None  # a column with the name of one that says so, whose values do not
+    unread: str | None = None  # a column that could say so, whose values do not
 
     @property
     def ids(self) -> pa.Array:
@@ -63,6 +63,7 @@ class LabelClusters:
 
     ids: pa.Array
     cluster: pa.Array
+    empty: int = 0  # rows without a set, which are left out
 
 
 def read_table(path: Path) -> pa.Table:
@@ -74,6 +75,10 @@ def read_table(path: Path) -> pa.Table:
             return parquet_table(path)
         with path.open("rb") as file:
             head = file.readline().decode("utf-8-sig").strip()
+        if head.startswith("{"):
+            raise InputError(
+                f"{path} is JSON, and labels are CSV or Parquet; convert it (verdicts of `roughly judge` with --csv)"
+            )
         separator = "\t" if path.suffix == ".tsv" else ","
         names = [name.strip().strip('"') for name in head.split(separator)]
         return pa_csv.read_csv(
@@ -126,11 +131,13 @@ def _pairs(
     same_column = same_column or _verdict_column(path, table, (first, second))
     resemblance_column = resemblance_column or ("resemblance" if "resemblance" in table.column_names else None)
     same = None if same_column is None else _verdicts(path, table[same_column], same_column)
+    read = (first, second, resemblance_column, WEIGHT_COLUMN)
+    others = [name for name in (*SAME_COLUMNS, *table.column_names) if name in table.column_names and name not in read]
     found = LabelPairs(
         _text(path, table, first), _text(path, table, second), same,
         None if resemblance_column is None else _numbers(path, table, resemblance_column),
         _numbers(path, table, WEIGHT_COLUMN) if WEIGHT_COLUMN in table.column_names else None, same_column,
-        next((name for name in SAME_COLUMNS if same_column is None and name in table.column_names), None),
+        others[0] if same_column is None and others else None,
     )  # fmt: skip
     if found.weight is not None and not (found.weight > 0).all():
         raise InputError(f"{path}, column {WEIGHT_COLUMN}: weights must be above 0; repair or leave out the column")
@@ -193,15 +200,20 @@ def _refuse_contradictions(path: Path, pairs: LabelPairs) -> None:
 
 
 def _clusters(path: Path, table: pa.Table, first: str, second: str) -> LabelClusters:
+    has_set = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(pc.cast(table[second], pa.string())), ""), False)
+    empty, table = len(table) - pc.sum(has_set).as_py(), table.filter(has_set)
+    if not len(table):
+        raise InputError(f"{path}, column {second}: no row has a value, so nothing is labelled")
     ids, cluster = _text(path, table, first), _text(path, table, second)
-    counted = pc.value_counts(ids)
-    twice = counted.filter(pc.greater(counted.field("counts"), 1))
+    times = pc.value_counts(ids)
+    twice = times.filter(pc.greater(times.field("counts"), 1))
     if len(twice):
+        are = "is" if len(twice) == 1 else "are"
         raise InputError(
-            f"{path}: {len(twice):,} documents are in more than one row, {twice[0]['values'].as_py()!r} for one; a "
-            "document belongs to one set"
+            f"{path}: {counted(len(twice), 'document')} {are} in more than one row, {twice[0]['values'].as_py()!r} for "
+            "one; a document belongs to one set, so keep one row"
         )
-    return LabelClusters(ids, cluster)
+    return LabelClusters(ids, cluster, empty)
 
 
 def _verdicts(path: Path, column: Any, name: str) -> npt.NDArray[np.bool_]:
@@ -210,11 +222,20 @@ def _verdicts(path: Path, column: Any, name: str) -> npt.NDArray[np.bool_]:
     strange = values.filter(pc.invert(pc.or_(same, different)))
     if len(strange):
         raise InputError(
-            f"{path}, column {name}: {strange[0].as_py()!r} is neither of {', '.join(SAME)} nor of "
-            f"{', '.join(DIFFERENT)}; name another column with --same-column"
+            f"{path}, column {name}: {_rows_with(strange)} neither of {', '.join(SAME)} nor of {', '.join(DIFFERENT)}; "
+            "leave such rows out, or name another column with --same-column"
         )
     found: npt.NDArray[np.bool_] = same.to_numpy(zero_copy_only=False)
     return found
+
+
+def _rows_with(strange: pa.Array) -> str:
+    """How many rows have what for a verdict, and the verb for it."""
+    value = strange[0].as_py()
+    first = "empty" if not value else repr(value)
+    if len(strange) == 1:
+        return f"1 row is {first},"
+    return f"{len(strange):,} rows, one of them {first}, are"
 
 
 def _lowered(column: Any) -> pa.Array:
@@ -224,8 +245,10 @@ def _lowered(column: Any) -> pa.Array:
 
 def _text(path: Path, table: pa.Table, name: str) -> pa.Array:
     column = pc.cast(table[name], pa.string())
-    if column.null_count:
-        raise InputError(f"{path}, column {name}: {column.null_count:,} rows are empty; fill them or leave them out")
+    empty = column.null_count + (pc.sum(pc.equal(pc.utf8_trim_whitespace(column), "")).as_py() or 0)
+    if empty:
+        is_are = "row is" if empty == 1 else "rows are"
+        raise InputError(f"{path}, column {name}: {empty:,} {is_are} empty; fill them or leave them out")
     combined = column.combine_chunks()
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 

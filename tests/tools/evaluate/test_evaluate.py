@@ -106,9 +106,9 @@ def test_what_is_refused(run: Path, tmp_path: Path) -> None:
         roughly.evaluate(tmp_path, write(tmp_path / "l.csv", "id,cluster\na1,A\n"))
     with pytest.raises(InputError, match="which are no labels"):
         roughly.evaluate(run, write(tmp_path / "n.csv", "name,colour\na1,red\n"))
-    with pytest.raises(InputError, match="are in more than one row, 'a1' for one"):
+    with pytest.raises(InputError, match="1 document is in more than one row, 'a1' for one"):
         roughly.evaluate(run, write(tmp_path / "t.csv", "id,cluster\na1,A\na1,B\n"))
-    with pytest.raises(InputError, match="'perhaps' is neither of same"):
+    with pytest.raises(InputError, match="1 row is 'perhaps', neither of same"):
         roughly.evaluate(run, write(tmp_path / "p.csv", "left_id,right_id,same\na1,a2,perhaps\n"))
     with pytest.raises(InputError, match="has no column 'judge'"):
         roughly.evaluate(run, write(tmp_path / "q.csv", "left_id,right_id\na1,a2\n"), same_column="judge")

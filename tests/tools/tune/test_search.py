@@ -212,7 +212,13 @@ def test_labels_as_people_have_them(tmp_path: Path) -> None:
     assert found.unlisted == "ignore" and any("column label" in note for note in found.notes)
     assert found.sets["a"] == found.sets["b"] and len(set(found.sets.values())) == 3  # different pairs do not connect
     assert read("left_id,right_id,human\na,b,yes\na,c,no\n").unlisted == "ignore"
-    assert read("left_id,right_id,topic\na,b,sport\n").unlisted == "unknown"
+    for column, value in (("topic", "sport"), ("score", "0.9")):
+        other = read(f"left_id,right_id,{column}\na,b,{value}\n")
+        assert other.unlisted == "unknown" and f"the column {column}" in other.notes[0]
+    assert read("left_id,right_id,resemblance,weight\na,b,0.9,1\n").notes == []
+    assert read("left_id,right_id,label\na,b,match\nb,c,nonmatch\n").unlisted == "ignore"
+    sets = read("id,cluster\na,1\nb,1\nc,\nd,\n")
+    assert set(sets.sets) == {"a", "b"} and "2 rows of" in sets.notes[0]
     revised = read("left_id,right_id,label\na,b,revised\n")
     assert revised.unlisted == "unknown" and any("all pairs count as the same" in note for note in revised.notes)
     chained = read("left_id,right_id,same\na,b,1\nb,c,1\na,c,0\n")
@@ -224,12 +230,34 @@ def test_labels_as_people_have_them(tmp_path: Path) -> None:
         ("left_id,right_id,same\na,b,0\n", "nothing to find"),
         ("left_id,right_id,one,two\na,b,1,yes\na,c,0,no\n", "--same-column"),
         ("left_id,right_id,same,weight\na,b,1,0\n", "above 0"),
+        (
+            "left_id,right_id,same\na,b,1\na,c,unsure\n",
+            "column same: 1 row is 'unsure', neither of same, .* leave such",
+        ),
+        ("left_id,right_id,same\na,b,1\na,c,\na,d,\n", "column same: 2 rows, one of them empty, are neither of same"),
+        ("left_id,right_id\na,\n", "column right_id: 1 row is empty"),
+        ("id,cluster\na,1\na,2\n", "1 document is in more than one row, 'a' for one; .* keep one row"),
+        ("id,cluster\na,\n", "no row has a value, so nothing is labelled"),
+        ('{"left_id": "a", "right_id": "b"}\n', "is JSON, and labels are CSV or Parquet; convert it"),
     ):
         with pytest.raises(InputError, match=problem):
             read(text)
     path.write_text("left_id,right_id,one,two\na,b,1,yes\na,c,0,no\n", encoding="utf-8")
     given = read_labels(path, same_column="two")
     assert isinstance(given, LabelPairs) and given.same is not None and given.same.tolist() == [True, False]
+
+
+def test_what_cannot_be_learnt_says_what_to_label(tmp_path: Path) -> None:
+    texts = [f"{text} {copy}" for text in texts_of(12, 9) for copy in ("one", "two")]
+    rows = [{"id": f"d{n}", "text": text, "own": str(n), "half": str(n // 2)} for n, text in enumerate(texts)]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    labels = tmp_path / "labels.csv"
+    labels.write_text("left_id,right_id\n" + "".join(f"d{n},d{n + 1}\n" for n in range(0, 24, 2)), encoding="utf-8")
+    options = ["tune", str(path), "--labels", str(labels), "--methods", "identical", "--learn"]
+    done = CliRunner().invoke(app, [*options, "--unlisted", "ignore"], catch_exceptions=False)
+    assert done.exit_code == 3 and "of 1 setting none finds two documents that are the same" in done.stdout
+    assert "all similar pairs are the same by the labels, so no verdict can be learnt; label different" in done.stderr
 
 
 def test_the_command_with_a_column_of_labels_among_documents_without(tmp_path: Path) -> None:

@@ -53,7 +53,10 @@ class SampleLabels:
         given = read_labels(path, columns=columns, same_column=same_column)
         if not isinstance(given, LabelPairs):
             found = dict(zip(given.ids.to_pylist(), given.cluster.to_pylist(), strict=True))
-            return cls(path, found, unlisted or "unknown")
+            labels = cls(path, found, unlisted or "unknown")
+            if given.empty:
+                labels.notes.append(f"{counted(given.empty, 'row')} of {path} without a set count as not labelled")
+            return labels
         left, right = given.left.to_pylist(), given.right.to_pylist()
         same = [True] * len(left) if given.same is None else given.same.tolist()
         if not any(same):

@@ -164,8 +164,10 @@ class Learning:
             use = np.sort(np.random.default_rng(0).choice(use, MOST_FITTED, replace=False))
         same = self.labels.same[use]
         if not same.any() or same.all():
+            more = "different documents that are similar" if same.any() else "documents that are the same but not equal"
+            kind = "the same" if same.any() else "different"
             raise InputError(
-                "candidates are all the same, or all different, by the labels: there is no verdict to learn; add labels"
+                f"all similar pairs are {kind} by the labels, so no verdict can be learnt; label {more} too"
             )
         verdict = fit_verdict(self.features[use], same, weights[use] * effective_scale(weights[use]), near)
         return verdict, verdict.probabilities(self.compared), len(use)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from roughly.amounts import counted
 from roughly.report.scale import linear
 from roughly.report.svg import Frame, element, text
 from roughly.tools.tune.choose import TuneResult
@@ -68,7 +69,9 @@ def recommended_lines(chosen: TuneResult) -> list[str]:
     best = chosen.recommended
     if best is None:
         near = chosen.nearest
-        text = f"none of {len(chosen.tried)} settings has a {str(chosen.request.goal).partition(' with a ')[2]}"
+        wanted = str(chosen.request.goal).partition(" with a ")[2]
+        wanted = f"has a {wanted}" if wanted else "finds two documents that are the same"
+        text = f"of {counted(len(chosen.tried), 'setting')} none {wanted}"
         if near is not None:
             text += f"; nearest: {near.trial.name}, precision {_share(near.precision)}, recall {_share(near.recall)}"
         return [f"recommended nothing: {text}"]
