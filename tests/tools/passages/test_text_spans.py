@@ -11,7 +11,7 @@ from passage_twins import TextPositions
 
 from roughly.kernels.run_spans import run_spans
 from roughly.text import tables
-from roughly.tools.passages.text_spans import ReadTexts
+from roughly.tools.passages.span_finder import ReadTexts
 
 _PIECES = (
     "one", "Zwei", "é", "naïve", "日本語。", "ไทยำ", "👍", " ", " ", " ", "\n", "\n\n", "\u2029", ". ", "! ", "x.",

@@ -35,6 +35,7 @@ from roughly.tools.passages.passages_page import render_page
 from roughly.tools.passages.repeated_places import PlaceSearch
 from roughly.tools.passages.request import PassagesRun
 from roughly.tools.passages.span_edits import SpanMarks, SpanRemoval
+from roughly.tools.passages.span_finder import SpanFinder
 from roughly.tools.passages.span_tables import (
     ROW_GROUP,
     RemovedTexts,
@@ -46,7 +47,7 @@ from roughly.tools.passages.span_tables import (
     spans_table,
     write_table,
 )
-from roughly.tools.passages.text_spans import SpanFinder, Spans, open_spans, span_blocks, write_spans
+from roughly.tools.passages.text_spans import Spans, open_spans, span_blocks, write_spans
 from roughly.tools.passages.token_file import TokenFile, read_tokens
 from roughly.version import __version__
 

@@ -15,7 +15,8 @@ from roughly.tools.passages.copy_decisions import TokenRuns
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, positions
 from roughly.tools.passages.masked_markup import visible
 from roughly.tools.passages.passage_list import PassageList
-from roughly.tools.passages.text_spans import ReadTexts, SpanFinder, Spans
+from roughly.tools.passages.span_finder import ReadTexts, SpanFinder
+from roughly.tools.passages.text_spans import Spans
 from roughly.tools.passages.token_file import TokenFile
 
 _TEXT, _WHOLE, _FLAG, _SHARE = pa.string(), pa.int64(), pa.bool_(), pa.float64()
