@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -75,3 +77,44 @@ PAGES: dict[str, Callable[[int], str]] = {
     "paragraphs": lambda n: "<p>x y z w" * 4 * n,
     "names of attributes": lambda n: "".join(f"<p a{i} b{i}=1>" for i in range(n)) + "x",
 }
+
+
+def maildir(folder: Path, n: int) -> None:
+    """Messages of one Message-ID, with long names."""
+    for name in ("cur", "new", "tmp"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for number in range(n):
+        name = f"{number}.{'x' * 200}:2,{'S' * 30}"
+        (folder / ("cur", "new")[number % 2] / name).write_bytes(b"Message-ID: <a@b>\nSubject: x\n\nhi\n")
+
+
+def lines(**columns: Callable[[int], object]) -> Callable[[int], bytes]:
+    """JSON lines whose values depend on the number of the line."""
+    return lambda n: b"".join(
+        json.dumps({name: value(at) for name, value in columns.items()}).encode() + b"\n" for at in range(n)
+    )
+
+
+def one_line(**columns: Callable[[int], object]) -> Callable[[int], bytes]:
+    """One JSON line whose values depend on the number of repetitions."""
+    return lambda n: json.dumps({name: value(n) for name, value in columns.items()}).encode() + b"\n"
+
+
+FEATURES: dict[str, tuple[int, Callable[[int], bytes]]] = {
+    "equal objects": (4_000, lines(id=lambda at: f"o{at}", features=lambda at: [1, 2, 3])),
+    "a feature of all objects": (4_000, lines(id=lambda at: f"o{at}", features=lambda at: [0, at, at + 0.5])),
+    "no features": (4_000, lines(id=lambda at: f"o{at}", features=lambda at: [])),
+    "one object": (40_000, one_line(id=lambda n: "o", features=lambda n: list(range(n)))),
+    "one feature again and again": (40_000, one_line(id=lambda n: "o", features=lambda n: ["x"] * n)),
+    "a long feature": (400_000, one_line(id=lambda n: "o", features=lambda n: ["x" * n])),
+}
+"""Objects by their features."""
+TEXTS: dict[str, tuple[int, Callable[[int], bytes]]] = {
+    "equal texts": (2_000, lines(text=lambda at: "some words that all of the texts have")),
+    "words of all texts": (2_000, lines(text=lambda at: f"{at} some words that all of the texts have {at}")),
+    "one word": (20_000, one_line(text=lambda n: "a " * n)),
+    "two words in turn": (20_000, one_line(text=lambda n: "a b " * n)),
+    "texts of one word": (2_000, lines(text=lambda at: "a " * 20)),
+    "no words": (20_000, one_line(text=lambda n: ". " * n)),
+}
+"""Texts of an input, and of a test set too: what they share is everywhere."""

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what the tests need from the system's packages where it is missing: a browser, to look at
-# pages, a PostgreSQL server, for the index, and a compiler with sanitizers, for the core.
+# pages, a PostgreSQL server, for the index, a compiler with sanitizers, for the core,
+# and a counter of instructions, for the readers.
 set -eu
 
 need() { # command, package
@@ -21,4 +22,5 @@ ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 need java openjdk-17-jre-headless # for the tests of the engine spark
 need curl curl # for the pages of the docs about the service
 need openssl openssl
+need valgrind valgrind # counts instructions
 need c++ g++ # has the sanitizers of `make sanitize`

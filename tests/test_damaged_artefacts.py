@@ -19,7 +19,7 @@ import pytest
 
 import roughly
 from commands import run_roughly
-from roughly import Index
+from roughly import Index, lexicon
 from roughly.engines.local.kept_parts import _runs
 from roughly.errors import IndexDamaged, InputError, InputMissing, RoughlyError, ServiceRefused, SettingsError
 from roughly.service.collection.collection_types import ClusterQuery
@@ -179,6 +179,22 @@ def test_verify_names_the_column(artefacts: Path, tmp_path: Path) -> None:
         assert any("values of contents.tokens cannot be those of an index" in one for one in index.verify().problems)
         with pytest.raises(IndexDamaged, match=r"contents\.tokens .*restore it from a copy, or import it again"):
             index.query(ROWS[0]["text"])
+
+
+@pytest.mark.parametrize(("options", "table"), [({"store": "packed"}, "signs"), ({}, "bodies")])
+def test_contents_that_lack_what_is_stored_for_them(options: dict[str, str], table: str, tmp_path: Path) -> None:
+    words = [word for word, _ in lexicon.default().terms() if word.isalpha() and len(word) > 2][2000:2090]
+    path = tmp_path / "a.db"
+    with Index.create(path, **({"method": "term-vector"} | options if options else {})) as index:
+        index.add([{"doc_id": f"d{n}", "text": " ".join(words[n:])} for n in range(5)])
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(f"DELETE FROM {table}")
+    connection.close()
+    with Index.open(path) as index:
+        assert index.verify().problems
+        with pytest.raises(IndexDamaged, match=r"nothing stored for \d+ contents?; restore the index from a copy"):
+            index.query(" ".join(words[1:]) + " more")
 
 
 def test_errors_pass_from_process_to_process() -> None:

@@ -20,6 +20,7 @@ from roughly.features.sampling import Sampling
 from roughly.methods import METHODS, make
 from roughly.methods.imatch import IMatch
 from roughly.methods.lexical import Lexical
+from roughly.methods.method import Judge
 from roughly.methods.shingles import Shingles
 from roughly.settings import Settings
 from roughly.signing.sign_files import sign
@@ -192,6 +193,30 @@ def test_what_cannot_be_signed_or_read(tmp_path: Path) -> None:
     spoilt = {b"roughly": json.dumps(held | {"method": "other"}).encode()}
     pq.write_table(pq.read_table(path).replace_schema_metadata(spoilt), path)
     with pytest.raises(InputError, match="do not match their fingerprint"):
+        recluster(path)
+
+
+def test_settings_that_someone_else_wrote_are_refused_although_their_fingerprint_fits(tmp_path: Path) -> None:
+    path = tmp_path / "s.parquet"
+    sign(rows(TEXTS), output=path, method="term-vector")
+    table = pq.read_table(path)
+    held = json.loads(table.schema.metadata[b"roughly"])
+    wrong: dict[str, list[object]] = {
+        "on": [None, "x", 5, [], {}], "measure": [None, "x", -1, [], {}],
+        "threshold": [None, "x", -1, [], float("nan"), float("inf"), 10**40, True],
+        "dates": ["x", -1, 0.5, 10**40], "lengths": ["x", [], -1, float("nan")], "ignore_common": ["x", None, 1],
+    }  # fmt: skip
+    cases = [held | {"judge": held["judge"] | {name: value}} for name, values in wrong.items() for value in values]
+    cases += [held | {"most": value} for value in (None, "x", -1, 10**40)]
+    cases += [held | {"settings": value} for value in (None, [], "x")] + [held | {"method": None}]
+    for case in cases:
+        made = SignatureOrigin(case["method"], case["settings"], Judge(**case["judge"]), case["most"])
+        metadata = {b"roughly": json.dumps(case | {"fingerprint": made.fingerprint}).encode()}
+        pq.write_table(table.replace_schema_metadata(metadata), path)
+        with pytest.raises(InputError, match="is damaged: its settings have values that none has; sign again"):
+            recluster(path)
+    pq.write_table(table.append_column("keys", table["keys"]), path)
+    with pytest.raises(InputError, match="it has two columns keys"):
         recluster(path)
 
 

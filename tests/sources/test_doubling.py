@@ -1,71 +1,114 @@
-"""Every reader takes linear time: twice the hostile input, at most two and a half times the work."""
+"""Every reader takes linear time: twice the hostile input, at most two and a half times the instructions."""
 
 from __future__ import annotations
 
-import gc
-import math
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_args
 
-import numpy as np
-import pyarrow as pa
 import pytest
+import zstandard
 
-from hostile_inputs import FILES, PAGES
-from reading import read
-from roughly.errors import InputError
-from roughly.text.markup import PageText, strip_column
+from hostile_inputs import FEATURES, FILES, PAGES, TEXTS, maildir
+from instructions import InstructionCounter, counter
+from roughly.text.markup import PageText
 
-LEAST = 0.05
-"""Seconds of CPU below which two times are too short to compare."""
 MOST = 2.5
+LEAST = 20_000_000
+"""Instructions below which two counts are too small to compare."""
+PAGE = 20_000
+MESSAGES = 500
+
+pytestmark = pytest.mark.slow
 
 
-def assert_linear(work: Callable[[int], object], size: int) -> None:
-    """The best of some tries: other processes can only make it slower."""
-    once = twice = math.inf
-    for _ in range(6):
-        once, twice = min(once, cost(work, size)), min(twice, cost(work, 2 * size))
-        if twice <= max(LEAST, MOST * once):
-            return
-    pytest.fail(f"{once:.3f} s for {size}, {twice:.3f} s for {2 * size}")
+@pytest.fixture(scope="module")
+def instructions() -> Iterator[InstructionCounter]:
+    with counter() as found:
+        yield found
 
 
-def cost(work: Callable[[int], object], size: int) -> float:
-    gc.collect()
-    gc.freeze()  # objects of other tests would be gone through again and again
-    start = time.process_time()
-    work(size)
-    taken = time.process_time() - start
-    gc.unfreeze()
-    return taken
+Prepare = Callable[[int], tuple[object, ...]]
+"""Writes an input of a size; returns the arguments of the work."""
+
+
+def assert_linear(instructions: InstructionCounter, work: str, prepare: Prepare, size: int) -> None:
+    """Compare the counts of a size and of twice that size, each less that of a very small input. The size begins with
+    a sixteenth, and is doubled while the count is small."""
+    least = prepare(3)
+    instructions.prepare(work, *least)
+    start = instructions.count(work, *least)
+    size, whole = max(8, size // 16), size
+    once = twice = instructions.count(work, *prepare(size)) - start
+    while True:
+        twice = instructions.count(work, *prepare(2 * size)) - start
+        if once >= LEAST or size >= whole:
+            break
+        size, once = 2 * size, twice
+    assert twice <= max(MOST * once, LEAST), f"{once:,} instructions for {size:,}, {twice:,} for {2 * size:,}"
+
+
+def one_file(path: Path, make: Callable[[int], bytes]) -> Prepare:
+    def prepare(size: int) -> tuple[object, ...]:
+        path.write_bytes(make(size))
+        return (path,)
+
+    return prepare
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.slow
-def test_readers(name: str, tmp_path: Path) -> None:
+def test_readers(name: str, tmp_path: Path, instructions: InstructionCounter) -> None:
     size, make = FILES[name]
-    path = tmp_path / name
+    assert_linear(instructions, "read_file", one_file(tmp_path / name, make), size)
 
-    def work(size: int) -> None:
-        path.write_bytes(make(size))
-        try:
-            read(path)
-        except InputError as refused:
-            assert name in str(refused)
 
-    work(10)  # imports
-    assert_linear(work, size)
+@pytest.mark.parametrize("name", [name for name in FILES if not name.endswith((".gz", ".parquet"))])
+def test_readers_of_zstd(name: str, tmp_path: Path, instructions: InstructionCounter) -> None:
+    size, make = FILES[name]
+    prepare = one_file(tmp_path / f"{name}.zst", lambda size: zstandard.compress(make(size)))
+    assert_linear(instructions, "read_file", prepare, size)
+
+
+def test_maildir(tmp_path: Path, instructions: InstructionCounter) -> None:
+    def prepare(size: int) -> tuple[object, ...]:
+        folder = tmp_path / str(size)
+        maildir(folder, size)
+        return (folder,)
+
+    assert_linear(instructions, "read_file", prepare, MESSAGES)
 
 
 @pytest.mark.parametrize("part", get_args(PageText))
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.slow
-def test_html(name: str, part: PageText) -> None:
-    def work(size: int) -> None:
-        strip_column(pa.array([PAGES[name](size)]), np.ones(1, np.bool_), part)
+def test_html(name: str, part: PageText, tmp_path: Path, instructions: InstructionCounter) -> None:
+    def prepare(size: int) -> tuple[object, ...]:
+        (tmp_path / "page").write_text(PAGES[name](size), encoding="utf-8")
+        return tmp_path / "page", part
 
-    work(1)  # imports
-    assert_linear(work, 20_000)
+    assert_linear(instructions, "strip", prepare, PAGE)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_features(name: str, tmp_path: Path, instructions: InstructionCounter) -> None:
+    size, make = FEATURES[name]
+    assert_linear(instructions, "features", one_file(tmp_path / "objects.jsonl", make), size)
+
+
+@pytest.mark.parametrize("work", ["passages", "dedupe"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_test_sets(name: str, work: str, tmp_path: Path, instructions: InstructionCounter) -> None:
+    size, make = TEXTS[name]
+
+    def prepare(size: int) -> tuple[object, ...]:
+        paths = tmp_path / "input.jsonl", tmp_path / "test.jsonl"
+        for path in paths:
+            path.write_bytes(make(size))
+        return paths
+
+    assert_linear(instructions, work, prepare, size)
+
+
+def test_a_reader_that_is_not_linear_is_found(tmp_path: Path, instructions: InstructionCounter) -> None:
+    size, make = FILES["newlines.jsonl"]
+    with pytest.raises(AssertionError, match="instructions for"):
+        assert_linear(instructions, "quadratic", one_file(tmp_path / "lines.jsonl", make), size // 8)

@@ -55,7 +55,8 @@ def read_features(
     except FileNotFoundError:
         raise InputMissing(f"no such file: {path}") from None
     except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
-        raise InputError(f"{path} cannot be read as {'JSON lines' if lines else 'Parquet'}: {problem}") from problem
+        why = " ".join(str(problem).split())
+        raise InputError(f"{path} cannot be read as {'JSON lines' if lines else 'Parquet'}: {why}") from problem
 
 
 def _lines(path: Path) -> Iterator[pa.RecordBatch]:

@@ -57,6 +57,7 @@ _COLUMNS: dict[str, Callable[[Any], bool]] = {
 _OPTIONAL = ("equal_lo", "asks", "sketch", "limit")
 _PLAIN = ("shingle_size", "seed")
 """Settings of a run that keys depend on and methods do not describe."""
+_LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -195,11 +196,33 @@ def read_made(path: str | Path) -> SignatureOrigin:
         if version != VERSION or form != FORM:
             raise InputError(f"{path} was made by another roughly (version {version}, {form}); sign again")
         made = SignatureOrigin(values["method"], values["settings"], Judge(**values["judge"]), values["most"])
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, RecursionError) as problem:
         raise _damaged(path, "its metadata cannot be read") from problem
+    if not _is_sound(made):
+        raise _damaged(path, "its settings have values that none has")
     if made.fingerprint != fingerprint:
         raise _damaged(path, "its settings do not match their fingerprint")
     return made
+
+
+def _is_sound(made: SignatureOrigin) -> bool:
+    """Whether values have the types that they must have; someone else may have written them."""
+    judge = made.judge
+    return (
+        isinstance(made.method, str)
+        and isinstance(made.described, dict)
+        and _is_number(made.most)
+        and judge.on in ("text", "sketch", "keys")
+        and judge.measure in ("resemblance", "containment", "common")
+        and _is_number(judge.threshold, int | float)
+        and (judge.dates is None or _is_number(judge.dates))
+        and (judge.lengths is None or _is_number(judge.lengths, int | float))
+        and isinstance(judge.ignore_common, bool)
+    )
+
+
+def _is_number(value: Any, kind: Any = int) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= _LARGEST
 
 
 def _damaged(path: str | Path, why: str) -> InputError:
@@ -210,7 +233,7 @@ def _read_packed(path: Path, made: SignatureOrigin) -> pa.Table:
     """The rows of a file of packed vectors, with the columns of other signatures."""
     table = _read_rows(path)
     for name, kind in (("doc_id", pa.string()), (packed_vectors.COLUMN, packed_vectors.KIND)):
-        if name not in table.column_names or table[name].type != kind or table[name].null_count:
+        if table.column_names.count(name) != 1 or table[name].type != kind or table[name].null_count:
             raise _damaged(path, f"its column {name} is missing, or holds something else")
     held = packed_vectors.unpacked(table[packed_vectors.COLUMN], int(made.judge.threshold))
     return pa.table({"doc_id": table["doc_id"], **held})
@@ -233,6 +256,8 @@ def _read_table(path: Path) -> pa.Table:
             if name in _OPTIONAL:
                 continue
             raise _damaged(path, f"it has no column {name}")
+        if table.column_names.count(name) > 1:
+            raise _damaged(path, f"it has two columns {name}")
         column = table[name]
         if not is_right(column.type) or (column.null_count and name != "date"):
             raise _damaged(path, f"its column {name} holds something else")

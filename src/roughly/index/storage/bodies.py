@@ -21,7 +21,7 @@ from roughly.features.sketch import EVERY, limits_of
 _LEVEL = 3
 MARK_WORDS = 16
 _LONGEST_TEXT = 1 << 30  # readers reject longer lines
-_REMEDY = "restore the index from a copy, or import it again"
+REMEDY = "restore the index from a copy, or import it again"
 
 
 def pack_texts(texts: pa.Array) -> list[bytes]:
@@ -39,7 +39,7 @@ def unpack_texts(bodies: Sequence[bytes]) -> pa.Array:
         texts = pa.array([decompressor.decompress(body) for body in bodies], pa.large_binary())
         return texts.cast(pa.large_string())
     except (zstandard.ZstdError, pa.ArrowInvalid) as problem:
-        raise IndexDamaged(f"a text of the index is damaged ({problem}); {_REMEDY}") from problem
+        raise IndexDamaged(f"a text of the index is damaged ({problem}); {REMEDY}") from problem
 
 
 def text_bytes(body: bytes) -> int:
@@ -47,9 +47,9 @@ def text_bytes(body: bytes) -> int:
     try:
         size: int = zstandard.frame_content_size(body)
     except zstandard.ZstdError as problem:
-        raise IndexDamaged(f"a text of the index is damaged ({problem}); {_REMEDY}") from problem
+        raise IndexDamaged(f"a text of the index is damaged ({problem}); {REMEDY}") from problem
     if not 0 <= size <= _LONGEST_TEXT:
-        raise IndexDamaged(f"a text of the index says that it has {size:,} bytes, which no text has; {_REMEDY}")
+        raise IndexDamaged(f"a text of the index says that it has {size:,} bytes, which no text has; {REMEDY}")
     return size
 
 
@@ -89,12 +89,12 @@ def unpack_marks(marks: Sequence[bytes]) -> npt.NDArray[np.uint64]:
     """Bitmaps as rows of 64-bit words."""
     stored = [stored_bytes(mark) for mark in marks]
     if any(len(mark) != 8 * MARK_WORDS for mark in stored):
-        raise IndexDamaged(f"a bitmap of the index is damaged; {_REMEDY}")
+        raise IndexDamaged(f"a bitmap of the index is damaged; {REMEDY}")
     return np.frombuffer(b"".join(stored), np.uint64).reshape(-1, MARK_WORDS)
 
 
 def stored_bytes(value: Any) -> bytes:
     """The bytes of a column. SQLite may give a number instead, of which `bytes` would make as many zeros."""
     if not isinstance(value, bytes | memoryview):
-        raise IndexDamaged(f"the index has {type(value).__name__} where it has bytes; {_REMEDY}")
+        raise IndexDamaged(f"the index has {type(value).__name__} where it has bytes; {REMEDY}")
     return bytes(value)

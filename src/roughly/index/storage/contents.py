@@ -12,15 +12,20 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from roughly.fast_dataclass import dataclass
+from roughly.amounts import counted
+from roughly.errors import IndexDamaged
 from roughly.index.storage import hot_keys, stored_keys
-from roughly.index.storage.bodies import stored_bytes
+from roughly.index.storage.bodies import REMEDY, stored_bytes
 from roughly.index.storage.meta import read_number, write_meta
 from roughly.index.storage.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, REVOKED, SIGNS
 from roughly.index.storage.store import IndexStore
 
 Ints = npt.NDArray[np.int64]
 _AT_ONCE = 10_000
+
+
+class NothingStored(IndexDamaged):
+    """Contents whose rows are missing in a table that has one for each."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,8 @@ def read_stored(store: IndexStore, connection: Connection, column: Any, contents
     """The bytes that a column holds for these contents, in this order."""
     key = column.table.c.content
     found = {row[0]: stored_bytes(row[1]) for row in store.fetch(connection, (key, column), key, contents)}
+    if missing := set(contents.tolist()) - found.keys():
+        raise NothingStored(f"the index has nothing stored for {counted(len(missing), 'content')}; {REMEDY}")
     return [found[content] for content in contents.tolist()]
 
 

@@ -17,7 +17,7 @@ from roughly.index.search import search_index
 from roughly.index.storage import hot_keys, stored_keys
 from roughly.index.storage.bodies import unpack_texts
 from roughly.index.storage.column_values import wrong_values
-from roughly.index.storage.contents import count_rows, read_bodies
+from roughly.index.storage.contents import NothingStored, count_rows, read_bodies
 from roughly.index.storage.meta import read_number
 from roughly.index.storage.schema import BODIES, CONTENTS, DOCUMENTS, LIVE, REVOKED, SIGNS
 from roughly.index.storage.store import IndexStore
@@ -142,7 +142,7 @@ def _check_contents(
         some = live[at : at + _BLOCK]
         try:
             keys = content_keys(store, connection, config, some)
-        except KeyError:
+        except NothingStored:
             continue  # a body is missing, which was reported above
         expected, summed = np.zeros(len(some), np.int64), np.zeros(len(some), np.uint64)
         np.add.at(expected, keys.owners, 1)
