@@ -14,6 +14,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from roughly.amounts import counted
 from roughly.errors import IndexDamaged
+from roughly.fast_dataclass import dataclass
 from roughly.index.storage import hot_keys, stored_keys
 from roughly.index.storage.bodies import REMEDY, stored_bytes
 from roughly.index.storage.meta import read_number, write_meta
