@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,20 @@ def test_a_verdict_is_examined_on_labels_it_was_not_learnt_from(tmp_path: Path) 
     page = (tmp_path / "verdict.html").read_text(encoding="utf-8")
     assert "<script" not in page and "rare_words_held" in page and study.missed[1][0].sample.left_id in page
     assert study.to_dict()["missed"]["count"] == study.missed[0]
+
+
+def test_a_verdict_of_some_sets_sees_no_label_of_others() -> None:
+    learning = learning_of(invoices(16))
+    half = np.arange(16) % 2 == 0
+    learned = learn(learning, Goal(), 0.2, 0, half)
+    assert learned is not None and learned.unseen.found > 0
+    assert (learned.unseen_pairs.columns[~half] == 0).all()
+    hidden = learning.ends(half).sum(axis=1) == 0
+    assert hidden.any()
+    learning.labels = replace(learning.labels, same=learning.labels.same ^ hidden)
+    again = learn(learning, Goal(), 0.2, 0, half)
+    assert again is not None and again.verdict == learned.verdict and again.unseen == learned.unseen
+    assert again.tried.trial == learned.tried.trial and learned.verdict != learn(learning, Goal(), 0.2).verdict  # type: ignore[union-attr]
 
 
 def test_calibration_by_ranges() -> None:
