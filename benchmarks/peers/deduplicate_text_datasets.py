@@ -13,6 +13,7 @@ import json
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.peers import LEAST_BYTES, WORKERS
@@ -42,21 +43,28 @@ def main() -> None:
     call("make")
     call("self-similar", *cached, "--num-threads", str(WORKERS))
     _, _, listed = call("collect", *cached).partition("out\n")
-    ranges = [tuple(map(int, line.split())) for line in listed.splitlines()]
+    ranges = [(int(start), int(end)) for start, end in map(str.split, listed.splitlines())]
     (out / "kept").mkdir()
-    content, at = data.read_bytes(), 0
+    texts = kept_texts(data.read_bytes(), list(zip(begins, ends, strict=True)), ranges)
     with (out / "kept" / "kept.jsonl").open("w", encoding="utf-8") as kept:
-        for doc_id, begin, end in zip(ids, begins, ends, strict=True):
-            left, here = [], begin
-            while at < len(ranges) and ranges[at][0] < end:
-                left.append(content[here : max(here, ranges[at][0])])
-                here = max(here, ranges[at][1])
-                if here >= end:
-                    break
-                at += 1
-            left.append(content[here:end])
-            text = b"".join(left).decode("utf-8", "ignore")
-            kept.write(json.dumps({"id": doc_id, "text": text}) + "\n")
+        kept.writelines(
+            json.dumps({"id": doc_id, "text": text}) + "\n" for doc_id, text in zip(ids, texts, strict=True)
+        )
+
+
+def kept_texts(content: bytes, places: list[tuple[int, int]], ranges: list[tuple[int, int]]) -> Iterator[str]:
+    """What is left of the texts at `places` (begin, end) without the bytes in `ranges`; both are in order."""
+    at = 0
+    for begin, end in places:
+        left, here = [], begin
+        while at < len(ranges) and ranges[at][0] < end:
+            left.append(content[here : max(here, ranges[at][0])])
+            here = max(here, min(end, ranges[at][1]))
+            if ranges[at][1] > end:  # it goes on in the next text
+                break
+            at += 1
+        left.append(content[here:end])
+        yield b"".join(left).decode("utf-8", "ignore")
 
 
 if __name__ == "__main__":

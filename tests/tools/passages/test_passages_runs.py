@@ -236,9 +236,9 @@ def test_bad_inputs(tmp_path: Path) -> None:
 
 
 def test_a_memory_that_is_too_small_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from roughly.tools.passages import token_file
+    from roughly.tools.passages import document_facts
 
-    monkeypatch.setattr(token_file, "_HELD", 1 << 30)
+    monkeypatch.setattr(document_facts, "_HELD", 1 << 30)
     with pytest.raises(MemoryTooSmall, match=r"3 documents or more take 3072MB of memory; 6529MB is the minimum"):
         roughly.passages(["one two three four five", "One two three four five!", "none of it"], least=5)
 

@@ -9,34 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.dates import timestamps
-from roughly.engines.local.memory_budget import BASE_MEMORY
-from roughly.errors import MemoryTooSmall
 from roughly.fast_dataclass import dataclass
 from roughly.meter import Meter, Stage
-from roughly.model import FACTS, Reject
+from roughly.model import Reject
 from roughly.pipeline import DOCUMENT_MEMORY, check_sizes
 from roughly.sources.part import Chunk, Part, coarse_chunks, find_landmarks, located, pieces_of
 from roughly.text import tables
 from roughly.text.canonical import buffers, tokenise
 from roughly.threads import map_in_order
+from roughly.tools.passages.document_facts import KNOWN, FactsWriter, check_documents, held_memory
 from roughly.tools.passages.mapped_arrays import Ints, MappedArrays, Words
 from roughly.tools.passages.masked_markup import mask_column
 from roughly.tools.passages.token_numbers import TokenNumbers
-
-_KNOWN = pa.schema(
-    [FACTS.field(name) for name in ("part", "row", "doc_id", "url", "published", "source", "bytes", "tokens", "raw_lo")]
-)
-_FACTS_AT_ONCE = 1 << 16
-"""Documents whose facts are written together."""
-_HELD = 64
-"""Bytes in memory per document, without its id: where its tokens begin, its record, its rank."""
 
 
 @dataclass
@@ -137,7 +128,7 @@ def _write(
     rejects: list[Reject] = []
     numbers = TokenNumbers(maps)
     with ExitStack() as stack:
-        facts = stack.enter_context(_FactsWriter(maps, memory))
+        facts = stack.enter_context(FactsWriter(maps, memory))
         files = [stack.enter_context(maps.path(name).open("wb", buffering=0)) for name in names]
         for done in chain.from_iterable(map_in_order(read, items(), threads)):
             numbers.add(done.hashes, done.numbers)
@@ -156,54 +147,6 @@ def _write(
     info = {"rejects": [[r.file, r.record, r.reason, r.excerpt] for r in rejects]}
     maps.workspace.commit("tokens", [maps.path("tokens")], {})
     maps.workspace.commit("read", [maps.path(name) for name in ("facts", *names[1:])], info)
-
-
-class _FactsWriter:
-    """Writes what is known of documents, many of them together."""
-
-    def __init__(self, maps: MappedArrays, memory: int) -> None:
-        self._maps, self._memory = maps, memory
-        self._writer = pa.ipc.new_file(str(maps.path("facts")), _KNOWN)
-        self._waiting: list[pa.RecordBatch] = []
-        self._rows = self._documents = self._held = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *problem: object) -> None:
-        if kind is None:
-            self._write()
-        self._writer.close()
-
-    def take(self, batch: pa.RecordBatch) -> None:
-        """Append some documents."""
-        self._waiting.append(batch)
-        self._rows += batch.num_rows
-        if self._rows >= _FACTS_AT_ONCE:
-            self._write()
-
-    def _write(self) -> None:
-        table = pa.Table.from_batches(self._waiting, _KNOWN).combine_chunks()
-        self._documents += table.num_rows
-        self._held += held_memory(table)
-        check_documents(self._documents, self._held, self._memory)
-        self._maps.workspace.space.check(table.nbytes)
-        self._writer.write_table(table)
-        self._waiting, self._rows = [], 0
-
-
-def held_memory(facts: pa.Table) -> int:
-    """Bytes that documents take in memory while passages are found."""
-    return _HELD * int(facts.num_rows) + int(facts["doc_id"].nbytes)
-
-
-def check_documents(documents: int, held: int, memory: int) -> None:
-    """Refuse more documents than half of the memory can hold."""
-    if 2 * held > memory:
-        raise MemoryTooSmall(
-            f"{documents:,} documents or more take {held >> 20}MB of memory; {(2 * held + BASE_MEMORY >> 20) + 1}MB "
-            "is the minimum for --memory"
-        )
 
 
 def _read_chunk(
@@ -241,7 +184,7 @@ def _read_chunk(
             pa.array(counts),
             pa.array(np.ascontiguousarray(hash_bytes(*buffers(batch.column("text")))[:, 1])),
         ],
-        schema=_KNOWN,
+        schema=KNOWN,
     )
     return _ReadChunk(chunk.nbytes, hashes, numbers.find(hashes), lengths, facts, parsed.rejects)
 
