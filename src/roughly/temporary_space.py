@@ -104,8 +104,11 @@ def _delete_abandoned(folder: Path) -> None:
 
 
 def delete_folder(folder: Path) -> None:
-    """Delete a folder with all files, several large ones at a time: the system takes long to free their memory."""
-    if _size(folder) > _MUCH:
+    """Delete a folder with all files, several large ones at a time: the system takes long to free their memory.
+
+    A link in its place, which someone else must have put there, is not followed.
+    """
+    if not folder.is_symlink() and _size(folder) > _MUCH:
         files = [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names]  # noqa: PTH118
         for _ in map_in_order(_delete, files, _DELETING):
             pass

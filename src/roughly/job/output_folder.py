@@ -198,6 +198,8 @@ def _check(output: Path, partial: Path, overwrite: bool, resume: bool) -> None:
 
 
 def _check_unfinished(partial: Path, overwrite: bool, resume: bool, resumable: bool) -> None:
+    if partial.is_symlink() or (partial.exists() and not partial.is_dir()):
+        raise OutputExists(f"{partial}, where a run is written, is not a folder of its own; delete it, or move it away")
     if partial.exists() and not resume:
         if not overwrite:
             remedy = "continue with --resume, or start again" if resumable else "start again"

@@ -243,7 +243,8 @@ def replacing(path: Path, compression: Compression | None = None) -> Iterator[Bi
     unfinished = path.with_name(unfinished_name(path.name))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        raw = unfinished.open("wb")
+        unfinished.unlink(missing_ok=True)  # what a killed run left, or a link that someone else made
+        raw = unfinished.open("xb")
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
     try:
