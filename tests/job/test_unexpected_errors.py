@@ -143,11 +143,12 @@ def test_with_debug_there_is_a_traceback(
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("problem", [MemoryError(), RuntimeError("can't start new thread")])
 def test_no_memory_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    problem: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
-    monkeypatch.setattr(pipeline, "sign", fail(MemoryError()))
+    monkeypatch.setattr(pipeline, "sign", fail(problem))
     assert "no more memory" in refuses(monkeypatch, capsys, tmp_path, "dedupe", tmp_path / "a.jsonl")
 
 

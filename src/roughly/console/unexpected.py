@@ -36,7 +36,7 @@ def sentence(problem: Exception) -> str:
     """What happened, where, and what to do."""
     if isinstance(problem, RoughlyError):
         return str(problem)
-    if isinstance(problem, MemoryError):
+    if isinstance(problem, MemoryError) or "can't start new thread" in str(problem):
         return "the system has no more memory to give; lower --memory and --threads, or raise the limit (ulimit -v)"
     what = " ".join(f"{type(problem).__name__}: {problem}".split())[:500]
     if isinstance(problem, OSError) and problem.strerror:
