@@ -33,18 +33,13 @@ Prepare = Callable[[int], tuple[object, ...]]
 
 
 def assert_linear(instructions: InstructionCounter, work: str, prepare: Prepare, size: int) -> None:
-    """Compare the counts of a size and of twice that size, each less that of a very small input. The size begins with
-    a sixteenth, and is doubled while the count is small."""
+    """Compare the counts of an eighth of a size and of twice that, each less that of a very small input."""
     least = prepare(3)
     instructions.prepare(work, *least)
     start = instructions.count(work, *least)
-    size, whole = max(8, size // 16), size
-    once = twice = instructions.count(work, *prepare(size)) - start
-    while True:
-        twice = instructions.count(work, *prepare(2 * size)) - start
-        if once >= LEAST or size >= whole:
-            break
-        size, once = 2 * size, twice
+    size //= 8
+    once = instructions.count(work, *prepare(size)) - start
+    twice = instructions.count(work, *prepare(2 * size)) - start
     assert twice <= max(MOST * once, LEAST), f"{once:,} instructions for {size:,}, {twice:,} for {2 * size:,}"
 
 
@@ -111,4 +106,4 @@ def test_test_sets(name: str, work: str, tmp_path: Path, instructions: Instructi
 def test_a_reader_that_is_not_linear_is_found(tmp_path: Path, instructions: InstructionCounter) -> None:
     size, make = FILES["newlines.jsonl"]
     with pytest.raises(AssertionError, match="instructions for"):
-        assert_linear(instructions, "quadratic", one_file(tmp_path / "lines.jsonl", make), size // 8)
+        assert_linear(instructions, "quadratic", one_file(tmp_path / "lines.jsonl", make), size // 4)

@@ -147,6 +147,6 @@ class PassagesCollection:
         with self._opening:
             if self._input is None:
                 if not self.inputs:
-                    refuse_foreign_paths(self.folder, self.run_json)
+                    refuse_foreign_paths(self.folder)
                 self._input = Input(self.folder, self.run_json, self.inputs)
             return self._input

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime
@@ -17,8 +17,7 @@ from roughly.engines.local import run_browser
 from roughly.engines.local.run_browser import Browsing, Condition
 from roughly.engines.relational.summary import histogram
 from roughly.errors import InputError, RoughlyError, SettingsError
-from roughly.features.metadata import refuse_damage
-from roughly.job.rereading import Input, input_names
+from roughly.job.rereading import Input
 from roughly.model import WRITTEN
 from roughly.report.run_request import judging_of, requested_quality
 from roughly.report.visible import label
@@ -317,7 +316,7 @@ class RunCollection:
             if self._input is None:
                 try:
                     if not self.inputs:
-                        refuse_foreign_paths(self.run.folder, self.run_json)
+                        refuse_foreign_paths(self.run.folder)
                     self._input = Input(self.run.folder, self.run_json, self.inputs)
                 except (RoughlyError, OSError) as problem:
                     self._why = str(problem)
@@ -364,21 +363,18 @@ def _order(sort: str) -> str:
     return f"doc_id{falls}" if column == "doc_id" else f"{column}{falls} NULLS LAST, doc_id"
 
 
-def refuse_foreign_paths(folder: Path, run_json: Mapping[str, Any]) -> None:
-    """Refuse the input that run.json names if someone else wrote run.json, unless it is in the run's own folder.
+def refuse_foreign_paths(folder: Path) -> None:
+    """Refuse the input that run.json names if someone else may have written run.json.
 
-    Otherwise a run of another user could name any file that the service can read, and the service would show it.
+    Otherwise a run of another user could name any file that the service can read, and the service would show it; so
+    could one that names its own folder, where a link can take the place of a file.
     """
-    about, own = (folder / "run.json").stat(), folder.resolve()
+    about = (folder / "run.json").stat()
     ours = not hasattr(os, "geteuid") or about.st_uid in (os.geteuid(), 0)
-    if ours and not about.st_mode & stat.S_IWOTH:
-        return
-    with refuse_damage(folder / "run.json", "name the input with --input"):
-        names = input_names(run_json)
-    for name in names:
-        if "://" in name or not Path(name).resolve().is_relative_to(own):
-            who = "another user wrote" if not ours else "every user can change"
-            raise InputError(f"{who} {own.name}/run.json, so the input that it names is not read; name it with --input")
+    if not ours or about.st_mode & stat.S_IWOTH:
+        who = "another user wrote" if not ours else "every user can change"
+        name = folder.resolve().name
+        raise InputError(f"{who} {name}/run.json, so the input that it names is not read; name it with --input")
 
 
 def _document(row: dict[str, Any]) -> DocumentRow:
