@@ -128,6 +128,9 @@ def test_features_that_make_no_sense_are_refused(ids: object, rows: object, erro
         (b'{"id": "\\"", "features": ' + b'{"a": [' * 20_000 + b"1" + b"]}" * 20_000 + b"}", "nested more than 100"),
         (b'{"id": {"a": 1}, "features": [1]}', "cannot be read as JSON lines"),
         (b'{"id": null, "features": [1]}', "1 object without an id"),
+        (b'{"id": "\xff", "features": [1]}', "cannot be read as JSON lines"),
+        (b'{"id": "a", "features": [["\xff"]]}', "cannot be read as JSON lines"),
+        (b'{"id": "a", "\xff": 1, "features": [1]}', "cannot be read as JSON lines"),
     ],
 )
 @pytest.mark.parametrize("is_long", [False, True])

@@ -44,6 +44,7 @@ def read_features(
     lines = ".jsonl" in path.suffixes
     try:
         for batch in _lines(path) if lines else _rows(path):
+            batch.validate(full=True)
             names = batch.schema.names
             missing = [name for name in (id_column, features_column) if name not in names]
             if missing:
@@ -54,7 +55,7 @@ def read_features(
             yield ids, batch.column(features_column)
     except FileNotFoundError:
         raise InputMissing(f"no such file: {path}") from None
-    except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
+    except (OSError, UnicodeDecodeError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
         why = " ".join(str(problem).split())
         raise InputError(f"{path} cannot be read as {'JSON lines' if lines else 'Parquet'}: {why}") from problem
 
