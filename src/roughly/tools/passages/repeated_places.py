@@ -52,6 +52,8 @@ _WORDS = 1 << 16
 _PASS, _GROUPS = 20, 20
 """Parts of the time that one of four passes over the tokens takes, and the grouping of the places after them."""
 
+_SEARCHED = 16
+"""Edges of blocks that are searched for before memory is given back: each step of a search may be anywhere."""
 _CHECKED = 1 << 16
 """Places that are compared together, at most: their first places may be anywhere."""
 
@@ -105,7 +107,9 @@ class PlaceSearch:
         starts, firsts = (self.maps.open(name, np.int64) for name in ("starts", "firsts"))
         arrays = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
         tokens = self.file.offsets[self.file.blocks(self.maps.memory)]
-        edges = [0, *np.searchsorted(starts, tokens[1:-1]).tolist(), len(starts)]
+        some = (tokens[at : at + _SEARCHED] for at in range(0, len(tokens), _SEARCHED))
+        edges = [at for found in self.maps.releasing(np.searchsorted(starts, part) for part in some) for at in found]
+        edges = [0, *map(int, edges[1:-1]), len(starts)]
         self.maps.release()
         words = len(starts) // 64 + 1
         bits, ranks = self.maps.new("repeated", np.uint64, words), self.maps.new("ranks", np.uint32, words)

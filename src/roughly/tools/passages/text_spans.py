@@ -71,7 +71,7 @@ def write_spans(
     spans = maps.open("spans", np.int64).reshape(-1, _COLUMNS)
     _put_witnesses(spans, runs, asked, maps.open("asked_starts", np.int64).reshape(-1, 2), maps)
     # those of the second and later pieces of divided spans
-    missing = (witness[(witness >= 0) & (some[:, -1] < 0)] for some, witness in _with_witnesses(spans, runs))
+    missing = (witness[(witness >= 0) & (some[:, -1] < 0)] for some, witness in _with_witnesses(spans, runs, _SPANS))
     more = _ascending(maps, "more", missing)
     with maps.path("more_starts").open("wb") as out:
         for places in maps.releasing(finder.starts(more)):
@@ -85,14 +85,14 @@ def _put_witnesses(spans: Ints, runs: TokenRuns, tokens: Ints, starts: Ints, map
     """Write where the kept places start, of those spans whose kept place starts with one of the tokens."""
     if not len(tokens):
         return
-    for some, witness in maps.releasing(_with_witnesses(spans, runs)):
+    for some, witness in maps.releasing(_with_witnesses(spans, runs, maps.at_once(_SPANS))):
         at = np.minimum(np.searchsorted(tokens, witness), len(tokens) - 1)
         is_found = tokens[at] == witness
         some[is_found, -2:] = starts[at[is_found]]
 
 
-def _with_witnesses(spans: Ints, runs: TokenRuns) -> Iterator[tuple[Ints, Ints]]:
-    return ((some, _witness(runs, some)) for some in _blocks(spans))
+def _with_witnesses(spans: Ints, runs: TokenRuns, step: int) -> Iterator[tuple[Ints, Ints]]:
+    return ((some, _witness(runs, some)) for some in _blocks(spans, step))
 
 
 def _ascending(maps: MappedArrays, name: str, pieces: Iterable[Ints]) -> Ints:
@@ -124,8 +124,8 @@ def span_blocks(spans: Spans, maps: MappedArrays) -> Iterator[Spans]:
         yield Spans(*(np.ascontiguousarray(column[at : at + _SPANS]) for column in spans))
 
 
-def _blocks(rows: Ints) -> Iterator[Ints]:
-    return (rows[at : at + _SPANS] for at in range(0, len(rows), _SPANS))
+def _blocks(rows: Ints, step: int = _SPANS) -> Iterator[Ints]:
+    return (rows[at : at + step] for at in range(0, len(rows), step))
 
 
 def _witness(runs: TokenRuns, spans: Ints) -> Ints:
