@@ -258,6 +258,15 @@ def test_rejected_records_are_in_quarantine(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "kept" / "in.jsonl").read_bytes() == b'{"id": "a", "text": "fine"}\n'
 
 
+@pytest.mark.parametrize("unit", ["window", "line"])
+def test_records_that_are_all_rejected(unit: str, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_bytes(b'{"id": "b", "text": "\xff\xfe"}\n')
+    done = run_roughly("passages", tmp_path / "in.jsonl", "-o", tmp_path / "out", "--do", "remove", "--unit", unit)
+    assert done.returncode == 3, done.stderr
+    assert (tmp_path / "out" / "quarantine.jsonl").read_text().count("\n") == 1
+    assert pq.read_table(tmp_path / "out" / "spans.parquet").num_rows == 0
+
+
 def test_many_parts(tmp_path: Path) -> None:
     draw = random.Random(9)
     texts = [twins.text_of(document, draw) for document in twins.collection(9, 10_000)]

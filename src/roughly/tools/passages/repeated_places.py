@@ -15,7 +15,7 @@ Against a reference, the filter has the fingerprints of the reference alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -108,8 +108,9 @@ class PlaceSearch:
         arrays = PlaceArrays(starts, NO_LENGTHS if lengths is None else lengths, self.least, firsts)
         tokens = self.file.offsets[self.file.blocks(self.maps.memory)]
         some = (tokens[at : at + _SEARCHED] for at in range(0, len(tokens), _SEARCHED))
-        edges = [at for found in self.maps.releasing(np.searchsorted(starts, part) for part in some) for at in found]
-        edges = [0, *map(int, edges[1:-1]), len(starts)]
+        found = self.maps.releasing(np.searchsorted(starts, part).tolist() for part in some)
+        edges = [*chain.from_iterable(found)]
+        edges[-1] = len(starts)
         self.maps.release()
         words = len(starts) // 64 + 1
         bits, ranks = self.maps.new("repeated", np.uint64, words), self.maps.new("ranks", np.uint32, words)
