@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import roughly
@@ -23,6 +24,7 @@ from roughly import Index, lexicon
 from roughly.engines.local.kept_parts import _runs
 from roughly.errors import IndexDamaged, InputError, InputMissing, RoughlyError, ServiceRefused, SettingsError
 from roughly.service.collection.collection_types import ClusterQuery
+from roughly.service.collection.passages_collection import PassagesCollection
 from roughly.service.collection.run_collection import RunCollection
 
 PLACES = 50
@@ -195,6 +197,36 @@ def test_contents_that_lack_what_is_stored_for_them(options: dict[str, str], tab
         assert index.verify().problems
         with pytest.raises(IndexDamaged, match=r"nothing stored for \d+ contents?; restore the index from a copy"):
             index.query(" ".join(words[1:]) + " more")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("counts", {"tokens": "x"}), ("counts", {"tokens": []}), ("counts", None), ("request", {"do": "\0"}),
+        ("request", {"do": []}),
+    ],
+)  # fmt: skip
+def test_an_account_of_passages_that_someone_changed(name: str, value: object, artefacts: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "passages"
+    roughly.passages(artefacts / "in.jsonl", output=folder, least=20)
+    account = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    account[name] = account[name] | value if isinstance(value, dict) else value
+    (folder / "run.json").write_text(json.dumps(account), encoding="utf-8")
+    with pytest.raises(InputError, match=r"run\.json is damaged .*; run passages again"):
+        PassagesCollection(folder)
+
+
+@pytest.mark.parametrize("column", ["resemblance", "left_id"])
+def test_decisions_about_pairs_that_lack_a_column(column: str, artefacts: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(artefacts / "run", folder)
+    pairs = pq.read_table(folder / "pairs.parquet")
+    pq.write_table(pairs.drop_columns([column]), folder / "pairs.parquet")
+    with roughly.Decisions(folder) as decisions:
+        removed = roughly.Result(folder).removed.to_list()[0]["doc_id"]
+        decisions.keep(removed, by="someone")
+        with pytest.raises(InputError, match=r"damaged|cannot be read"):
+            decisions.effects()
 
 
 def test_errors_pass_from_process_to_process() -> None:

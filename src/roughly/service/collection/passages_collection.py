@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,10 @@ class PassagesCollection:
             self.run_json: Row = dict(json.loads((folder / "run.json").read_text(encoding="utf-8")))
             self._input_count = len(self.run_json["inputs"])
             self.has_tests = bool(self.run_json["against"])
+            if {type(value) for value in self.run_json["counts"].values()} - {int, float, NoneType}:
+                raise ValueError("counts that are no numbers")
+            if self.run_json["request"]["do"] not in ("report", "mark", "remove"):
+                raise ValueError("no work of passages")
         self._by_id = {
             (table, column): RowsById(folder / f"{table}.parquet", column)
             for table, column in (("spans", "doc_id"), ("spans", "witness_id"), ("known", "doc_id"))

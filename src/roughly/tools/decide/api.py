@@ -23,6 +23,7 @@ from roughly.engines.local.run_browser import Browsing
 from roughly.engines.local.second_reading import check_texts
 from roughly.errors import InputError, InputMissing
 from roughly.fast_dataclass import dataclass
+from roughly.features.metadata import refuse_damage
 from roughly.job.output_folder import OutputFolder
 from roughly.job.rereading import LANDMARKS, Input
 from roughly.report.run_request import judging_of, requested_quality
@@ -186,10 +187,11 @@ class Decisions:
             for row in self.tables.rows_of("cluster_id", [row["cluster_id"] for row in rows.values()])
         }
         rows |= {row["doc_id"]: row for row in self.tables.rows_of("kept_id", list(rows))}
-        pairs = [
-            (row["left_id"], row["right_id"], Scores(*(row[name] for name in _SCORES)))
-            for row in self.tables.pairs_of(list(rows))
-        ]
+        with refuse_damage(self.run.folder / "pairs.parquet", "make the run again"):
+            pairs = [
+                (row["left_id"], row["right_id"], Scores(*(row[name] for name in _SCORES)))
+                for row in self.tables.pairs_of(list(rows))
+            ]
         others = {name for left, right, _ in pairs for name in (left, right)} | {
             row["kept_id"] for row in rows.values()
         }
