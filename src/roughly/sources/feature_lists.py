@@ -124,7 +124,7 @@ def _text(feature: Any, depth: int = 1) -> bytes:
     if isinstance(feature, int | np.integer):
         try:
             return b"i%d" % int(feature)
-        except ValueError as problem:  # Python does not write so many digits by itself
+        except ValueError as problem:  # more digits than Python writes by default
             raise InputError(
                 "a feature is a whole number of more digits than Python writes; make it a text"
             ) from problem
