@@ -100,6 +100,24 @@ def test_an_index_stores_the_joined_text(files: tuple[Path, Path], tmp_path: Pat
         assert opened.query(first)[0].resemblance == 1
 
 
+def test_results_are_grouped_by_the_joined_text(files: tuple[Path, Path], tmp_path: Path) -> None:
+    def groups(*arguments: object) -> list[tuple[str, list[str]]]:
+        found = json.loads(invoke("group", *arguments, "--threshold", 0.6, "--json"))["groups"]
+        return [(one["shown"]["doc_id"], [other["doc_id"] for other in one["duplicates"]]) for one in found]
+
+    two, one = files
+    wanted = groups(one)
+    assert groups(two, "--text-column", "title,text") == wanted
+    assert sum(len(duplicates) for _, duplicates in wanted) > 20
+    assert groups(written(tmp_path / "text.jsonl", [row | {"title": ""} for row in before(rows())])) == wanted
+    alone = groups(written(tmp_path / "alone.jsonl", [row for row in rows() if "text" in row]))
+    assert sum(len(duplicates) for _, duplicates in alone) < 10  # titles make the difference
+    best = tmp_path / "best.toml"
+    best.write_text('threshold = 0.6\ntext_column = "title,text"\n')
+    found = json.loads(invoke("group", two, "--settings", best, "--json"))["groups"]
+    assert [group["shown"]["doc_id"] for group in found] == [shown for shown, _ in wanted]
+
+
 def test_texts_that_are_changed_in_place_need_one_column(files: tuple[Path, Path], tmp_path: Path) -> None:
     assert len(roughly.passages(files[0], least=8, **JOINED).spans) > 0
     for do in ("remove", "mark"):

@@ -61,6 +61,8 @@ class ColumnReader:
         self.id_column = chosen.doc_id
         is_text = "title" in self._by_field and _fits("text", schema.field(self._by_field["title"]).type)
         self.titled = chosen.titled if is_text else None
+        self.of_records = False
+        """Whether the batches are of strings or mappings from Python."""
 
     def parse(self, batch: pa.RecordBatch, rows: Rows) -> Parsed:
         """Documents of a batch whose columns include all of `wanted`."""
@@ -125,7 +127,7 @@ class ColumnReader:
         joined = joined_texts(found)
         if joined.null_count:
             for index in np.flatnonzero(joined.is_null().to_numpy(zero_copy_only=False)).tolist():
-                problems.setdefault(index, null_problem(names))
+                problems.setdefault(index, null_problem(names, self.of_records))
         return joined
 
     def _decoded(self, column: pa.Array, name: str, problems: dict[int, str]) -> pa.Array:

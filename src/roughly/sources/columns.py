@@ -149,10 +149,13 @@ def text_names(given: str, columns: Iterable[str]) -> list[str]:
     return [given] if given in columns or "," not in given else [name.strip() for name in given.split(",")]
 
 
-def null_problem(columns: Sequence[str]) -> str:
-    """Why a record is rejected that has no value in any of these columns."""
+def null_problem(columns: Sequence[str], of_records: bool = False) -> str:
+    """Why a record is rejected that has no value in any of these columns. Of records from Python, several columns are
+    also null where one is not a string (`spool`)."""
     named = " and ".join(map(repr, columns))
-    return f"{named} {'is' if len(columns) == 1 else 'are'} null"
+    if len(columns) == 1:
+        return f"{named} is null"
+    return f"{named} are null, or one of them is not a string" if of_records else f"{named} are null"
 
 
 def _guess(

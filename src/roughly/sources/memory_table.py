@@ -34,7 +34,8 @@ def by_position(rows: Rows) -> pa.Array:
 
 class MemoryTable:
     """An Arrow table in memory. Without an id column, `ids` are the ids of its rows, or else positions; `ids_note` says
-    why, where it is not obvious. `id_prefix` precedes all ids, so that several tables can have the same ones."""
+    why, where it is not obvious. `id_prefix` precedes all ids, so that several tables can have the same ones.
+    `of_records`: the rows were strings or mappings."""
 
     format = "table"
 
@@ -47,6 +48,7 @@ class MemoryTable:
         ids: Sequence[str] | None = None,
         id_prefix: str = "",
         ids_note: str = "",
+        of_records: bool = False,
     ) -> None:
         self.name, self.kept_name = name, f"{name}.parquet"
         self.size: int | None = table.nbytes
@@ -54,6 +56,7 @@ class MemoryTable:
         self._options = options
         self._ids, self._prefix = None if ids is None else pa.array(ids, pa.string()), id_prefix
         self._reader = ColumnReader(name, name, table.schema, options, self._number)
+        self._reader.of_records = of_records
         self.ids_from = IdOrigin.of(self._reader.id_column, POSITION if ids is None else INDEX)
         self.notes = [ids_note if ids_note and note == NUMBERED else note for note in self._reader.notes]
         if not table.num_rows:
@@ -136,8 +139,9 @@ class SpooledTable(Parquet):
 
     format = "table"
 
-    def __init__(self, path: Path, options: ReadOptions) -> None:
+    def __init__(self, path: Path, options: ReadOptions, *, of_records: bool = False) -> None:
         super().__init__(local_file(path, path.name), options, _KEPT_NAME, name=NAME)
+        self._reader.of_records = of_records
         self.ids_from = IdOrigin.of(self._reader.id_column, POSITION)
 
     def _number(self, rows: Rows) -> pa.Array:

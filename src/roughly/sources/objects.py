@@ -52,7 +52,7 @@ def parts_from_objects(data: Any, options: ReadOptions, spool: Path) -> list[Par
     if isinstance(data, list | tuple):
         table = table_of_records(data, options.text_column)
         if table is not None:
-            return [MemoryTable(table, options)]
+            return [MemoryTable(table, options, of_records=True)]
     spool.mkdir(parents=True, exist_ok=True)
     path = spool / _FILE
     if isinstance(data, pa.RecordBatchReader):
@@ -64,6 +64,7 @@ def parts_from_objects(data: Any, options: ReadOptions, spool: Path) -> list[Par
         spool_batches(reader, reader.schema, path, options.spool_limit)
     elif isinstance(data, Iterable) and not isinstance(data, str | bytes | Mapping):
         spool_records(data, options.text_column, path, options.spool_limit)
+        return [SpooledTable(path, options, of_records=True)]
     else:
         raise InputError(
             f"documents cannot be read from an object of type {type(data).__name__}; "

@@ -3,7 +3,7 @@
 Standard input is stored byte for byte. Iterables of strings or mappings become a Parquet file, a bounded
 number of rows at a time. Mappings need not agree: a column may be missing in some, and where the types of a
 column differ, it is stored as strings. The text itself must be a string; anything else becomes null, which
-is then rejected like any other null.
+is then rejected like any other null. Of a text of several columns all become null then.
 """
 
 from __future__ import annotations
