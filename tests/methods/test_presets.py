@@ -33,7 +33,7 @@ MADE = {
     "kolcz-2008": IMatch(lexicon=lexicon.default(), filter="IDFR-I-20-80", norm="imatch", lexicons=10),
     "fetterly-2003": MegaShingles(6, 14, 5),
     "haveliwala-2000": WordLSH(3, 125, 0.8),
-    "versions": make(Settings(threshold=0.45, shingle_size=2)),
+    "versions": make(Settings(threshold=0.35, shingle_size=2)),
     "pages": make(Settings(threshold=0.3, shingle_size=2)),
     "records": make(Settings(threshold=0.2, shingle_size=2)),
 }
