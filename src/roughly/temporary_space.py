@@ -103,14 +103,15 @@ def _delete_abandoned(folder: Path) -> None:
         os.close(lock)
 
 
-def delete_folder(folder: Path) -> None:
-    """Delete a folder with all files, several large ones at a time: the system takes long to free their memory.
+def delete_folder(folder: Path, last: str = "", *, at_once: bool = True) -> None:
+    """Delete a folder with all files; with `at_once`, large ones several at a time: freeing them takes the system long.
 
-    A link in its place, which someone else must have put there, is not followed.
+    Files named `last` are deleted after all others, so that what a kill leaves can be told from foreign files. A link
+    in its place, which someone else must have put there, is not followed.
     """
-    if not folder.is_symlink() and _size(folder) > _MUCH:
-        files = [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names]  # noqa: PTH118
-        for _ in map_in_order(_delete, files, _DELETING):
+    if not folder.is_symlink():
+        found = (os.path.join(root, name) for root, _, names in os.walk(folder) for name in names if name != last)  # noqa: PTH118
+        for _ in map_in_order(_delete, list(found), _DELETING if at_once and _size(folder) > _MUCH else 1):
             pass
     shutil.rmtree(folder, ignore_errors=True)
 

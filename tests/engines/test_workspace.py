@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from roughly.engines import workspace
-from roughly.engines.workspace import Workspace, checksum
+from roughly.engines.workspace import IDENTITY, Workspace, checksum
+from roughly.errors import RoughlyError
+from roughly.temporary_space import delete_folder
 
 
 def artefact(folder: Path, size: int) -> Workspace:
@@ -82,3 +85,22 @@ def test_an_artefact_is_found_until_it_is_damaged_or_discarded(tmp_path: Path) -
     assert Workspace(tmp_path / "work", {"a": 1}, resume=True).found("numbers") is None
     at_work.discard("numbers")
     assert at_work.found("numbers") is None
+
+
+def test_what_a_kill_leaves_of_a_deletion_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "work"
+    made = Workspace(folder, {"version": 1})
+    made.save("a", {"n": np.arange(3)}, {})
+    (folder / "spill").mkdir()
+    (folder / "spill" / "block").write_bytes(b"x")
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", lambda *_, **__: None)  # killed before the last step
+        delete_folder(folder, IDENTITY)
+    assert [path.name for path in folder.rglob("*") if path.is_file()] == [IDENTITY]
+    assert Workspace(folder, {"version": 1}, resume=True).found("a") is None
+    (folder / IDENTITY).unlink()  # or in that step
+    assert Workspace(folder, {"version": 1}, resume=True).found("a") is None
+    (folder / "foreign").write_text("of somebody")
+    (folder / IDENTITY).unlink()
+    with pytest.raises(RoughlyError, match="is not an unfinished run"):
+        Workspace(folder, {"version": 1}, resume=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,10 @@ import numpy.typing as npt
 from isal import isal_zlib
 
 from roughly.errors import RoughlyError
-from roughly.temporary_space import TemporarySpace
+from roughly.temporary_space import TemporarySpace, delete_folder
 from roughly.threads import map_in_order
 
-_IDENTITY = "identity.json"
+IDENTITY = "identity.json"
 _DIGESTS = {"contents": "the content of a lexicon or key changed", "against": "the archive changed"}
 _RANGE = 1 << 26
 """Bytes of a file whose checksum one thread computes."""
@@ -49,16 +48,16 @@ class Workspace:
         if resume and folder.exists() and not self._is_bare():
             self._check(identity)
         else:
-            shutil.rmtree(folder, ignore_errors=True)
+            delete_folder(folder, IDENTITY)
             folder.mkdir(parents=True)
-            _write(folder / _IDENTITY, json.dumps(identity, sort_keys=True, indent=1).encode(), synced=True)
+            _write(folder / IDENTITY, json.dumps(identity, sort_keys=True, indent=1).encode(), synced=True)
 
     def _is_bare(self) -> bool:
-        """Whether a run was killed before it wrote its identity; there is nothing to reuse."""
-        return {path.name for path in self.folder.iterdir()} <= {f"{_IDENTITY}.new"}
+        """Whether a run was killed before it wrote its identity, or after it deleted it: there is nothing to reuse."""
+        return {path.name for path in self.folder.rglob("*") if not path.is_dir()} <= {f"{IDENTITY}.new"}
 
     def _check(self, identity: dict[str, Any]) -> None:
-        path = self.folder / _IDENTITY
+        path = self.folder / IDENTITY
         if not path.exists():
             raise RoughlyError(f"{self.folder} is not an unfinished run; start again with --overwrite")
         before = json.loads(path.read_text())

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
+from roughly.engines.workspace import IDENTITY
 from roughly.errors import DiskFull, Interrupted, MemoryTooSmall, OutputError, OutputExists, RoughlyError
 from roughly.sources.streams import unfinished_name
 from roughly.temporary_space import TemporarySpace, delete_folder
@@ -94,7 +95,7 @@ class OutputFolder:
         """Move the result to its folder and delete everything else."""
         folder = self.publish()
         if self.scratch is not None:
-            shutil.rmtree(self.scratch, ignore_errors=True)
+            delete_folder(self.scratch, IDENTITY)
         return folder
 
     def publish(self) -> Path:
@@ -111,7 +112,7 @@ class OutputFolder:
             self.output.rename(old)
         self.result.rename(self.output)
         self.release()
-        delete_folder(self.partial)
+        delete_folder(self.partial, IDENTITY)
         return self.output
 
     def unfinished(self, file: Path) -> Path:
@@ -129,7 +130,7 @@ class OutputFolder:
             problem, DiskFull | Interrupted | MemoryTooSmall
         )
         if self.partial is not None and (not self.resumable or (same_again and not self.resume)):
-            shutil.rmtree(self.partial, ignore_errors=True)
+            delete_folder(self.partial, IDENTITY)
 
     def release(self) -> None:
         """Release the folder."""
@@ -205,4 +206,4 @@ def _check_unfinished(partial: Path, overwrite: bool, resume: bool, resumable: b
             remedy = "continue with --resume, or start again" if resumable else "start again"
             raise OutputExists(f"{partial} holds an unfinished run; {remedy} with --overwrite")
         _locked(partial).close()
-        shutil.rmtree(partial)
+        delete_folder(partial, IDENTITY)

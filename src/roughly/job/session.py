@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 import tempfile
 import threading
 from collections.abc import Callable
@@ -16,7 +15,7 @@ import pyarrow as pa
 from roughly import methods, pipeline
 from roughly.engines.relational.base_engine import RelationalEngine
 from roughly.engines.relational.summary import Summary
-from roughly.engines.workspace import Workspace
+from roughly.engines.workspace import IDENTITY, Workspace
 from roughly.errors import InputMissing, MemoryTooSmall, SettingsError
 from roughly.fast_dataclass import dataclass
 from roughly.job.account import account, import_report, report_data
@@ -196,10 +195,7 @@ class Session:
     def close(self, *, at_once: bool = False) -> None:
         """Free memory and disk; with `at_once`, on all threads, which a finaliser must not start."""
         self.engine.close(at_once=at_once)
-        if at_once:
-            delete_folder(self.workspace.folder)
-        else:
-            shutil.rmtree(self.workspace.folder, ignore_errors=True)
+        delete_folder(self.workspace.folder, IDENTITY, at_once=at_once)
 
     def _account(self, folder: Path, settings: Settings, summary: Summary, stages: list[Stage]) -> dict[str, Any]:
         """Write run.json and return its content."""
