@@ -2,7 +2,8 @@
 
 The standard library compiles up to six methods for each class while it is imported. That was a seventh of a small run,
 since such a run imports more than a hundred of these classes. Here, all classes share five methods, and `__init__` is
-compiled when the first object is made. Types are checked as for the standard library's.
+compiled when the first object is made. Types are checked as for the standard library's. What extends such a class is
+made here too, since the standard library takes it for one that is not frozen.
 """
 
 from __future__ import annotations
