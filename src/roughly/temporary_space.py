@@ -106,7 +106,7 @@ def _delete_abandoned(folder: Path) -> None:
 def delete_folder(folder: Path, last: str = "", *, at_once: bool = True) -> None:
     """Delete a folder with all files; with `at_once`, large ones several at a time: freeing them takes the system long.
 
-    Files named `last` are deleted after all others, so that what a kill leaves can be told from foreign files. A link
+    Files named `last` are deleted after all others, so that what a kill leaves does not look like foreign files. A link
     in its place, which someone else must have put there, is not followed.
     """
     if not folder.is_symlink():
