@@ -156,14 +156,14 @@ class TestSetPages:
     """The explorer over a run of `passages` with a test set, opened anew for each input."""
 
     def __init__(self, folder: Path, doc_id: str, test_id: str) -> None:
-        self._folder, self._loop = folder, asyncio.new_event_loop()
+        self._folder = folder
         places = (f"id={quote(doc_id)}", f"id={quote(test_id)}&test=1", f"id={quote(test_id)}&test=1&start=10")
         self._paths = [("/passages", ""), ("/passages/items", ""), ("/passages/items.json", "page=2")]
         self._paths += [("/passages/1", ""), *(("/passages/document", place) for place in places)]
 
     def use(self, path: Path) -> None:
         """Ask for every page."""
-        self._loop.run_until_complete(self._ask())
+        asyncio.run(self._ask())
 
     async def _ask(self) -> None:
         with contextlib.closing(ServedData.open([self._folder])) as served:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import weakref
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -93,6 +94,7 @@ class Service:
         with Index.create(scratch / "whole.db", search=True) as index:
             index.add([{"doc_id": row["id"], "text": row["text"], "title": row["title"]} for row in rows()])
         self._loop = asyncio.new_event_loop()
+        weakref.finalize(self, self._loop.close)
         self._app: Any = None
 
     def use(self, path: Path) -> None:
