@@ -12,8 +12,8 @@
 
 Scores on unseen labels are made as those of `selection`: each fold is scored by a verdict fitted and chosen without it.
 
-Verdicts over a single comparison, such as overlap weighted by rarity, are not fitted: chosen by scores on unseen labels
-beside those over all, they lowered F1 on other labels on RFCs (`benchmarks.tuning`) from 0.796 to 0.777.
+Verdicts over a single comparison, such as overlap weighted by rarity, are not fitted: scores on unseen labels overrate
+them where labels are few.
 """
 
 from __future__ import annotations
@@ -283,10 +283,8 @@ def effective_scale(weights: Floats) -> float:
 
 def fit_verdict(features: Floats, same: Flags, weights: Floats, near: Verdict | None = None) -> Verdict:
     """The verdict that fits pairs best; its probability is 0.5. It is found sooner from one that is `near`."""
-    fitted, count = (
-        fit_weights(features, same, weights, None if near is None else near.coefficients()),
-        len(COMPARISONS),
-    )
+    fitted = fit_weights(features, same, weights, None if near is None else near.coefficients())
+    count = len(COMPARISONS)
     named = zip(COMPARISONS, fitted[1 : count + 1].tolist(), fitted[count + 1 :].tolist(), strict=True)
     weighted = tuple((name, a, b) for name, a, b in named if max(a, b) > 1e-4)
     return Verdict.parse(str(Verdict(0.5, float(fitted[0]), weighted)))
