@@ -82,13 +82,19 @@ void bind_grouping(nb::module_& m) {
     m.def("count_members", [](In<u32> members, Out<i64> counts) {
         without_gil([&] { count_members(span(members), span(counts)); });
     });
-    m.def("transpose", [](In<i64> starts, In<u32> members, In<bool> is_probe, Out<i64> ends, Out<u32> out,
-                          Out<bool> out_is_probe) {
-        require(out.size() >= members.size() && is_probe.size() == out_is_probe.size(), "there is no room for all rows");
+    m.def("transpose", [](In<i64> starts, In<u32> members, In<bool> is_probe, i64 rows, unsigned threads) {
         require(is_probe.size() == 0 || is_probe.size() == members.size(), "every member needs a flag");
-        without_gil([&] {
-            transpose(span(starts), span(members), span(is_probe), span(ends), span(out), span(out_is_probe));
+        require(0 <= rows && rows < i64{NO_MEMBER}, "there can be no such number of rows");
+        Transposed found = without_gil([&] {
+            require_rising_offsets(span(starts), members.size());
+            const unsigned used = thread_count(threads);
+            return transpose(span(starts), span(members), span(is_probe), static_cast<std::size_t>(rows), used,
+                             [used](std::size_t n, std::size_t chunk, auto&& body) {
+                                 parallel_for_with_signals(n, used, chunk, body);
+                             });
         });
+        return std::tuple(to_numpy(std::move(found.offsets)), to_numpy(std::move(found.columns)),
+                          to_numpy(std::move(found.flags)));
     });
     m.def("find_marked", [](In<u64> keys, In<u64> marks) {
         require_filter(marks.size());

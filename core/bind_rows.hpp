@@ -39,6 +39,17 @@ inline void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
+// Refuses offsets that do not rise, or that end beyond the values.
+inline void require_rising_offsets(std::span<const i64> offsets, std::size_t values) {
+    require(!offsets.empty(), "offsets must hold at least one position");
+    i64 last = 0;
+    for (const i64 offset : offsets) {
+        require(offset >= last, "offsets must rise from 0 or more");
+        last = offset;
+    }
+    require(static_cast<u64>(last) <= values, "offsets must stay within the values");
+}
+
 // Refuses numbers of rows that do not exist.
 inline void require_below(std::span<const i64> numbers, std::size_t count, const char* message) {
     u64 most = 0;

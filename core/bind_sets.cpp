@@ -14,16 +14,6 @@ void require_counts(std::size_t counts) {
     require(std::has_single_bit(counts), "counts must be a power of two long");
 }
 
-void require_offsets(std::span<const i64> offsets, std::size_t values) {
-    require(!offsets.empty(), "offsets must hold at least one position");
-    i64 last = 0;
-    for (const i64 offset : offsets) {
-        require(offset >= last, "offsets must rise from 0 or more");
-        last = offset;
-    }
-    require(static_cast<u64>(last) <= values, "offsets must stay within the values");
-}
-
 template <typename Count>
 void bind_counts(nb::module_& m) {
     m.def("count_hashed", [](In<u64> values, Out<Count> counts) {
@@ -52,7 +42,7 @@ void bind_sets(nb::module_& m) {
     });
     m.def("draw_bitmaps", [](In<u64> values, In<i64> offsets, Out2<u64> bitmaps, i64 first) {
         without_gil([&] {
-            require_offsets(span(offsets), values.size());
+            require_rising_offsets(span(offsets), values.size());
             const auto sets = static_cast<i64>(offsets.size()) - 1;
             const Matrix<u64> rows = matrix(bitmaps);
             require(first >= 0 && first <= rows.rows && sets <= rows.rows - first, "every set needs a bitmap");
@@ -63,18 +53,22 @@ void bind_sets(nb::module_& m) {
     });
     bind_counts<u8>(m);
     bind_counts<u32>(m);
-    m.def("prefix_keys", [](In<u64> values, In<i64> offsets, In<u32> counts, i64 measure, double threshold) {
+    m.def("prefix_keys", [](In<u64> values, In<i64> offsets, In<u32> counts, i64 measure, double threshold,
+                            unsigned threads) {
         PrefixKeys found = without_gil([&] {
             require_counts(counts.size());
-            require_offsets(span(offsets), values.size());
-            return prefix_keys(span(values), span(offsets), span(counts), Measure{measure}, threshold);
+            require_rising_offsets(span(offsets), values.size());
+            return prefix_keys(span(values), span(offsets), span(counts), Measure{measure}, threshold,
+                               [threads](std::size_t n, std::size_t chunk, auto&& body) {
+                                   parallel_for_with_signals(n, threads, chunk, body);
+                               });
         });
         return std::tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.owners)));
     });
     m.def("prefix_flags", [](In<u64> values, In<i64> offsets, In<u8> counts, i64 measure, double threshold) {
         return to_numpy(without_gil([&] {
             require_counts(counts.size());
-            require_offsets(span(offsets), values.size());
+            require_rising_offsets(span(offsets), values.size());
             return prefix_flags(span(values), span(offsets), span(counts), Measure{measure}, threshold);
         }));
     });

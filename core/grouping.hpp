@@ -275,19 +275,49 @@ inline void count_members(std::span<const u32> members, std::span<i64> counts) {
     }
 }
 
-// From members by bucket to buckets by member, ascending, or the other way round.
-//
-// `ends` holds where each member's buckets begin, and afterwards where they end. `is_probe` is reordered in the
-// same way if it is not empty.
-inline void transpose(std::span<const i64> starts, std::span<const u32> members, std::span<const bool> is_probe,
-                      std::span<i64> ends, std::span<u32> out, std::span<bool> out_is_probe) {
-    for (std::size_t b = 0; b + 1 < starts.size(); ++b) {
-        for (i64 i = starts[b]; i < starts[b + 1]; ++i) {
-            const i64 place = ends[members[i]]++;
-            out[place] = static_cast<u32>(b);
-            if (!is_probe.empty()) out_is_probe[place] = is_probe[i];
-        }
+// Members of buckets, or buckets of members: row r has columns[offsets[r]:offsets[r + 1]], ascending.
+struct Transposed {
+    Buffer<i64> offsets;
+    Buffer<u32> columns;
+    Buffer<bool> flags;
+};
+
+// Parts that rows are cut into when threads transpose: each reads all members, so a few cost more than they save.
+inline constexpr unsigned LEAST_PARTS = 4, MOST_PARTS = 16;
+
+// From members by bucket to buckets by member, or the other way round. `flags` are reordered in the same way if there
+// are any. `loop(n, chunk, body)` runs a body over 0 … n − 1 on all threads; each takes the members of its own range.
+template <typename Loop>
+Transposed transpose(std::span<const i64> starts, std::span<const u32> members, std::span<const bool> flags,
+                     std::size_t rows, unsigned threads, Loop&& loop) {
+    Transposed out{Buffer<i64>(rows + 1), Buffer<u32>(members.size()), Buffer<bool>(flags.size())};
+    std::fill_n(out.offsets.data(), rows + 1, i64{0});
+    if (!members.empty() && *std::max_element(members.begin(), members.end()) >= rows) {
+        throw std::invalid_argument("every member needs a row");
     }
+    const std::size_t parts = threads < LEAST_PARTS ? 1 : std::min(threads, MOST_PARTS);
+    const auto first_of = [&](std::size_t part) { return static_cast<u32>(part * rows / parts); };
+    loop(parts, std::size_t{1}, [&](std::size_t part, std::size_t, unsigned) {
+        const u32 low = first_of(part), count = first_of(part + 1) - low;
+        for (const u32 member : members) {
+            if (member - low < count) out.offsets[std::size_t{member} + 1] += 1;
+        }
+    });
+    for (std::size_t row = 0; row < rows; ++row) out.offsets[row + 1] += out.offsets[row];
+    loop(parts, std::size_t{1}, [&](std::size_t part, std::size_t, unsigned) {
+        const u32 low = first_of(part), count = first_of(part + 1) - low;
+        std::vector<i64> places(out.offsets.data() + low, out.offsets.data() + low + count);
+        for (std::size_t bucket = 0; bucket + 1 < starts.size(); ++bucket) {
+            for (i64 i = starts[bucket]; i < starts[bucket + 1]; ++i) {
+                const u32 row = members[i] - low;
+                if (row >= count) continue;
+                const i64 place = places[row]++;
+                out.columns[place] = static_cast<u32>(bucket);
+                if (!flags.empty()) out.flags[place] = flags[i];
+            }
+        }
+    });
+    return out;
 }
 
 }  // namespace roughly

@@ -53,29 +53,43 @@ struct PrefixKeys {
     std::vector<i64> owners;
 };
 
+// Sets whose prefixes are found at a time.
+inline constexpr std::size_t SETS_AT_ONCE = 256;
+
 // The prefix of each set: its n − ⌈least shared⌉ + 1 rarest values, those that may recur, in order, with their owners.
-inline PrefixKeys prefix_keys(std::span<const u64> values, std::span<const i64> offsets, std::span<const u32> counts,
-                              Measure measure, double threshold) {
+// `loop(n, chunk, body)` runs a body over 0 … n − 1 on all threads.
+template <typename Loop>
+PrefixKeys prefix_keys(std::span<const u64> values, std::span<const i64> offsets, std::span<const u32> counts,
+                       Measure measure, double threshold, Loop&& loop) {
     const CountSlots slot(counts.size());
     const Measure own = measure == Measure::resemblance ? Measure::containment : measure;
-    PrefixKeys found;
-    std::vector<u64> order;  // count above, place below
-    for (std::size_t d = 0; d + 1 < offsets.size(); ++d) {
-        const i64 start = offsets[d], n = offsets[d + 1] - start;
-        if (n == 0) continue;
-        const i64 length = std::min(n, n - needed(n, 0, own, threshold) + 1);
-        if (length <= 0) continue;
-        order.resize(static_cast<std::size_t>(n));
-        for (i64 i = 0; i < n; ++i) {
-            order[i] = u64{counts[slot(values[start + i])]} << 32 | static_cast<u64>(i);
+    const std::size_t sets = offsets.size() - 1;
+    std::vector<PrefixKeys> parts(sets / SETS_AT_ONCE + 1);
+    loop(sets, SETS_AT_ONCE, [&](std::size_t begin, std::size_t end, unsigned) {
+        PrefixKeys& part = parts[begin / SETS_AT_ONCE];
+        std::vector<u64> order;  // count above, place below
+        for (std::size_t d = begin; d < end; ++d) {
+            const i64 start = offsets[d], n = offsets[d + 1] - start;
+            if (n == 0) continue;
+            const i64 length = std::min(n, n - needed(n, 0, own, threshold) + 1);
+            if (length <= 0) continue;
+            order.resize(static_cast<std::size_t>(n));
+            for (i64 i = 0; i < n; ++i) {
+                order[i] = u64{counts[slot(values[start + i])]} << 32 | static_cast<u64>(i);
+            }
+            if (length < n) std::nth_element(order.begin(), order.begin() + length, order.end());
+            std::sort(order.begin(), order.begin() + length);
+            for (i64 i = 0; i < length; ++i) {
+                if (order[i] >> 32 <= 1) continue;
+                part.keys.push_back(values[start + static_cast<i64>(order[i] & 0xFFFFFFFF)]);
+                part.owners.push_back(static_cast<i64>(d));
+            }
         }
-        if (length < n) std::nth_element(order.begin(), order.begin() + length, order.end());
-        std::sort(order.begin(), order.begin() + length);
-        for (i64 i = 0; i < length; ++i) {
-            if (order[i] >> 32 <= 1) continue;
-            found.keys.push_back(values[start + static_cast<i64>(order[i] & 0xFFFFFFFF)]);
-            found.owners.push_back(static_cast<i64>(d));
-        }
+    });
+    PrefixKeys found = std::move(parts.front());
+    for (auto part = parts.begin() + 1; part < parts.end(); ++part) {
+        found.keys.insert(found.keys.end(), part->keys.begin(), part->keys.end());
+        found.owners.insert(found.owners.end(), part->owners.begin(), part->owners.end());
     }
     return found;
 }

@@ -1,8 +1,8 @@
 // Resolves components of the candidate graph: many small ones in parallel, or a large one run by run.
 //
 // Documents are in order by component and by rank within it (candidate_components.hpp). A small component is resolved
-// by one thread, document after document. In a large one, a run of documents is compared with those before the run on
-// all threads, and then its documents with each other in order of rank.
+// by one thread, document after document. In a large one, some documents are compared with those before them on all
+// threads, and then with each other in order of rank; a run of them sees the same floor.
 //
 // Both give, per document, the `evidence` most similar of the documents that reach the threshold, and in all the `near`
 // best pairs below it. The latter raise the floor during the work: what it rules out could not be among them, so they
@@ -179,8 +179,10 @@ Resolved resolve_components(std::span<const i64> cuts, const Resolution& work, s
     return all;
 }
 
-// Pairs of a run with documents before it for which one more thread is worth its start.
+// Pairs of documents for which one more thread is worth its start.
 inline constexpr i64 PAIRS_PER_THREAD = 1 << 14;
+// Documents of a run that one thread compares with each other.
+inline constexpr i64 ONE_BY_ONE = 256;
 
 // Resolves documents start … stop − 1 of one component. Documents before `at_hand` have been compared with already.
 // With `enough`, it ends after the run with which more documents than that are kept. `last_seen` has a row per thread;
@@ -197,36 +199,39 @@ Resolved resolve_large_component(i64 start, i64 stop, i64 run, i64 enough, const
     NearMisses best = work.near_misses();
     double floor = work.limits.floor;
     i64 kept = 0;
-    std::vector<std::vector<ScoredPair>> ahead(static_cast<std::size_t>(std::min(run, stop - start)));
+    std::vector<std::vector<ScoredPair>> ahead(static_cast<std::size_t>(std::min({run, ONE_BY_ONE, stop - start})));
     std::vector<i64> met(static_cast<std::size_t>(threads));
-    for (i64 d = start; d < stop && (enough < 0 || kept <= enough); d = all.stop) {
-        all.stop = std::min(stop, d + run);
+    const auto resolve = [&](i64 first, i64 last, std::vector<NearMisses>& near) {
         i64 pairs = 0;
-        for (i64 at = work.buckets.doc_offsets[d]; at < work.buckets.doc_offsets[all.stop]; ++at) {
+        for (i64 at = work.buckets.doc_offsets[first]; at < work.buckets.doc_offsets[last]; ++at) {
             pairs += work.buckets.fill[work.buckets.doc_buckets[at]];
         }
-        std::vector<NearMisses> near(static_cast<std::size_t>(threads), work.near_misses());
         std::fill(met.begin(), met.end(), 0);
         const auto useful = static_cast<unsigned>(std::clamp<i64>(pairs / PAIRS_PER_THREAD, 1, threads));
-        loop(static_cast<std::size_t>(all.stop - d), std::size_t{8}, useful,
+        loop(static_cast<std::size_t>(last - first), std::size_t{4}, useful,
              [&](std::size_t begin, std::size_t end, unsigned worker) {
                  for (std::size_t i = begin; i < end; ++i) {
                      ahead[i].clear();
-                     met[worker] += work.compare(d + static_cast<i64>(i), start, stamps(worker), floor, ahead[i],
+                     met[worker] += work.compare(first + static_cast<i64>(i), start, stamps(worker), floor, ahead[i],
                                                  near[worker]);
                      work.keep_most_alike(ahead[i], 0);
                  }
              });
         for (const i64 more : met) all.met += more;
-        for (i64 e = d; e < all.stop; ++e) {
+        for (i64 d = first; d < last; ++d) {
             const std::size_t before = all.pairs.size();
-            const auto& own = ahead[static_cast<std::size_t>(e - d)];
+            const auto& own = ahead[static_cast<std::size_t>(d - first)];
             all.pairs.insert(all.pairs.end(), own.begin(), own.end());
-            all.met += work.compare(e, d, stamps(0), floor, all.pairs, near[0]);
+            all.met += work.compare(d, first, stamps(0), floor, all.pairs, near[0]);
             work.keep_most_alike(all.pairs, before);
-            work.add(e);
-            kept += work.documents.kept[e];
+            work.add(d);
+            kept += work.documents.kept[d];
         }
+    };
+    for (i64 first = start; first < stop && (enough < 0 || kept <= enough); first = all.stop) {
+        all.stop = std::min(stop, first + run);
+        std::vector<NearMisses> near(static_cast<std::size_t>(threads), work.near_misses());
+        for (i64 d = first; d < all.stop; d += ONE_BY_ONE) resolve(d, std::min(all.stop, d + ONE_BY_ONE), near);
         for (const NearMisses& own : near) {
             for (const ScoredPair& pair : own.pairs()) best.add(pair);
         }

@@ -247,14 +247,8 @@ def members_of_used(
 ) -> NDArray[numpy.uint32]: ...
 def count_members(arg0: NDArray[numpy.uint32], arg1: NDArray[numpy.int64], /) -> None: ...
 def transpose(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.uint32],
-    arg2: NDArray[numpy.bool_],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.uint32],
-    arg5: NDArray[numpy.bool_],
-    /,
-) -> None: ...
+    arg0: NDArray[numpy.int64], arg1: NDArray[numpy.uint32], arg2: NDArray[numpy.bool_], arg3: int, arg4: int, /
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.uint32], NDArray[numpy.bool_]]: ...
 def find_marked(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint64], /) -> NDArray[numpy.bool_]: ...
 def line_ends(arg: NDArray[numpy.uint8], /) -> NDArray[numpy.int64]: ...
 def find_values(
@@ -547,7 +541,13 @@ def count_hashed(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint8], /) -> 
 @overload
 def count_hashed(arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.uint32], /) -> None: ...
 def prefix_keys(
-    arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.uint32], arg3: int, arg4: float, /
+    arg0: NDArray[numpy.uint64],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.uint32],
+    arg3: int,
+    arg4: float,
+    arg5: int,
+    /,
 ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
 def prefix_flags(
     arg0: NDArray[numpy.uint64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.uint8], arg3: int, arg4: float, /

@@ -16,7 +16,7 @@ from roughly.cluster.common_keys import CommonLimit
 from roughly.cluster.grouping import Buckets, group
 from roughly.cluster.row_spool import RowSpool
 from roughly.errors import MemoryTooSmall
-from roughly.kernels.grouping import NO_MEMBER
+from roughly.kernels.grouping import NO_MEMBER, transpose
 
 
 class Listed:
@@ -103,6 +103,32 @@ def test_candidates_are_numbered_by_member() -> None:
     starts, docs, _ = candidates.by_bucket()
     assert sorted(docs[a:b].tolist() for a, b in pairwise(starts.tolist())) == [[0, 2], [1, 2]]
     assert candidates.pair_bound() == 2
+
+
+@pytest.mark.parametrize("threads", [1, 3, 4, 16])
+@pytest.mark.parametrize("documents", [1, 7, 300])
+def test_buckets_and_members_are_turned_alike_on_any_number_of_threads(threads: int, documents: int) -> None:
+    rng = np.random.default_rng(documents)
+    buckets = [np.sort(rng.choice(documents, rng.integers(0, documents + 1), replace=False)) for _ in range(50)]
+    members = np.concatenate(buckets).astype(np.uint32)
+    probes = rng.random(len(members)) < 0.5
+    starts = np.cumsum([0, *map(len, buckets)])
+    offsets, columns, flags = transpose(starts, members, probes, documents, threads)
+    at = dict(zip(((b, int(d)) for b, bucket in enumerate(buckets) for d in bucket), probes.tolist(), strict=True))
+    found = [
+        [(int(b), d, bool(flag)) for b, flag in zip(columns[i:j], flags[i:j], strict=True)]
+        for d, (i, j) in enumerate(pairwise(offsets.tolist()))
+    ]
+    assert found == [[(b, d, at[b, d]) for b in range(len(buckets)) if (b, d) in at] for d in range(documents)]
+    assert len(transpose(starts, members, np.empty(0, np.bool_), documents, threads)[2]) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_members_without_a_row_are_refused(threads: int) -> None:
+    with pytest.raises(ValueError, match="every member needs a row"):
+        transpose(np.array([0, 2]), np.array([1, 3], np.uint32), np.empty(0, np.bool_), 3, threads)
+    with pytest.raises(ValueError, match="offsets must stay within the values"):
+        transpose(np.array([0, 3]), np.array([1, 2], np.uint32), np.empty(0, np.bool_), 3, threads)
 
 
 def test_too_many_candidates_are_refused() -> None:

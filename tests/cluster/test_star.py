@@ -148,9 +148,9 @@ def test_a_crowded_bucket_is_neither_quadratic_nor_lossy(budget: int) -> None:
 
 
 @pytest.mark.parametrize("dense", [1, 10**9])
-@pytest.mark.parametrize("budget", [10**9, 20_000])
+@pytest.mark.parametrize(("budget", "threads"), [(10**9, 2), (10**9, 6), (20_000, 2)])
 def test_a_crowd_around_the_threshold_is_resolved_exactly(
-    budget: int, dense: int, monkeypatch: pytest.MonkeyPatch
+    budget: int, threads: int, dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Documents of one template whose resemblances lie on both sides of it: their rare shingles are common too."""
     monkeypatch.setattr(ranked_walk, "DENSE", dense)
@@ -165,7 +165,7 @@ def test_a_crowd_around_the_threshold_is_resolved_exactly(
         Memory(sets),
         measure="resemblance",
         threshold=0.8,
-        work=ResolveBudget(budget, 2),
+        work=ResolveBudget(budget, threads),
     )
     kept, evidence = twin(sets, everyone, "resemblance", 0.8)
     assert found.hot == 1 and hot_buckets.HOT < sum(kept) < len(sets)

@@ -97,14 +97,18 @@ class Candidates:
         members: npt.NDArray[np.uint32],
         probes: npt.NDArray[np.bool_],
         documents: int,
+        threads: int = 1,
     ) -> Self:
         """From the documents of each bucket, one after the other."""
-        offsets, buckets, turned = _turn(_starts(sizes), members, probes, documents)
-        return cls(offsets, buckets, turned, len(sizes))
+        from roughly.kernels.grouping import transpose
 
-    def by_bucket(self) -> tuple[Ints, npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
+        return cls(*transpose(_starts(sizes), members, probes, documents, threads), len(sizes))
+
+    def by_bucket(self, threads: int = 1) -> tuple[Ints, npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
         """(offsets, documents, asks): the documents of each bucket, in order of rank."""
-        return _turn(self.doc_offsets, self.doc_buckets, self.probes, self.buckets)
+        from roughly.kernels.grouping import transpose
+
+        return transpose(self.doc_offsets, self.doc_buckets, self.probes, self.buckets, threads)
 
     def bucket_starts(self) -> Ints:
         """Where each bucket's documents begin, if they are listed bucket after bucket."""
@@ -156,17 +160,3 @@ def _starts(sizes: npt.NDArray[np.uint32]) -> Ints:
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     return starts
-
-
-def _turn(
-    starts: Ints, members: npt.NDArray[np.uint32], probes: npt.NDArray[np.bool_], rows: int
-) -> tuple[Ints, npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
-    """The incidence by column instead of by row, or back."""
-    from roughly.kernels.grouping import count_members, transpose
-
-    offsets = np.zeros(rows + 1, np.int64)
-    count_members(members, offsets)
-    np.cumsum(offsets, out=offsets)
-    turned, turned_probes = np.empty(len(members), np.uint32), np.empty(len(probes), np.bool_)
-    transpose(starts, members, probes, offsets[:-1].copy(), turned, turned_probes)
-    return offsets, turned, turned_probes

@@ -128,7 +128,7 @@ class Buckets:
         members >>= np.uint32(1)
         return sizes, members, probes
 
-    def candidates(self, documents: int) -> tuple[Members, Candidates]:
+    def candidates(self, documents: int, threads: int = 1) -> tuple[Members, Candidates]:
         """(the member number of each candidate document, ascending; the candidates). Frees its own memory."""
         sizes, members, probes = self.rows()
         there = np.zeros(documents, np.bool_)
@@ -136,7 +136,7 @@ class Buckets:
         number = np.cumsum(there, dtype=np.uint32)
         number -= np.uint32(1)
         chosen = np.flatnonzero(there).astype(np.uint32)
-        return chosen, Candidates.from_buckets(sizes, number[members], probes, len(chosen))
+        return chosen, Candidates.from_buckets(sizes, number[members], probes, len(chosen), threads)
 
 
 def group(

@@ -37,7 +37,7 @@ def split_hot_buckets(
     work: ResolveBudget,
 ) -> Candidates:
     """The candidates with hot buckets split; the buckets of rare shingles come last."""
-    starts, docs, probes = candidates.by_bucket()
+    starts, docs, probes = candidates.by_bucket(work.threads)
     sizes = np.diff(starts)
     inside = np.repeat(hot, sizes)
     is_probe = np.ones(candidates.documents, np.bool_)
@@ -53,6 +53,7 @@ def split_hot_buckets(
         np.concatenate((docs[~inside], *(found[1] for found in new))),
         np.concatenate((probes[~inside], *(found[2] for found in new))) if len(probes) else NO_PROBES,
         candidates.documents,
+        work.threads,
     )
 
 
@@ -111,7 +112,7 @@ def _spool(
     for _, some in loaded():
         count_hashed(some.values, counts)
     for block, some in loaded():
-        keys, owners = prefix_keys(some.values, some.offsets, counts, MEASURES[measure], threshold)
+        keys, owners = prefix_keys(some.values, some.offsets, counts, MEASURES[measure], threshold, work.threads)
         use = is_probe[block[owners]]
         rows.add(keys[use], (block[owners[use]] << 1 | 1).astype(np.uint32))
     if measure != "containment":

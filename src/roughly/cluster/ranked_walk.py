@@ -2,8 +2,8 @@
 
 **Threads.** Documents that no chain of shared buckets connects do not affect each other. So the components of the
 candidate graph are resolved in parallel, those with the most work first, each by one thread in order of rank. In a
-component that is too large for that, `RUN` documents at a time are compared with those before them on all threads, and
-then with each other in order of rank.
+component that is too large for that, some documents at a time are compared with those before them on all threads, and
+then with each other in order of rank; the floor rises after every `RUN` of them.
 
 **Memory.** Sets are loaded in blocks that fit the budget, whole components together. A component that does not fit is
 cut: each block of it is first compared with the kept documents of earlier blocks, whose bitmaps are still in memory and

@@ -83,7 +83,7 @@ def _hot_at_the_top(
     large = np.flatnonzero(np.diff(starts) > HOT)
     if not len(large):
         return hot
-    starts, docs, _ = candidates.by_bucket()
+    starts, docs, _ = candidates.by_bucket(work.threads)
     weight = sets.weight()
     alone = replace(work, threads=1, budget=work.budget // work.threads, advance=_silent)
 

@@ -97,13 +97,15 @@ def count_members(members: Words, counts: Offsets) -> None:
     _core.count_members(np.ascontiguousarray(members, np.uint32), counts)
 
 
-def transpose(starts: Offsets, members: Words, probes: Flags, ends: Offsets, out: Words, out_probes: Flags) -> None:
-    """From members by bucket to buckets by member, ascending, or the other way round.
+def transpose(
+    starts: Offsets, members: Words, probes: Flags, rows: int, threads: int = 1
+) -> tuple[Offsets, Words, Flags]:
+    """From members by bucket to buckets by member, ascending, or the other way round: (offsets, buckets, probes).
 
-    `ends` holds where each member's buckets begin, and then where they end. `probes` is reordered in the same way
-    if it is not empty.
+    `probes` is reordered in the same way if it is not empty. The result does not depend on the threads (0 = one per
+    core).
     """
-    _core.transpose(starts, np.ascontiguousarray(members, np.uint32), probes, ends, out, out_probes)
+    return _core.transpose(starts, np.ascontiguousarray(members, np.uint32), probes, rows, threads)
 
 
 def present(keys: Hashes, marks: Hashes) -> Flags:

@@ -17,7 +17,7 @@ def count_hashed(values: Hashes, counts: Words) -> None:
 
 
 def prefix_keys(
-    values: Hashes, offsets: Offsets, counts: Words, measure: int, threshold: float
+    values: Hashes, offsets: Offsets, counts: Words, measure: int, threshold: float, threads: int = 1
 ) -> tuple[Hashes, Offsets]:
     """The prefix of each set: its n − ⌈least shared⌉ + 1 rarest values, those that may recur.
 
@@ -26,5 +26,5 @@ def prefix_keys(
     and is left out. Returns (keys, rows).
     """
     values, offsets = np.ascontiguousarray(values, np.uint64), np.ascontiguousarray(offsets, np.int64)
-    keys, owners = _core.prefix_keys(values, offsets, counts, measure, threshold)
+    keys, owners = _core.prefix_keys(values, offsets, counts, measure, threshold, threads)
     return keys, owners

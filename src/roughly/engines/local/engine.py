@@ -138,7 +138,7 @@ class LocalEngine(LocalTables):
                 common=common,
                 once=once,
             )
-            self.ranks, candidates = found.candidates(self.documents)
+            self.ranks, candidates = found.candidates(self.documents, self.threads)
             arrays = {"ranks": self.ranks, **dataclasses.asdict(candidates)}
             if common.ignored:
                 arrays |= {"common": found.common_keys.keys, "mostly_common": found.common_keys.documents}
