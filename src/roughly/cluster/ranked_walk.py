@@ -301,6 +301,7 @@ class RankedWalk:
                     passed = scores_of(rows, self.rule.measure) >= self.rule.threshold
                     reached = rows[passed]
                     self.documents.kept[reached[self.documents.kept[reached[:, 1]] != 0, 0]] = 0
+                    reached = self._most_alike(reached)  # all pairs of a document come together
                     yield self._take(self.components.Resolved(reached, rows[~passed], shared, lo))
 
     def _split(self, start: int, stop: int) -> list[tuple[int, int, npt.NDArray[np.int32]]]:

@@ -107,6 +107,7 @@ class LocalEngine(LocalTables):
             files = [self.workspace.path("no-facts.parquet")]
             pq.write_table(NUMBERED_FACTS.empty_table(), files[0])
         self._show("read_facts", files)
+        self._allow(self.budget.for_sql)  # what reading used is free now
 
     # ------------------------------------------------------------------ candidates
 
@@ -269,7 +270,8 @@ class LocalEngine(LocalTables):
         self.workspace.discard("verdicts")
         files = [self.workspace.path(f"{name}.parquet") for name in DECISION]
         stored = zip((tables[name] for name in DECISION), files, strict=True)
-        for _ in map_in_order(lambda pair: self._store_table(*pair), stored, min(self.threads, len(files))):
+        at_once = len(files) if self.budget.left > len(files) * WRITING else 1
+        for _ in map_in_order(lambda pair: self._store_table(*pair), stored, min(self.threads, at_once)):
             pass
         self.workspace.commit("decision", files, {"counts": counts})
 
