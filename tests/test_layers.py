@@ -14,7 +14,7 @@ import pytest
 from source_tree import FILES, MODULES, PACKAGE, circles, edges, imports_of, packages, rooms
 
 LAYERS = [
-    "version", "amounts", "errors", "query_time", "threads", "temporary_space", "python_words", "option_types",
+    "version", "amounts", "errors", "query_time", "threads", "urls", "temporary_space", "python_words", "option_types",
     "fast_dataclass", "machine", "declarations", "checks", "date_forms", "dates", "measures", "keep_rules", "model",
     "result_table", "options", "verdict", "settings", "meter", "kernels", "sources", "text", "features", "lexicon",
     "methods", "signing", "verify", "cluster", "pipeline", "engines", "index", "results", "report", "console", "job",

@@ -87,7 +87,9 @@ FACTS = Table(
         Column("tokens", _WHOLE, nullable=False),
         Column("raw_hi", pa.uint64(), "digest of the text as read", nullable=False),
         Column("raw_lo", pa.uint64(), nullable=False),
-        Column("lex_hi", pa.uint64(), "digest of the canonical tokens", nullable=False),
+        Column(
+            "lex_hi", pa.uint64(), "digest of the canonical tokens, and of the fields that are compared", nullable=False
+        ),
         Column("lex_lo", pa.uint64(), nullable=False),
         Column("title", _TEXT),
     )

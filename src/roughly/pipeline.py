@@ -25,7 +25,7 @@ from roughly.cluster.components import components
 from roughly.cluster.ranked_walk import Resolution
 from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs
 from roughly.cluster.star import resolve
-from roughly.dates import timestamps
+from roughly.dates import days, timestamps
 from roughly.errors import MemoryTooSmall, TooManyPairs
 from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
@@ -90,6 +90,9 @@ class Engine(Protocol):
     def check_ids(self) -> None:
         """Refuse duplicate ids, or number them."""
 
+    def check_fields(self) -> None:
+        """Refuse a verdict that compares what no document has."""
+
     def rank(self, order: str, collapse: str) -> None:
         """Number the documents in order, best first, and collapse those that are equal."""
 
@@ -120,6 +123,7 @@ def run(parts: Sequence[Part], method: Method, settings: Settings, engine: Engin
     with engine.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
         engine.read_and_sign(method, stage)
         engine.check_ids()
+        engine.check_fields()
     with engine.stage("rank"):
         engine.rank(order_by(settings.keep, settings.measure), method.collapse if within else "none")
     if within and not method.equality and not engine.is_resolved():
@@ -251,17 +255,22 @@ def _sign(
     if largest is not None:
         check_sizes(texts.sizes, part, batch, largest)
     signed = texts.sign_in_one_pass(method)
-    count = batch.num_rows
+    count, published = batch.num_rows, timestamps(batch.column("date"), settings.date_format)
+    lexical = texts.lexical_digests
+    if settings.compared_fields:
+        from roughly.cluster.fields import Fields
+
+        lexical = Fields.of(settings.compared_fields, batch, days(published)).mixed(lexical)
     facts = pa.RecordBatch.from_arrays(
         [
             pa.array(np.full(count, number, np.uint32)),
             *(batch.column(name) for name in ("row", "doc_id", "url", "date")),
-            timestamps(batch.column("date"), settings.date_format),
+            published,
             batch.column("source"),
             *(pa.array(sizes) for sizes in (texts.sizes, texts.lengths)),
             *(
                 pa.array(np.ascontiguousarray(digests[:, lane]))
-                for digests in (texts.raw_digests, texts.lexical_digests)
+                for digests in (texts.raw_digests, lexical)
                 for lane in (0, 1)
             ),
             batch.column("title"),

@@ -213,6 +213,11 @@ class Settings:
         return cls.from_dict(values | ({"options": options} if options else {}))
 
     @property
+    def compared_fields(self) -> frozenset[str]:
+        """The columns of the input that the learned verdict compares beside the texts."""
+        return frozenset() if self.verdict is None else Verdict.parse(self.verdict).fields
+
+    @property
     def page_text(self) -> Literal["all", "main", "dom"]:
         """What of a page is compared."""
         return "dom" if self.tokens == "dom" else "main" if self.main_text else "all"

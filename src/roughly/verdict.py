@@ -2,10 +2,12 @@
 
     log-odds = prior + Σ over comparisons of  a·x + b·g(x)          g(x) = log((x + ε)/ε) / log((1 + ε)/ε),  ε = 0.05
 
-x is a comparison, from 0 (nothing alike) to 1. No weight is below 0, so a pair that is more alike in any comparison is
-never less likely the same. `roughly tune --learn` fits the weights. A pair is the same if its probability reaches that
-of the verdict, and its resemblance the threshold of the settings, on shingles of their size. Both are parts of the
-verdict: candidates are sought for the threshold, so every pair that is the same is found with the stated recall.
+x is a comparison, from 0 (nothing alike) to 1. No weight is below 0, so texts that are more alike in any comparison are
+never less likely the same. Other hosts and sources are comparisons of their own, since in some collections copies are
+on other hosts; what is unknown of a document is 0 in all. `roughly tune --learn` fits the weights. A pair is the same
+if its probability reaches that of the verdict, and its resemblance the threshold of the settings, on shingles of their
+size. Both are parts of the verdict: candidates are sought for the threshold, so every pair that is the same is found
+with the stated recall.
 
 `Verdict.implied` is the resemblance that follows from the weights alone. It is mostly 0: texts with the same words in
 another order share no shingle, and many verdicts would accept them.
@@ -42,8 +44,19 @@ COMPARISONS = {
     "weighted_words_held": "containment of the weighted words of the document that has less of them",
     "longest_run": "longest run of words whose shingles of five the other document has, by the words of the shorter",
     "in_order": "shingles of five words that both have in the same order, by those of the document that has fewer",
+    "title": "resemblance of the sets of words of the titles; 0 if one has none",
+    "same_host": "1 if the addresses have the same host; 0 if one is unknown",
+    "other_host": "1 if the addresses have different hosts; 0 if one is unknown",
+    "same_source": "1 if the sources are the same; 0 if one is unknown",
+    "other_source": "1 if the sources are different; 0 if one is unknown",
+    "days": "1 / (1 + days between the dates / 30); 0 if one is unknown",
 }
-"""Every comparison of a pair; all are computed exactly, from the words of both documents."""
+"""Every comparison of a pair; all are computed exactly, from the words of both documents, and what is known of them."""
+FIELDS = {
+    "title": "title", "same_host": "url", "other_host": "url", "same_source": "source", "other_source": "source",
+    "days": "date",
+}  # fmt: skip
+"""The column of the input that a comparison needs; the others need the texts only."""
 _EPSILON = 0.05
 _MOST = 1_000_000  # log-odds: what is stored of a pair has 32 bits
 
@@ -102,6 +115,11 @@ class Verdict:
     def names(self) -> list[str]:
         """The comparisons that have a weight, in the order of `parts`."""
         return [name for name, _, _ in self.weights]
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The columns of the input that it compares beside the texts."""
+        return frozenset(FIELDS[name] for name in self.names if name in FIELDS)
 
     def coefficients(self) -> npt.NDArray[np.float64]:
         """(prior, a of each comparison, b of each), 0 where there is none."""

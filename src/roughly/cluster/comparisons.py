@@ -1,7 +1,7 @@
 """The comparisons of a learned verdict (`verdict.COMPARISONS`), exactly, for many pairs at once.
 
 Weights and rarity of words are those of the default lexicon, not of the collection: so a pair is compared by its two
-texts alone, and batch runs, indexes and Spark agree. Words that the lexicon does not list weigh as its rarest.
+documents alone, and batch runs, indexes and Spark agree. Words that the lexicon does not list weigh as its rarest.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import pyarrow as pa
 
 from roughly import lexicon
 from roughly.cluster.candidates import Ints
+from roughly.cluster.fields import Fields
 from roughly.cluster.scoring import tokens_of
 from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.kernels import comparisons as kernels
 from roughly.kernels.sets import intersections
 from roughly.text.canonical import Tokens, tokenise
-from roughly.verdict import COMPARISONS
+from roughly.verdict import COMPARISONS, FIELDS
 
 Floats = npt.NDArray[np.float64]
 RARE = 1000
@@ -38,7 +39,12 @@ _OFTEN = 8
 
 @runtime_checkable
 class Words(Protocol):
-    """The words of documents 0, 1, …"""
+    """The words of documents 0, 1, …, and their fields if the verdict compares them."""
+
+    @property
+    def fields(self) -> Fields | None:
+        """What is known of the documents; None: nothing that is compared."""
+        ...
 
     @property
     def lengths(self) -> Ints:
@@ -55,6 +61,7 @@ class WordsInMemory:
     """Words that are in memory."""
 
     all_tokens: Tokens
+    fields: Fields | None = None
 
     @property
     def lengths(self) -> Ints:
@@ -82,12 +89,13 @@ def compared_blocks(pairs: Ints, words: Words) -> Iterator[tuple[int, Floats]]:
                 break
             size = -(-len(some) // 2)
         left, right = (np.searchsorted(docs, side) for side in some.T)
-        yield start, _compared(words.tokens(docs), left, right)
+        fields = None if words.fields is None else words.fields.take(docs)
+        yield start, _compared(words.tokens(docs), fields, left, right)
         start += len(some)
         size = min(2 * size, _PAIRS)
 
 
-def _compared(tokens: Tokens, left: Ints, right: Ints) -> Floats:
+def _compared(tokens: Tokens, fields: Fields | None, left: Ints, right: Ints) -> Floats:
     words, twos, fives = (shingle_sets(tokens, size) for size in (1, 2, RUN))
     facts = kernels.facts_of(words.values, *_facts())
     shared, shared_weight, shared_rare, shared_numbers = kernels.shared_facts(
@@ -116,6 +124,7 @@ def _compared(tokens: Tokens, left: Ints, right: Ints) -> Floats:
         "weighted_words_held": of_weights.held, "longest_run": of_run.held,
         "in_order": counts(_sizes(fives), ordered).held,
     }  # fmt: skip
+    columns |= dict.fromkeys(FIELDS, np.zeros(len(left))) if fields is None else fields.compared(left, right)
     return np.column_stack([columns[name] for name in COMPARISONS])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ from roughly.features.sketch import limits_of
 from roughly.methods.method import Judge, Keys
 from roughly.settings import Resources
 from roughly.text.canonical import Tokens
+
+if TYPE_CHECKING:
+    from roughly.cluster.fields import Fields
 
 Flags = npt.NDArray[np.bool_]
 _ROWS = 1 << 20
@@ -57,6 +60,7 @@ class DocumentFacts:
     lengths: Ints | None = None  # tokens
     days: npt.NDArray[np.int32] | None = None  # NO_DAY if a document has no date
     words: Tokens | None = None  # for a learned verdict
+    fields: Fields | None = None  # if it compares them
 
 
 @dataclass(frozen=True)
@@ -194,7 +198,8 @@ def resolve_in_memory(
     if rules.verdict is not None:
         if facts.words is None:
             raise TypeError("a learned verdict needs the words of documents")
-        words = WordsInMemory(tokens_of(facts.words, docs))
+        fields = None if facts.fields is None else facts.fields.take(docs)
+        words = WordsInMemory(tokens_of(facts.words, docs), fields)
         resolution, roots, links, _ = accept(
             resolution, rules.verdict, words, judge.measure, linked=rules.linked, every_pair=rules.every_pair
         )

@@ -19,9 +19,9 @@ from roughly.index.stats import count_stats
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS
 from roughly.index.storage.store import IndexStore
 from roughly.index.transactions import IndexTransactions
-from roughly.index.urls import canonical_url, host_of
 from roughly.model import SCORED_PAIRS
 from roughly.settings import Settings
+from roughly.urls import canonical_url, host_of
 
 _PAGE = 10_000  # ids read at once
 

@@ -18,7 +18,7 @@ from roughly.cli.app import app
 from roughly.errors import InputMissing, SettingsError
 from roughly.index.sweeps.lifetimes import LifeRecord
 from roughly.index.sweeps.sweep import SweepWriter
-from roughly.index.urls import canonical_url
+from roughly.urls import canonical_url
 from stream_texts import edited, prose
 
 A, B = "http://a.org", "http://b.org"

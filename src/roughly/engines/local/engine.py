@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,9 @@ from roughly.sources.part import Part, find_landmarks, is_untouched
 from roughly.text.canonical import Tokens
 from roughly.text.filters import Filters
 from roughly.threads import map_in_order
+
+if TYPE_CHECKING:
+    from roughly.cluster.fields import Fields
 
 _STORED_GROUP = 122_880
 """Rows of a row group in tables of the workspace: the database reads row groups in parallel."""
@@ -216,7 +220,25 @@ class LocalEngine(LocalTables):
             starts, lengths = writer.starts, writer.lengths
             arrays, info = {"starts": starts, "lengths": lengths}, {"files": [path.name for path in paths]}
             self._committing.do(partial(self.workspace.save, "tokens", arrays, info, paths))
-        return TokenStore(paths, starts, lengths, shingle_size=self.settings.shingle_size, threads=self.threads)
+        return TokenStore(
+            paths, starts, lengths, shingle_size=self.settings.shingle_size, threads=self.threads, fields=self._fields()
+        )
+
+    def _fields(self) -> Fields | None:
+        """What is known of the candidates, if the verdict compares it."""
+        columns = self.settings.compared_fields
+        if not columns:
+            return None
+        from roughly.cluster.fields import Fields
+
+        rows = self.database.table(
+            """
+            SELECT f.title, f.url, f.source, f.published FROM numbers n JOIN ranked r ON n.rank = r.rank
+            JOIN facts f ON f.doc = r.doc ORDER BY n.rank
+            """,
+            numbers=self._numbers(),
+        )
+        return Fields.of(columns, rows, dates.days(rows["published"].combine_chunks()))
 
     def _sketches(self, judge: Judge) -> SketchStore:
         docs = np.empty(len(self.ranks), np.int64)

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from roughly.features.shingle_sets import Sets
 from roughly.kernels.batches import FILE_SHIFT
 from roughly.text.canonical import Tokens
 from roughly.threads import map_in_order
+
+if TYPE_CHECKING:
+    from roughly.cluster.fields import Fields
 
 _PAIRS_AT_ONCE = 1 << 16
 """Pairs whose kinds are found in one call: forty bytes each in memory."""
@@ -72,8 +75,11 @@ class TokenStore:
 
     complete = True
 
-    def __init__(self, paths: Sequence[Path], starts: Ints, lengths: Ints, *, shingle_size: int, threads: int) -> None:
-        self.paths, self.starts = paths, starts
+    def __init__(
+        self, paths: Sequence[Path], starts: Ints, lengths: Ints, *, shingle_size: int, threads: int,
+        fields: Fields | None = None,
+    ) -> None:  # fmt: skip
+        self.paths, self.starts, self.fields = paths, starts, fields
         self._weight = 8 * lengths + 16
         self.shingle_size, self.threads = shingle_size, threads
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from roughly.cluster.common_keys import CommonLimit
 from roughly.engines.relational import statements
 from roughly.engines.relational.summary import Summary, summarise
-from roughly.errors import DuplicateIds
+from roughly.errors import DuplicateIds, InputError
 from roughly.meter import Meter, Stage
 from roughly.methods import Judge, Method
 from roughly.model import WRITTEN, Table, reason_columns
@@ -26,7 +26,7 @@ from roughly.pipeline import check_pairs
 from roughly.settings import Settings
 from roughly.sources.part import Part
 from roughly.text.filters import Filters
-from roughly.verdict import Verdict
+from roughly.verdict import FIELDS, Verdict
 
 
 def ignore(done: int) -> None:
@@ -40,8 +40,8 @@ class RelationalEngine(ABC):
         self.parts, self.settings, self.meter = parts, settings, meter
         self.documents = self.rejected = 0
         self.counts: dict[str, int] = {}
-        weighted = [] if settings.verdict is None else Verdict.parse(settings.verdict).names
-        self.reasons = () if settings.verdict is None else reason_columns(weighted)
+        self._weighted = [] if settings.verdict is None else Verdict.parse(settings.verdict).names
+        self.reasons = () if settings.verdict is None else reason_columns(self._weighted)
 
     # ------------------------------------------------------------------ what an engine provides
 
@@ -152,6 +152,20 @@ class RelationalEngine(ABC):
             f"two documents have the id {rows[0]['doc_id']!r}: {places[0]} and {places[1]}{more}. "
             "Name another column with --id-column, or number them with --on-duplicate-id number"
         )
+
+    def check_fields(self) -> None:
+        """Refuse a verdict that compares what no document has."""
+        columns = self.settings.compared_fields
+        if not columns or not self.documents:
+            return
+        counts = self.rows(statements.COUNT_FIELDS)[0]
+        missing = sorted(name for name in columns if not counts[name])
+        if missing:
+            names = [name for name, column in FIELDS.items() if column in missing and name in self._weighted]
+            raise InputError(
+                f"the learned verdict compares {', '.join(names)}, and no document has a {' or a '.join(missing)} that "
+                f"can be read; name the column with --{missing[0]}-column, or learn a verdict on documents like these"
+            )
 
     def applicable(self, judge: Judge) -> Judge:
         """The judge, without its date window if no document of the collection has a date."""

@@ -49,6 +49,11 @@ RENAMED_FACTS = """
 """
 
 COUNT_DATED = "SELECT count(published) AS n FROM facts"
+COUNT_FIELDS = """
+    SELECT count(title) AS title, count(source) AS source, count(published) AS date,
+           count(*) FILTER (WHERE url LIKE '%//%') AS url
+    FROM facts
+"""
 
 VERDICTS = """
     SELECT r.*, coalesce(d.witness, r.rep) AS kept_rank,

@@ -26,7 +26,7 @@ from roughly.index.index_config import IndexConfig
 from roughly.index.matching.comparer import Comparer
 from roughly.index.matching.pair_scores import EQUAL, Scores
 from roughly.index.sweeps.sweep import SweptPage, finished, pages_of, pages_with, sweeps_of, versions_of
-from roughly.index.urls import canonical_url, host_of
+from roughly.urls import canonical_url, host_of
 
 _HOPS = 10
 SCANNED = 20_000

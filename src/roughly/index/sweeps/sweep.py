@@ -28,9 +28,9 @@ from roughly.index.index_config import IndexConfig
 from roughly.index.matching.signed_batch import LONGEST_ID
 from roughly.index.storage.meta import delete_meta, write_meta
 from roughly.index.storage.schema import CONTENTS, DOCUMENTS, META
-from roughly.index.urls import canonical_url, host_of
 from roughly.index.writes import remove_numbers
 from roughly.model import Reject
+from roughly.urls import canonical_url, host_of
 
 _NAME = "sweep:"
 
