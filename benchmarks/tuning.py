@@ -10,7 +10,9 @@ Labels are split in halves by true set, by ten seeds. On one half a setting is c
 - `tune`: what `roughly tune` chooses on the half (`tune.selection`), among shingles of words and characters, both
   measures, both clusterings, all thresholds in steps of 0.02, and texts with their titles and without.
 
-- `learn`: the verdict that `roughly tune --learn` fits to the half, whatever `tune` alone reaches;
+- `learn`: the verdict that `roughly tune --learn` fits to the half, whatever `tune` alone reaches; of one over texts
+  alone and one over titles, sources and dates too, the better on unseen labels of the half (with `--json`, `texts` and
+  `fields` are the two);
 - `recommended`: what `roughly tune --learn` recommends for the half: that verdict if it is at least as good on labels
   of the half that it was not learnt from, or else what `tune` chooses;
 - `estimated`: the verdict that `roughly tune --learn` finds without labels; it is the same for all seeds.
@@ -45,6 +47,7 @@ from roughly.tools.tune.grid import named_trial
 from roughly.tools.tune.labelled_sample import SampleLabels
 from roughly.tools.tune.learn import CUTS, LEARNED_PAIRS, SIZES, Flags, Learned, Learning, is_recommended, learn
 from roughly.tools.tune.reference import Floats, Reference, score, truth_of
+from roughly.tools.tune.sample_fields import columns_of
 from roughly.tools.tune.scored_sample import ScoredSample
 from roughly.tools.tune.search import COARSE, COARSE_DOM, trial_values
 from roughly.tools.tune.selection import Selection
@@ -139,10 +142,17 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
     true = columns[0, :, 2] > 0
     plain = np.array([one.trial.choices == 0 for one in tried])
     default = next(n for n, one in enumerate(tried) if plain[n] and one.trial.threshold == 0.8)
-    found: dict[str, list[float]] = {name: [] for name in WAYS}
+    found: dict[str, list[float]] = {name: [] for name in (*WAYS, "texts", "fields")}
     truth = truth_of(sample, labels)
     ways = (sample,) if sample.titles is None else (sample, sample.with_titles())
-    by_size = [[Learning(one, truth, resources.threads, LEARNED_PAIRS, (size,)) for size in SIZES] for one in ways]
+    threads = resources.threads
+    learnings = {
+        (is_titled, with_fields): [
+            Learning(one, truth, threads, LEARNED_PAIRS, (size,), with_fields=with_fields) for size in SIZES
+        ]
+        for is_titled, one in enumerate(ways)
+        for with_fields in (False, True)[: 1 if sample.known is None else 2]
+    }
     estimated = estimated_columns(sample, truth, resources.threads)
     for seed in range(seeds):
         stream = np.random.default_rng(seed)
@@ -162,8 +172,15 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
                 chosen[str(few)] = selection.best(some)
         number = chosen["tune"]
         is_titled = number is not None and tried[number].trial.is_titled
-        learning = max(reversed(by_size[is_titled]), key=lambda one: one.true_pairs(half))
-        learned = learned_from(learning, seed, half)
+        learned = None
+        for (titled, with_fields), by_size in learnings.items():
+            if titled == is_titled:
+                learning = max(reversed(by_size), key=lambda one: one.true_pairs(half))
+                other = learned_from(learning, seed, half)
+                if other is not None:
+                    found["fields" if with_fields else "texts"].append(score(other.tried.columns, ~half).f1)
+                if other is not None and (learned is None or other.unseen.f1 > learned.unseen.f1):
+                    learned = other
         if learned is not None:
             found["learn"].append(score(learned.tried.columns, ~half).f1)
         own = Selection([replace(one, columns=one.columns[half]) for one in tried], Goal(), seed)
@@ -240,8 +257,9 @@ def drawn(
         labels = SampleLabels.of_column(corpus.column)
     else:
         labels = SampleLabels.read(folder / str(corpus.labels), columns=corpus.columns)
+    fields = columns_of(titles, corpus.column is not None)
     sample = draw(
-        None, [folder / corpus.documents], wanted=DrawSize(corpus.sample, 0, False, True, titles=titles),
+        None, [folder / corpus.documents], wanted=DrawSize(corpus.sample, 0, False, True, titles=titles, fields=fields),
         set_of=labels.of_id if corpus.column is None else labels.take, resources=resources,
         reading=ReadOptions(url_column=corpus.column, text_column="text", markup="none"),
     )  # fmt: skip

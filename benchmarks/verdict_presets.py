@@ -86,7 +86,8 @@ def settings_of(learnt: Mapping[str, Learning]) -> dict[str, Any]:
         features.append(one.features[use])
         same.append(one.labels.same[use])
         weights.append(np.full(len(use), COUNTED / len(use)))
-    verdict = fit_verdict(np.concatenate(features), np.concatenate(same), np.concatenate(weights))
+    names = next(iter(learnt.values())).names
+    verdict = fit_verdict(np.concatenate(features), np.concatenate(same), np.concatenate(weights), names)
     f1 = np.zeros((len(CUTS), len(THRESHOLDS)))
     for one in learnt.values():
         probabilities = verdict.probabilities(one.compared)

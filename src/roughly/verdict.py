@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from roughly.errors import SettingsError
@@ -121,12 +122,12 @@ class Verdict:
         """The columns of the input that it compares beside the texts."""
         return frozenset(FIELDS[name] for name in self.names if name in FIELDS)
 
-    def coefficients(self) -> npt.NDArray[np.float64]:
-        """(prior, a of each comparison, b of each), 0 where there is none."""
+    def coefficients(self, names: Sequence[str]) -> npt.NDArray[np.float64]:
+        """(prior, a of each of these comparisons, b of each), 0 where there is none."""
         import numpy as np
 
         given = {name: (a, b) for name, a, b in self.weights}
-        both = zip(*(given.get(name, (0.0, 0.0)) for name in COMPARISONS), strict=True)
+        both = zip(*(given.get(name, (0.0, 0.0)) for name in names), strict=True)
         return np.array([self.prior, *itertools.chain(*both)])
 
     def parts(self, comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -11,6 +11,7 @@
 | `search` | settings of `minhash` searched with labels, from coarse to fine |
 | `frontier` | the Pareto frontier, and the goal of tuning |
 | `selection` | which trial is chosen, and how well such choices do on unseen labels |
+| `sample_fields` | what is known of documents beside their texts, for a verdict |
 | `learn` | a verdict over several comparisons, fitted to labels |
 | `choose` | all steps together |
 | `show` | tables and pictures |

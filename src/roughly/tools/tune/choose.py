@@ -22,8 +22,9 @@ from roughly.tools.tune.estimate import EstimatedVerdict, estimate_verdict
 from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest
 from roughly.tools.tune.grid import Trial
 from roughly.tools.tune.labelled_sample import READINGS, SampleLabels
-from roughly.tools.tune.learn import LEARNED_PAIRS, LEAST, Learned, Learning, is_recommended, learn
+from roughly.tools.tune.learn import LEAST, Learned, is_recommended, learn_from
 from roughly.tools.tune.reference import ExactPairs, LabelledReference, Reference, Score, exact_pairs, score, truth_of
+from roughly.tools.tune.sample_fields import columns_of
 from roughly.tools.tune.search import SIZES, Search, SearchRequest
 from roughly.tools.tune.selection import FEW_SETS, Selection, interval_figures
 from roughly.tools.tune.trial import TrialBench
@@ -198,7 +199,7 @@ def choose(
     outside = labels is not None and labels.unlisted != "ignore"
     size = DrawSize(
         question.sample, question.seed, question.main_text, outside, question.reads_dom,
-        question.search and reading.text_column is None,
+        question.search and reading.text_column is None, columns_of(question.learn and labels is not None, by_column),
     )  # fmt: skip
     sample = draw(
         data,
@@ -285,8 +286,8 @@ def _learn(chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, re
     try:
         best = None if chosen.best is None else chosen.tried[chosen.best].trial
         read = sample if best is None else sample.read_as(best.settings.tokens).with_titles(best.is_titled)
-        learning = Learning(read, truth, resources.threads, LEARNED_PAIRS)
-        chosen.learned = learn(learning, chosen.request.goal, chosen.request.held_back, chosen.request.seed)
+        asked = chosen.request
+        learning, chosen.learned = learn_from(read, truth, resources.threads, asked.goal, asked.held_back, asked.seed)
         chosen.study = None if chosen.learned is None else study_verdict(learning, chosen.learned)
     except InputError as problem:
         chosen.warnings.append(str(problem))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -35,11 +35,12 @@ from roughly.sources.collector import joined_texts
 from roughly.sources.part import Chunk, Part
 from roughly.text.canonical import tokenise
 from roughly.threads import map_in_order
+from roughly.tools.tune.sample_fields import SampleFields, known_fields
 
 Ints = npt.NDArray[np.int64]
 _SLACK = 4096
 DrawnRow = tuple[int, str, str, str | None, str | None, tuple[str | None, ...]]
-"""Place, id, text, date, set, and beside these DOM and title."""
+"""Place, id, text, date, set, and beside these DOM, title, url and source."""
 _OUTSIDE = 1 << 62
 """Documents without a label have numbers from here on, so they are drawn after all others."""
 
@@ -63,6 +64,7 @@ class DrawnSample:
     tokens: str = "words"  # what the texts are
     titles: pa.Array | None = None  # large_string; None: nobody asked, or they cannot be compared with the texts
     titled: str | None = None  # the columns of title and text, where there are titles, or texts have them already
+    known: SampleFields | None = None  # what a verdict may compare beside texts; None: nothing, or nobody asked
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -108,6 +110,7 @@ class DrawnSample:
             doms=None if self.doms is None else self.doms.take(chosen),
             titles=None if self.titles is None else self.titles.take(chosen),
             dates=[self.dates[at] for at in rows], sets=[self.sets[at] for at in rows],
+            known=None if self.known is None else replace(self.known, fields=self.known.fields.take(np.array(rows))),
             share=self.share * drawn.share, outside=self.outside * drawn.outside,
         )  # fmt: skip
 
@@ -139,7 +142,7 @@ class Draw:
         return place if place <= self._limit else None
 
     def add(self, place: int, name: str, text: str, date: str | None, own: str | None, *beside: str | None) -> None:
-        """Store a document that may be drawn; `beside` are its DOM and its title."""
+        """Store a document that may be drawn; `beside` are its DOM, title, url and source."""
         self.rows.append((place, name, text, date, own, beside))
         if len(self.rows) > 2 * self._size + _SLACK:
             self.prune()
@@ -181,6 +184,7 @@ class DrawSize:
     outside: bool = False  # whether documents without a set are drawn
     dom: bool = False  # whether the DOM of HTML is read too
     titles: bool = False  # whether titles are read too, if `--text-column` could join them with the texts
+    fields: Collection[str] = ()  # columns that a verdict may compare
 
 
 def draw(
@@ -215,8 +219,8 @@ def draw(
                 place = drawn.place(doc_id if own is None else own, own is not None)
                 if place is not None:
                     dom = batch["dom"][n].as_py() if "dom" in batch else None
-                    text, date, title = (batch[name][n].as_py() for name in ("text", "date", "title"))
-                    drawn.add(place, doc_id, text, date, own, dom, title)
+                    text, date, title, source = (batch[name][n].as_py() for name in ("text", "date", "title", "source"))
+                    drawn.add(place, doc_id, text, date, own, dom, title, label, source)
     if not documents:
         raise InputMissing(f"no documents in {', '.join(part.name for part in parts[:3])}: there is nothing to tune on")
     drawn.prune()
@@ -228,15 +232,17 @@ def draw(
     texts = pa.array([row[2] for row in rows], pa.large_string())
     use = np.flatnonzero(np.diff(tokenise(texts).offsets) > 0).tolist()
     rows = [rows[n] for n in use]
-    pages, titles = zip(*(row[5] for row in rows), strict=True) if rows else ((), ())
+    pages, titles, urls, sources = zip(*(row[5] for row in rows), strict=True) if rows else ((), (), (), ())
+    dates, sets = [row[3] for row in rows], [row[4] for row in rows]
+    known = {"title": titles, "url": urls, "source": sources, "date": dates}
     titled = titled if any(titles) else None
     doms = [row[2] if dom is None else dom for dom, row in zip(pages, rows, strict=True)] if any(pages) else None
     return DrawnSample(
-        [row[1] for row in rows], texts.take(pa.array(use, pa.int64())), [row[3] for row in rows],
-        [row[4] for row in rows], drawn.share, documents, rejects,
+        [row[1] for row in rows], texts.take(pa.array(use, pa.int64())), dates, sets, drawn.share, documents, rejects,
         sorted({note for part in parts for note in part.notes}), drawn.outside, len(texts) - len(use), wanted.seed,
         None if doms is None else pa.array(doms, pa.large_string()),
         titles=None if titled is None else pa.array(titles, pa.large_string()), titled=titled,
+        known=known_fields(known, sets, wanted.fields) if wanted.fields else None,
     )  # fmt: skip
 
 
@@ -255,7 +261,7 @@ def _read(
     def make(item: tuple[Part, Chunk]) -> tuple[dict[str, pa.Array], list[Reject], int]:
         part, chunk = item
         parsed = part.parse(chunk)
-        columns = {name: parsed.batch.column(name) for name in ("doc_id", "date", "url", "title", "markup")}
+        columns = {name: parsed.batch.column(name) for name in ("doc_id", "date", "url", "title", "source", "markup")}
         texts, markup = parsed.batch.column("text"), columns["markup"]
         columns["text"] = strip_column(texts, markup, page_text(wanted.main_text))
         if wanted.dom and markup.true_count:

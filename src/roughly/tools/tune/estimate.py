@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.amounts import counted, share
-from roughly.cluster.comparisons import WordsInMemory, compare_pairs
+from roughly.cluster.comparisons import compare_pairs
 from roughly.errors import InputError
 from roughly.fast_dataclass import dataclass
 from roughly.tools.tune.draw import DrawnSample
@@ -91,7 +91,7 @@ def estimate_verdict(sample: DrawnSample, threads: int) -> EstimatedVerdict:
         raise _one_class(f"{counted(candidates, 'pair')} of {len(leaders):,} documents share any text")
     drawn = _random_pairs(len(leaders), min(RANDOM_PAIRS, candidates))
     every = np.concatenate((listed[use].astype(np.int64), drawn))
-    compared = compare_pairs(every, WordsInMemory(scored.words))
+    compared = compare_pairs(every, scored.words)
     verdict, same = fit_classes(compared)
     _check(same, compared, candidates, floor)
     accepted = same[:candidates]

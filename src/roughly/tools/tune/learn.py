@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.comparisons import WordsInMemory, compare_pairs
+from roughly.cluster.comparisons import compare_pairs
 from roughly.cluster.learned import groups_of
 from roughly.errors import InputError
 from roughly.fast_dataclass import dataclass
@@ -39,7 +39,7 @@ from roughly.tools.tune.reference import Floats, LabelledReference, Score, score
 from roughly.tools.tune.scored_sample import PairScores, ScoredSample
 from roughly.tools.tune.selection import REPEATS, Selection, folds_of, interval_figures
 from roughly.tools.tune.trial import TrialOutcome
-from roughly.verdict import COMPARISONS, Verdict, spread_of
+from roughly.verdict import COMPARISONS, FIELDS, Verdict, spread_of
 
 Flags = npt.NDArray[np.bool_]
 SIZES = (2, 3, 5)
@@ -114,16 +114,21 @@ class Learning:
     """Candidate pairs of a sample, their comparisons, and what is known of them."""
 
     def __init__(
-        self, sample: DrawnSample, truth: LabelledReference, threads: int, most: int, sizes: Sequence[int] = SIZES
-    ) -> None:
-        self.sample, self._truth, self._scored = sample, truth, ScoredSample(sample, threads, most)
+        self, sample: DrawnSample, truth: LabelledReference, threads: int, most: int, sizes: Sequence[int] = SIZES,
+        *, with_fields: bool = False,
+    ) -> None:  # fmt: skip
+        self.sample, self._truth = sample, truth
+        self._scored = ScoredSample(sample, threads, most, with_fields=with_fields)
+        columns = sample.known.columns if with_fields and sample.known is not None else frozenset()
+        self.names = [name for name in COMPARISONS if name not in FIELDS or FIELDS[name] in columns]
         self.size, self._pairs = self._best_size(sizes)
         self.listed, leaders = self._scored.leader_pairs(self._pairs)
         use = self._pairs.scores["resemblance"] >= self._pairs.floors["resemblance"]
         self.listed, self.resemblance = self.listed[use], self._pairs.scores["resemblance"][use]
         self._leaders = len(leaders)
-        compared = compare_pairs(self.listed.astype(np.int64), WordsInMemory(self._scored.words))
-        self.features = np.column_stack((compared, spread_of(compared)))
+        self.compared = compare_pairs(self.listed.astype(np.int64), self._scored.words)
+        own = self.compared[:, [list(COMPARISONS).index(name) for name in self.names]]
+        self.features = np.column_stack((own, spread_of(own)))
         self.documents = leaders[self.listed]  # of the sample
         self.labels = truth.pair_labels(self.documents)
 
@@ -138,11 +143,6 @@ class Learning:
         most = max(one[0] for one in found)
         _, size, pairs = next(one for one in reversed(found) if one[0] >= most)
         return size, pairs
-
-    @property
-    def compared(self) -> npt.NDArray[np.float64]:
-        """The comparisons of each pair."""
-        return self.features[:, : len(COMPARISONS)]
 
     @property
     def floor(self) -> float:
@@ -172,7 +172,8 @@ class Learning:
             raise InputError(
                 f"all similar pairs are {kind} by the labels, so no verdict can be learnt; label {more} too"
             )
-        verdict = fit_verdict(self.features[use], same, weights[use] * effective_scale(weights[use]), near)
+        counts = weights[use] * effective_scale(weights[use])
+        verdict = fit_verdict(self.features[use], same, counts, self.names, near)
         return verdict, verdict.probabilities(self.compared), len(use)
 
     def trials(self, verdict: Verdict, probabilities: Floats, sets: Flags | None = None) -> list[Tried]:
@@ -234,6 +235,23 @@ def learn(learning: Learning, goal: Goal, held_back: float, seed: int = 0, sets:
     return Learned(verdict, settled, *figures, used, learning.floor, unseen)
 
 
+def learn_from(
+    sample: DrawnSample, truth: LabelledReference, threads: int, goal: Goal, held_back: float, seed: int
+) -> tuple[Learning, Learned | None]:
+    """A verdict over the texts alone; one over their fields too, if that is better on unseen labels."""
+    found: list[tuple[Learning, Learned | None]] = []
+    problems = []
+    for with_fields in (False, True)[: 1 if sample.known is None else 2]:
+        try:
+            learning = Learning(sample, truth, threads, LEARNED_PAIRS, with_fields=with_fields)
+            found.append((learning, learn(learning, goal, held_back, seed)))
+        except InputError as problem:
+            problems.append(problem)
+    if not found:
+        raise problems[0]
+    return max(found, key=lambda one: -1.0 if one[1] is None else one[1].unseen.f1)
+
+
 def is_recommended(learned: Learned, without: Score | None) -> bool:
     """Whether the verdict does at least as well on unseen labels as the settings without one."""
     return without is None or learned.unseen.f1 >= without.f1
@@ -281,10 +299,13 @@ def effective_scale(weights: Floats) -> float:
     return float(weights.sum() / (weights**2).sum())
 
 
-def fit_verdict(features: Floats, same: Flags, weights: Floats, near: Verdict | None = None) -> Verdict:
-    """The verdict that fits pairs best; its probability is 0.5. It is found sooner from one that is `near`."""
-    fitted = fit_weights(features, same, weights, None if near is None else near.coefficients())
-    count = len(COMPARISONS)
-    named = zip(COMPARISONS, fitted[1 : count + 1].tolist(), fitted[count + 1 :].tolist(), strict=True)
+def fit_verdict(
+    features: Floats, same: Flags, weights: Floats, names: Sequence[str], near: Verdict | None = None
+) -> Verdict:
+    """The verdict over these comparisons that fits pairs best; its probability is 0.5. It is found sooner from one that
+    is `near`."""
+    fitted = fit_weights(features, same, weights, None if near is None else near.coefficients(names))
+    count = len(names)
+    named = zip(names, fitted[1 : count + 1].tolist(), fitted[count + 1 :].tolist(), strict=True)
     weighted = tuple((name, a, b) for name, a, b in named if max(a, b) > 1e-4)
     return Verdict.parse(str(Verdict(0.5, float(fitted[0]), weighted)))

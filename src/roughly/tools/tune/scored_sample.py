@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from roughly.cluster.comparisons import WordsInMemory
 from roughly.cluster.in_memory import first_of
 from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets, shingle_sets
@@ -49,11 +50,13 @@ class PairScores:
 class ScoredSample:
     """A sample whose pairs can be scored on shingles of any size and unit."""
 
-    def __init__(self, sample: DrawnSample, threads: int, most: int) -> None:
+    def __init__(self, sample: DrawnSample, threads: int, most: int, *, with_fields: bool = False) -> None:
         self._batch, self._threads, self._most = TextBatch(sample.texts), threads, most
         self.lengths = lengths = self._batch.lengths  # in words
         self.rank = np.lexsort((np.arange(len(lengths)), -sample.sizes, -lengths))  # as `--keep longest` has it
-        self._equal = first_of(self._batch.digests("lexical"), self.rank)
+        digests = self._batch.digests("lexical")
+        self.fields = sample.known.fields if with_fields and sample.known is not None else None
+        self._equal = first_of(digests if self.fields is None else self.fields.mixed(digests), self.rank)
         self._leaders = self.rank[self._equal[self.rank] == self.rank]
 
     @cached_property
@@ -97,9 +100,10 @@ class ScoredSample:
         return np.column_stack((own, pairs.others)), self._leaders
 
     @property
-    def words(self) -> Tokens:
-        """The words of all leaders."""
-        return self._tokens["word"]
+    def words(self) -> WordsInMemory:
+        """The words of all leaders, and their fields."""
+        fields = None if self.fields is None else self.fields.take(self._leaders)
+        return WordsInMemory(self._tokens["word"], fields)
 
     def expanded(self, groups: npt.NDArray[np.int32]) -> Ints:
         """The best document of each document's cluster, from that of each leader (…, leaders)."""

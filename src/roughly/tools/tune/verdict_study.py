@@ -56,7 +56,7 @@ def calibrated(probability: Floats, same: Flags, counts: Floats) -> list[Calibra
 
 def _weights(learning: Learning, verdict: Verdict) -> list[WeightRow]:
     """What each comparison adds at most, with its interval."""
-    names, given = list(COMPARISONS), {name: (a, b) for name, a, b in verdict.weights}
+    names, given = learning.names, {name: (a, b) for name, a, b in verdict.weights}
     weights = np.array([given.get(name, (0.0, 0.0))[part] for part in (0, 1) for name in names])
     free = np.flatnonzero(weights > 0)
     ends = learning.ends(None)
