@@ -35,6 +35,12 @@ ASKED: dict[str, dict[str, Any]] = {
         "shingle_size": 2,
         "verdict": "probability=0.5 prior=-6 words=5/0 shingles=4/0 numbers=2/0",
     },
+    "learned with fields": {
+        "method": "minhash",
+        "threshold": 0.2,
+        "shingle_size": 2,
+        "verdict": "probability=0.5 prior=-6 words=4/0 title=1/0 same_host=1/0 other_source=1/0 days=3/0",
+    },
     "shingles": {"method": "shingles", "sketch": "mod:8", "threshold": 0.6, "common": 9},
     "shingles ignoring common ones": {
         "method": "shingles",
@@ -63,6 +69,7 @@ FEW = {
     "rare-terms": {},
     "identical": {"keep": ["url", "last"]},
     "learned": {"pairs": "all"},
+    "learned with fields": {"pairs": "all"},
 }
 """For every run of the tests: each way of judging, each kind of keys, both clusterings."""
 MATRIX = pytest.mark.skipif(

@@ -251,9 +251,10 @@ class SparkEngine(RelationalEngine):
                 )
             )
 
-        documents = chosen(self._contents, {"band": -1, "key": 0, "probes": False})
+        unread = {} if "fields" in self._contents.columns else {"fields": None}
+        documents = chosen(self._contents, {"band": -1, "key": 0, "probes": False, **unread})
         members = self._buckets.select("band", "key", "rank", "probes").join(self._labels, "rank")
-        return documents.union(chosen(members, dict.fromkeys(("tokens", "day", "limit", "content"))))
+        return documents.union(chosen(members, dict.fromkeys(("tokens", "day", "limit", "content", "fields"))))
 
     def _share_count(self) -> int:
         """The number of tasks of resolution."""

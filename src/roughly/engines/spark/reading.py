@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from roughly import pipeline
-from roughly.dates import days
+from roughly.dates import days, timestamps
 from roughly.engines.spark.schemas import (
     COUNTS,
     DOCUMENT,
@@ -224,6 +224,15 @@ def _tokens(part: Part, wanted: pa.Table, settings: Settings) -> Iterator[pa.Rec
         facts = (
             wanted.select(["rank", "root", "tokens", "day"]).take(pa.array(at[use])).combine_chunks().to_batches()[0]
         )
-        yield pa.RecordBatch.from_arrays(
-            [*facts.columns, binary(tokens.hashes, tokens.offsets)], schema=FETCHED
-        )  # fmt: skip
+        columns = [*facts.columns, binary(tokens.hashes, tokens.offsets), _fields(batch, settings)]
+        yield pa.RecordBatch.from_arrays(columns, schema=FETCHED)
+
+
+def _fields(batch: pa.RecordBatch, settings: Settings) -> pa.Array:
+    """What the verdict compares of documents beside their texts; null where that is nothing."""
+    if not settings.compared_fields:
+        return pa.nulls(batch.num_rows, pa.binary())
+    from roughly.cluster.fields import Fields
+
+    published = days(timestamps(batch.column("date"), settings.date_format))
+    return binary(*Fields.of(settings.compared_fields, batch, published).packed())

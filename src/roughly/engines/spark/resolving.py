@@ -28,6 +28,7 @@ import pyarrow as pa
 from roughly import pipeline
 from roughly.cluster.candidates import Candidates, Ints, PairConstraints, SetLoader
 from roughly.cluster.evidence import together
+from roughly.cluster.fields import Fields
 from roughly.cluster.grouping import Buckets
 from roughly.cluster.scoring import ResolveBudget
 from roughly.engines.spark.schemas import decided_rows, filled, unsigned
@@ -61,6 +62,7 @@ class _Share:
     limits: npt.NDArray[np.uint64]
     starts: Ints  # offset of the content in the file
     counts: Ints
+    fields: Fields | None
     buckets: Buckets
 
 
@@ -120,9 +122,12 @@ def _take(batches: Iterator[pa.RecordBatch], rules: ResolveRules, path: Path) ->
             add(*rest)
     if not documents:
         return None
-    columns = [np.concatenate([some[i] for some in documents]) for i in range(5)]
+    columns = [np.concatenate([some[i] for some in documents]) for i in range(7)]
     starts = np.cumsum(columns[4]) - columns[4]
-    return _Share(columns[0], columns[1], columns[2], unsigned(columns[3]), starts, columns[4], buckets)
+    fields = None
+    if rules.settings.compared_fields:
+        fields = Fields.unpacked(columns[5], np.r_[0, np.cumsum(columns[6])])
+    return _Share(columns[0], columns[1], columns[2], unsigned(columns[3]), starts, columns[4], fields, buckets)
 
 
 def _runs(band: Any) -> Iterator[tuple[int, int]]:
@@ -131,19 +136,28 @@ def _runs(band: Any) -> Iterator[tuple[int, int]]:
 
 
 def _documents(batch: pa.RecordBatch, stream: Any) -> tuple[Any, ...]:
-    """(rank, tokens, day, limit, values) of each document; the values are written to the file."""
-    content = batch.column("content").fill_null(b"")
-    _, ends, data = content.buffers()
-    offsets = np.frombuffer(ends, np.int32, len(content) + 1, content.offset * 4).astype(np.int64)
-    if data is not None:
-        stream.write(memoryview(data)[int(offsets[0]) : int(offsets[-1])])
+    """(rank, tokens, day, limit, values) of each document, the fields of all, and their number of each; the values are
+    written to the file."""
+    content, sizes = _bytes(batch.column("content"))
+    stream.write(content)
+    fields, counts = _bytes(batch.column("fields"))
     return (
         batch.column("rank").to_numpy(),
         batch.column("tokens").to_numpy(),
         batch.column("day").to_numpy(),
         batch.column("limit").fill_null(-1).to_numpy(),
-        np.diff(offsets) // 8,
+        sizes // 8,
+        np.frombuffer(fields, np.uint64),
+        counts // 8,
     )
+
+
+def _bytes(column: pa.Array) -> tuple[memoryview, Ints]:
+    """(The bytes of a column, how many there are of each row)."""
+    column = column.fill_null(b"")
+    _, ends, data = column.buffers()
+    offsets = np.frombuffer(ends, np.int32, len(column) + 1, column.offset * 4).astype(np.int64)
+    return memoryview(b"" if data is None else data)[int(offsets[0]) : int(offsets[-1])], np.diff(offsets)
 
 
 def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.RecordBatch]:
@@ -157,7 +171,9 @@ def _resolve(share: _Share, rules: ResolveRules, folder: Path) -> Iterator[pa.Re
     store = None
     if judge.on == "text":
         path = folder / "content"
-        store = TokenStore([path], share.starts, share.counts, shingle_size=settings.shingle_size, threads=1)
+        store = TokenStore(
+            [path], share.starts, share.counts, shingle_size=settings.shingle_size, threads=1, fields=share.fields
+        )
     sets: SetLoader = store if store is not None else _sets(share, candidates, rules, folder / "content")
     constraints = PairConstraints.of_judge(judge, share.days, share.lengths)
     work = ResolveBudget(max(rules.memory // 2, 64 << 20), 1, folder)

@@ -59,11 +59,12 @@ SHARE = pa.schema(
         pa.field("day", pa.int32()),
         pa.field("limit", pa.int64()),
         pa.field("content", pa.binary()),  # tokens, or the values of the sketch
+        pa.field("fields", pa.binary()),  # what else a verdict compares (`Fields.packed`); null: nothing
     ]
 )
 
 # Candidates that were read again.
-FETCHED = pa.schema([SHARE.field(name) for name in ("rank", "root", "tokens", "day", "content")])
+FETCHED = pa.schema([SHARE.field(name) for name in ("rank", "root", "tokens", "day", "content", "fields")])
 
 
 def decided_rows(reasons: Sequence[Column]) -> pa.Schema:
