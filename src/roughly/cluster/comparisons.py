@@ -72,6 +72,13 @@ class WordsInMemory:
         """The words of some of them."""
         return tokens_of(self.all_tokens, docs)
 
+    def joined(self, others: WordsInMemory) -> WordsInMemory:
+        """These documents, and then the others."""
+        one, other = self.all_tokens, others.all_tokens
+        offsets = np.r_[one.offsets, one.offsets[-1] + other.offsets[1:]]
+        fields = None if self.fields is None or others.fields is None else self.fields.joined(others.fields)
+        return WordsInMemory(Tokens(np.r_[one.hashes, other.hashes], offsets), fields)
+
 
 def compare_pairs(pairs: Ints, words: Words) -> Floats:
     """Every comparison of each pair (n, 2) of documents: (n, COMPARISONS)."""

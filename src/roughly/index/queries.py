@@ -264,7 +264,7 @@ def pairs(store: IndexStore, connection: Connection, config: IndexConfig) -> Ite
             keys,
             lengths,
             lambda rows, own=own: matcher.sets.load(own[rows]),  # type: ignore[misc]
-            lambda rows, own=own: matcher.sets.load_tokens(own[rows]),  # type: ignore[misc]
+            lambda rows, own=own: matcher.sets.load_words(own[rows]),  # type: ignore[misc]
             own,
             counts_all=True,
         )

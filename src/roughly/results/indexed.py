@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from roughly.cluster.in_memory import DocumentFacts
 from roughly.cluster.scoring import slice_of, tokens_of
@@ -35,10 +36,16 @@ def read_indexed(index: Index, given: RankedList) -> JudgedResults:
         return JudgedResults(None, None, DocumentFacts(), tokens, place, 0, "none", stored_facts=facts)
     sets = None if found.sets is None else slice_of(found.sets, place)
     words = None if found.words is None else tokens_of(found.words, place)
-    judge = found.config.judge
+    judge, settings = found.config.judge, found.config.settings
+    known = None
+    if settings.compared_fields:
+        from roughly.cluster.fields import Fields
+
+        table = pa.table({name: pa.array(facts[name], pa.string()) for name in _FACTS})
+        known = Fields.of(settings.compared_fields, table, days)
     measured = sets is not None and judge.measure != "common"
     return JudgedResults(
-        keys_of(found.keys, place), judge, DocumentFacts(sets, tokens, days, words), tokens, place,
+        keys_of(found.keys, place), judge, DocumentFacts(sets, tokens, days, words, known), tokens, place,
         found.config.method.common, "none" if not measured else "estimated" if found.config.estimated else "exact",
-        found.config.settings.verdict, facts,
+        settings.verdict, facts,
     )  # fmt: skip

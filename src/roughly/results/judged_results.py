@@ -59,6 +59,13 @@ def sign_texts(given: RankedList, settings: Settings, method: Method | None = No
     is_html = {"html": [True] * len(given), "none": [False] * len(given)}.get(settings.markup, given.markup)
     texts = TextBatch(raw, pa.array(is_html, pa.bool_()), settings.page_text)
     lengths, equal = texts.lengths, texts.digests(method.collapse)
+    days, fields = days_of(given.facts["date"], settings.date_format), None
+    if settings.compared_fields:
+        from roughly.cluster.fields import Fields
+
+        table = pa.table({name: pa.array(values, pa.string()) for name, values in given.facts.items()})
+        fields = Fields.of(settings.compared_fields, table, days)
+        equal = fields.mixed(equal)
     signature, judge = texts.sign(method), method.judge()
     if signature.keys is None:
         return JudgedResults(None, None, DocumentFacts(), lengths, equal, 0, "none")
@@ -70,7 +77,7 @@ def sign_texts(given: RankedList, settings: Settings, method: Method | None = No
     exact = judge.on == "text" or (judge.on == "sketch" and method.describe().get("sketch", "all") == "all")
     keys = _without_empty(signature.keys, lengths)
     words = None if settings.verdict is None else texts.units(settings.shingle_unit)
-    facts = DocumentFacts(sets, lengths, days_of(given.facts["date"], settings.date_format), words)
+    facts = DocumentFacts(sets, lengths, days, words, fields)
     measured = judge.measure != "common"
     return JudgedResults(
         keys, judge, facts, lengths, equal, method.common,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,9 @@ from roughly.index.storage import hot_keys, stored_keys
 from roughly.index.storage.bodies import unpack_marks
 from roughly.index.storage.schema import CONTENTS
 from roughly.index.storage.store import IndexStore
-from roughly.text.canonical import Tokens
+
+if TYPE_CHECKING:
+    from roughly.cluster.comparisons import WordsInMemory
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -47,7 +49,7 @@ class QueryKeys:
     keys: KeyRows
     lengths: Ints
     sets: Callable[[Ints], Sets]  # what the texts at these positions are compared on
-    tokens: Callable[[Ints], Tokens]  # what their shingles are made of; only for a learned verdict
+    words: Callable[[Ints], WordsInMemory]  # for a learned verdict
     own: Ints | None = None  # their contents where they are in the index; then only earlier contents are candidates
     ranked: list[RankedDocument] | None = None  # the documents, where they are not in the index
     equal: Ints | None = None  # the contents that are equal to them, −1 for none; these are no candidates

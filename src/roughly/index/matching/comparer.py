@@ -53,7 +53,7 @@ class Comparer:
         ]
         sets = self.matcher.sets
         return QueryKeys(
-            keys, tokens, lambda rows: sets.load(texts[rows]), lambda rows: sets.load_tokens(texts[rows]), None, ranked,
+            keys, tokens, lambda rows: sets.load(texts[rows]), lambda rows: sets.load_words(texts[rows]), None, ranked,
             texts,
         )  # fmt: skip
 

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sqlalchemy import Connection
 
+from roughly.amounts import counted
 from roughly.cluster.scoring import slice_of, tokens_of
+from roughly.dates import NO_DAY
 from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.packed_keys import unpack_keys
 from roughly.index.matching.signed_batch import KeyRows, SignedBatch, key_rows
-from roughly.index.storage.bodies import unpack_sets, unpack_texts
-from roughly.index.storage.contents import read_bodies, read_stored
+from roughly.index.storage.bodies import REMEDY, unpack_sets, unpack_texts
+from roughly.index.storage.contents import NothingStored, read_bodies, read_stored
+from roughly.index.storage.document_rows import earliest_documents
 from roughly.index.storage.schema import SIGNS
 from roughly.index.storage.store import IndexStore
 from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import Tokens
+
+if TYPE_CHECKING:
+    from roughly.cluster.comparisons import WordsInMemory
+    from roughly.cluster.fields import Fields
 
 Ints = npt.NDArray[np.int64]
 
@@ -48,6 +58,29 @@ class ContentSets:
 
         bodies = read_bodies(self.store, self.connection, contents)
         return units_of(unpack_texts(bodies), self.config.settings.shingle_unit)
+
+    def load_words(self, contents: Ints) -> WordsInMemory:
+        """What a learned verdict compares of these contents, in this order."""
+        from roughly.cluster.comparisons import WordsInMemory
+
+        return WordsInMemory(self.load_tokens(contents), self.load_fields(contents))
+
+    def load_fields(self, contents: Ints) -> Fields | None:
+        """What the verdict compares of these contents beside their texts: all documents of one have the same."""
+        columns = self.config.settings.compared_fields
+        if not columns:
+            return None
+        from roughly.cluster.fields import Fields
+
+        found = earliest_documents(self.store, self.connection, contents)
+        if missing := set(contents.tolist()) - found.keys():
+            raise NothingStored(f"{counted(len(missing), 'content')} without a document; {REMEDY}")
+        rows = [found[content] for content in contents.tolist()]
+        table = pa.table({
+            name: pa.array([getattr(row, name) for row in rows], pa.string()) for name in ("title", "url", "source")
+        })  # fmt: skip
+        days = [NO_DAY if row.day is None else row.day for row in rows]
+        return Fields.of(columns, table, np.array(days, np.int32))
 
 
 def content_keys(store: IndexStore, connection: Connection, config: IndexConfig, contents: Ints) -> KeyRows:

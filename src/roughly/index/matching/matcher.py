@@ -15,7 +15,6 @@ import numpy.typing as npt
 from sqlalchemy import Connection, select
 
 from roughly.cluster.candidates import PairConstraints
-from roughly.cluster.scoring import tokens_of
 from roughly.dates import NO_DAY
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching import rank_order
@@ -65,7 +64,7 @@ class Matcher:
             count = pairs.shared_keys[use]
             return MatchVerdicts(pairs.of(use), count, count, count, lower[use])
         pairs, lower = pairs.of(use), lower[use]
-        scorer = PairScorer(self.sets, query.tokens)
+        scorer = PairScorer(self.sets, query.words)
         if best is not None and self.config.marked:
             return nearest(scorer, candidates, pairs, lower, best)
         return scorer.duplicates(candidates, *scorer.possible(candidates, pairs, lower))
@@ -156,5 +155,5 @@ def query_for(
         ]
     return QueryKeys(
         signed.keys, signed.lengths, lambda rows: judged_sets(config, signed, rows),
-        lambda rows: tokens_of(signed.tokens, rows), own, ranked, equal,
+        signed.words, own, ranked, equal,
     )  # fmt: skip

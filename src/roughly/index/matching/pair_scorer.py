@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.scoring import set_arrays, slice_of
-from roughly.features.shingle_sets import Sets
 from roughly.features.sketch import joined
 from roughly.index.matching.candidate_finder import CandidatePairs, OwnerPairs
 from roughly.index.matching.content_sets import ContentSets
@@ -17,8 +17,10 @@ from roughly.index.matching.match_verdicts import MatchVerdicts, upper_bounds
 from roughly.index.storage.bodies import MARK_WORDS, unpack_marks
 from roughly.index.storage.contents import read_stored
 from roughly.index.storage.schema import CONTENTS
-from roughly.text.canonical import Tokens
 from roughly.verdict import Verdict
+
+if TYPE_CHECKING:
+    from roughly.cluster.comparisons import WordsInMemory
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -31,9 +33,9 @@ _XORED = 100_000  # pairs whose bitmaps are compared at a time
 class PairScorer:
     """Compares pairs of the query's texts and contents of the index."""
 
-    def __init__(self, sets: ContentSets, tokens: Callable[[Ints], Tokens]) -> None:
+    def __init__(self, sets: ContentSets, words: Callable[[Ints], WordsInMemory]) -> None:
         self.sets, self.config, self.judge = sets, sets.config, sets.config.judge
-        self._tokens = tokens  # of the query's texts
+        self._words = words  # of the query's texts
 
     def duplicates(self, candidates: CandidatePairs, pairs: OwnerPairs, lower: Flags) -> MatchVerdicts:
         """Load the sets of the pairs, count their values, and return the pairs that reach the threshold; where the
@@ -64,17 +66,14 @@ class PairScorer:
 
     def _accepted(self, found: MatchVerdicts, verdict: str) -> MatchVerdicts:
         """The pairs that a learned verdict accepts."""
-        from roughly.cluster.comparisons import WordsInMemory, compare_pairs
+        from roughly.cluster.comparisons import compare_pairs
 
         use, accepts = np.zeros(len(found), np.bool_), Verdict.parse(verdict).accepts
         for at in range(0, len(found), _LOADED):
             some = found.pairs.of(np.arange(at, min(at + _LOADED, len(found))))
             owners, left = np.unique(some.owner, return_inverse=True)
             contents, right = np.unique(some.content, return_inverse=True)
-            tokens = joined(
-                [Sets(t.hashes, t.offsets) for t in (self._tokens(owners), self.sets.load_tokens(contents))]
-            )
-            words = WordsInMemory(Tokens(tokens.values, tokens.offsets))
+            words = self._words(owners).joined(self.sets.load_words(contents))
             use[at : at + _LOADED] = accepts(compare_pairs(np.column_stack((left, right + len(owners))), words))
         return found.of(use)
 

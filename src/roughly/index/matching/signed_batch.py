@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly import dates
+from roughly.cluster.scoring import tokens_of
 from roughly.errors import InputError
 from roughly.fast_dataclass import dataclass
 from roughly.features.shingle_sets import Sets
@@ -15,6 +18,10 @@ from roughly.methods import Keys, Method
 from roughly.settings import Settings
 from roughly.signing.text_batch import TextBatch
 from roughly.text.canonical import Tokens
+
+if TYPE_CHECKING:
+    from roughly.cluster.comparisons import WordsInMemory
+    from roughly.cluster.fields import Fields
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -45,13 +52,14 @@ class SignedBatch:
     batch: pa.RecordBatch
     text: pa.Array  # without markup, unless raw bytes are what is compared
     tokens: Tokens  # what shingles are made of
-    hi: Ints  # the digest of what makes documents equal
+    hi: Ints  # the digest of what makes documents equal: the text, and the fields that are compared
     lo: Ints
     lengths: Ints  # in tokens
     bytes: Ints
     published: pa.Array  # timestamps; see `dates`
     keys: KeyRows
     sketch: Sets | None
+    fields: Fields | None = None  # what the verdict compares beside texts
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)
@@ -60,6 +68,13 @@ class SignedBatch:
     def days(self) -> list[int | None]:
         """The day of each document."""
         return [None if day == dates.NO_DAY else day for day in dates.days(self.published).tolist()]
+
+    def words(self, rows: Ints) -> WordsInMemory:
+        """What a learned verdict compares of these documents."""
+        from roughly.cluster.comparisons import WordsInMemory
+
+        fields = None if self.fields is None else self.fields.take(rows)
+        return WordsInMemory(tokens_of(self.tokens, rows), fields)
 
     def column(self, name: str) -> list[str | None]:
         """A column of the batch."""
@@ -71,7 +86,13 @@ def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> SignedBat
     """Tokens, digest, keys and sketch of each document."""
     batch = storable(batch)
     texts = TextBatch(batch.column("text"), batch.column("markup"), settings.page_text)
-    digest = texts.digests(method.collapse)
+    digest, published = texts.digests(method.collapse), dates.timestamps(batch.column("date"), settings.date_format)
+    fields = None
+    if settings.compared_fields:
+        from roughly.cluster.fields import Fields
+
+        fields = Fields.of(settings.compared_fields, batch, dates.days(published))
+        digest = fields.mixed(digest)
     signature = texts.sign(method)
     return SignedBatch(
         batch,
@@ -81,9 +102,10 @@ def sign(batch: pa.RecordBatch, method: Method, settings: Settings) -> SignedBat
         signed64(digest[:, 1]),
         texts.lengths,
         texts.sizes,
-        dates.timestamps(batch.column("date"), settings.date_format),
+        published,
         key_rows(signature.keys, texts.lengths > 0),
         signature.sketch,
+        fields,
     )
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from roughly.fast_dataclass import dataclass
 from roughly.index.index_config import IndexConfig
-from roughly.index.matching.content_sets import content_keys
+from roughly.index.matching.content_sets import ContentSets, content_keys
 from roughly.index.matching.signed_batch import signed64
 from roughly.index.search import search_index
 from roughly.index.storage import hot_keys, stored_keys
@@ -142,14 +142,14 @@ def _check_contents(
         some = live[at : at + _BLOCK]
         try:
             keys = content_keys(store, connection, config, some)
+            others = _other_digests(store, connection, config, some, digests) if config.store == "text" else 0
         except NothingStored:
-            continue  # a body is missing, which was reported above
+            continue  # a body or a document is missing, which was reported above
         expected, summed = np.zeros(len(some), np.int64), np.zeros(len(some), np.uint64)
         np.add.at(expected, keys.owners, 1)
         np.add.at(summed, keys.owners, _mixed(keys.keys, 2 * some[keys.owners] + keys.is_probe))
         wrong_keys += int(((expected != counts[some]) | (summed != sums[some])).sum())
-        if config.store == "text":
-            wrong_text += _other_digests(store, connection, config, some, digests)
+        wrong_text += others
     check.compared = len(live)
     if wrong_keys:
         check.problems.append(f"{wrong_keys:,} contents have other keys than their texts")
@@ -162,6 +162,8 @@ def _other_digests(
 ) -> int:
     texts = TextBatch(unpack_texts(read_bodies(store, connection, some)))
     found = texts.digests(config.method.collapse)
+    fields = ContentSets(store, connection, config).load_fields(some)
+    found = found if fields is None else fields.mixed(found)
     pairs = zip(signed64(found[:, 0]).tolist(), signed64(found[:, 1]).tolist(), strict=True)
     return sum(digests[number] != pair for number, pair in zip(some.tolist(), pairs, strict=True))
 
