@@ -18,8 +18,10 @@ from notices import ALL, HOST, SETTINGS, WEEK, notices
 from roughly.cli.app import app
 from roughly.cluster.comparisons import WordsInMemory, compare_pairs
 from roughly.cluster.fields import Fields
+from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.dates import days_of
 from roughly.errors import InputError
+from roughly.settings import Settings
 from roughly.text.canonical import tokenise, words
 from roughly.verdict import COMPARISONS, FIELDS, Verdict
 
@@ -163,3 +165,32 @@ def test_a_date_that_is_not_read_is_unknown() -> None:
     assert [row["kept_id"] for row in found.to_pylist()] == ["0", "1", "0"], "both unknown and equal: one document"
     with pytest.raises(InputError, match="no document has a date"):
         roughly.dedupe([row | {"date": "soon"} for row in rows], verdict=WEEK, **SETTINGS)
+
+
+def test_the_reasons_of_a_pair_are_those_of_the_run(tmp_path: Path) -> None:
+    rows = notices(30)
+    settings = Settings.gather(SETTINGS, {"verdict": ALL})
+    by_id = {row["id"]: row for row in rows}
+    pairs = [
+        row
+        for row in roughly.dedupe(rows, pairs="all", verdict=ALL, **SETTINGS).pairs.to_pylist()
+        if row["probability"] is not None
+    ]
+    for pair in pairs:
+        left, right = by_id[pair["left_id"]], by_id[pair["right_id"]]
+        reasons = explain_verdict(left["text"], right["text"], settings, (left, right))
+        assert reasons.probability == pytest.approx(pair["probability"]) and reasons.same
+        assert all(pair[f"adds_{one.comparison}"] == pytest.approx(one.adds, abs=1e-5) for one in reasons.reasons)
+    assert len(pairs) > 10 and "unknown" not in reasons.to_dict()
+
+
+def test_two_files_have_no_fields(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(f'threshold = 0.5\nverdict = "{ALL}"\n', encoding="utf-8")
+    for name in "ab":
+        (tmp_path / name).write_text("the library is closed today", encoding="utf-8")
+    given = ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--settings", str(tmp_path / "a.toml")]
+    shown = CliRunner().invoke(app, given).stdout
+    assert "have no title, address, source or date: 0 for title, same_host, other_source, days" in shown
+    found = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)["verdict"]
+    assert found["unknown"] == ["title", "same_host", "other_source", "days"]
+    assert {one["value"] for one in found["reasons"] if one["comparison"] in FIELDS} == {0}

@@ -6,7 +6,10 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import roughly
+from notices import SETTINGS, WEEK
 from roughly import Index, Settings
 from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.service.application import create_app
@@ -46,6 +49,29 @@ def test_the_pair_page_shows_the_reasons(tmp_path: Path) -> None:
                 shown = only_ours(client.get(f"/compare?{url}").text, url).text
                 assert "The learned verdict" in shown and f"{reasons.needed:g} is needed: {says}" in shown
                 assert all(f"{at:+.2f}" in shown for _, at in reasons.steps)
+
+
+def test_the_pair_page_shows_what_is_known_of_documents(tmp_path: Path) -> None:
+    text = "the library is closed today"
+    rows = [
+        {"id": n, "text": text, "date": day} for n, day in (("a", "2024-03-01"), ("b", "2024-03-04"), ("c", "2025"))
+    ]
+    given = tmp_path / "documents.jsonl"
+    given.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    roughly.dedupe(given, output=tmp_path / "out", **SETTINGS, verdict=WEEK)
+    with (
+        Index.import_run(tmp_path / "out", tmp_path / "a.db") as index,
+        client_of(create_app(ServedData(run=tmp_path / "out", index=index), PATIENT)) as client,
+    ):
+        for where in ("run", "index"):
+            for other, value, same in (("b", 1 / 1.1, True), ("c", 1 / (1 + 306 / 30), False)):
+                url = f"left=a&right={other}&in={where}"
+                twin = client.get(f"/compare.json?{url}").json()["verdict"]
+                found = {one["comparison"]: one["value"] for one in twin["reasons"]}
+                assert (
+                    found["days"] == pytest.approx(value, abs=1e-9) and twin["same"] == same and "unknown" not in twin
+                )
+                assert "days" in only_ours(client.get(f"/compare?{url}").text, url).text
 
 
 def test_pairs_judged_in_the_browser_are_labels_to_learn_from(tmp_path: Path) -> None:

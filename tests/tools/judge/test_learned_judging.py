@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import roughly
 from invoices import invoices
+from notices import ALL, SETTINGS, notices
 from roughly.cli.app import app
 from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.errors import InputError
@@ -63,6 +64,26 @@ def test_pairs_are_drawn_by_probability_uncertain_ones_first(tmp_path: Path) -> 
         weights = [float(row["weight"]) for row in csv.DictReader(stream)]
     assert sum(weights) == pytest.approx(sum(stratum.pairs for stratum in drawn.strata), rel=1e-4)
     assert "probability " in run(app, ["judge", str(tmp_path / "out"), "--report"]).stdout
+
+
+def test_equal_texts_with_other_dates_are_near_misses(tmp_path: Path) -> None:
+    rows = notices(60)
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    settings = Settings.gather(SETTINGS, {"verdict": ALL})
+    roughly.dedupe(tmp_path / "a.jsonl", output=tmp_path / "out", **SETTINGS, verdict=ALL)
+    run = JudgedRun.open(tmp_path / "out")
+    drawn = draw_pairs(run, run.verdicts, DrawRequest(pairs=60)).drawn
+    by_id = {row["id"]: row for row in rows}
+    equal = 0
+    for pair in drawn.pairs:
+        both = by_id[pair.left_id], by_id[pair.right_id]
+        reasons = explain_verdict(both[0]["text"], both[1]["text"], settings, both)
+        if drawn.strata[pair.stratum].low == 1.0:
+            continue  # equal in all: one document from the start
+        assert pair.score == pytest.approx(reasons.probability)
+        assert drawn.strata[pair.stratum].found == reasons.same
+        equal += both[0]["text"] == both[1]["text"] and not reasons.same
+    assert equal > 3
 
 
 def test_a_run_without_probabilities_is_refused(tmp_path: Path) -> None:

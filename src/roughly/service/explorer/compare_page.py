@@ -50,7 +50,9 @@ def compare(request: Request) -> Response:
         if len(one.text) + len(other.text) <= MEASURED:
             scored = None if edge is None else getattr(edge, collection.measure)
             why = candidacy(collection, one.text, other.text, scored)
-            reasons = None if collection.learned is None else explain_verdict(one.text, other.text, collection.learned)
+            if collection.learned is not None:
+                known = left.to_dict(), right.to_dict()
+                reasons = explain_verdict(one.text, other.text, collection.learned, known)
     cluster_id = request.query_params.get("cluster") or left.cluster_id
     before, after = (None, None) if cluster_id is None else collection.neighbours(cluster_id, left.doc_id)
     values: dict[str, Any] = {

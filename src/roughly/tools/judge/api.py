@@ -11,7 +11,7 @@ import heapq
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, field
 from pathlib import Path
@@ -21,7 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roughly.cluster.verdict_reasons import explain_verdict
+from roughly.cluster.fields import Fields
+from roughly.cluster.verdict_reasons import explain_verdict, fields_of
 from roughly.errors import InputError, InputMissing
 from roughly.fast_dataclass import dataclass
 from roughly.job.document_texts import Place, texts_of
@@ -41,6 +42,9 @@ from roughly.tools.judge.verdict_file import Drawn, DrawnPair, VerdictFile
 from roughly.tools.tune.draw import place_of
 from roughly.verdict import Verdict
 from roughly.verify.scores import score_texts
+
+Known = Mapping[str, Any]
+_KNOWN = ("title", "url", "source", "date")
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,19 @@ class JudgedRun:
         """The score from which pairs are the same."""
         return float(self.settings["threshold"]) if self.learned is None else Verdict.parse(self.learned).probability
 
-    def score_of(self, left: str, right: str) -> float:
-        """The score of two texts."""
+    @property
+    def verdict_settings(self) -> Settings:
+        """The settings, of a run with a learned verdict."""
+        return Settings.from_dict(self.settings)
+
+    def fields_of(self, known: Sequence[Known]) -> Fields | None:
+        """What a learned verdict compares of documents beside their texts."""
+        return None if self.learned is None else fields_of(known, self.verdict_settings)
+
+    def score_of(self, left: str, right: str, known: Sequence[Known]) -> float:
+        """The score of two texts; `known` as for `explain_verdict`."""
         if self.learned is not None:
-            return explain_verdict(left, right, Settings.from_dict(self.settings)).probability
+            return explain_verdict(left, right, self.verdict_settings, known).probability
         scores = score_texts(left, right, int(self.settings["shingle_size"]), self.unit)
         return float(getattr(scores, self.measure))
 
@@ -134,7 +147,7 @@ def draw_pairs(
     kept_ids, share = _kept_sample(run, request.seed) if not request.found_only else ([], 1.0)
     with closing(Input(run.folder, run.run_json, inputs, reading)) as source:
         parts, names = source.parts, source.names
-        places, tokens = _read(parts, run, wanted, set(kept_ids), source.page, resources, meter)
+        places, tokens, known = _read(parts, run, wanted, set(kept_ids), source.page, resources, meter)
         kept_ids = [name for name in kept_ids if name in places]
         if kept_ids:
             with meter.stage("near"):
@@ -142,6 +155,7 @@ def draw_pairs(
                     kept_ids, _gathered([tokens[name] for name in kept_ids]), measure=run.measure,
                     threshold=float(run.settings["threshold"]), shingle_size=int(run.settings["shingle_size"]),
                     resources=resources, learned=run.learned,
+                    fields=run.fields_of([known[name] for name in kept_ids]),
                 ):  # fmt: skip
                     drawing.add(candidate)
         strata, drawn = drawing.finish(1 / share**2)
@@ -161,7 +175,7 @@ def draw_pairs(
     listed = []
     for number, one in drawn:
         left, right = places[one.left_id], places[one.right_id]
-        score = run.score_of(compared[left], compared[right])
+        score = run.score_of(compared[left], compared[right], (known[one.left_id], known[one.right_id]))
         listed.append(
             DrawnPair(
                 one.left_id, one.right_id, score, number, left, right, _digest(texts[left]),
@@ -230,7 +244,9 @@ def _found(run: JudgedRun) -> Iterator[Candidate]:
         for batch in file.iter_batches(columns=columns):
             rows = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
             yield from (
-                Candidate(left, right, 1.0 if kind == "exact" else score, True)
+                Candidate(
+                    left, right, 1.0 if kind == "exact" and (run.learned is None or score is None) else score, True
+                )
                 for left, right, score, witness, kind in rows
                 if witness and left not in empty
             )
@@ -266,8 +282,8 @@ def _kept_sample(run: JudgedRun, seed: int) -> tuple[list[str], float]:
 def _read(
     parts: Sequence[Part], run: JudgedRun, wanted: set[str], kept_ids: set[str], page: PageText, resources: Resources,
     meter: Meter,
-) -> tuple[dict[str, Place], dict[str, Any]]:  # fmt: skip
-    """The position of each document that may be shown, and the tokens of the kept ones."""
+) -> tuple[dict[str, Place], dict[str, Any], dict[str, Known]]:  # fmt: skip
+    """The position of each document that may be shown, the tokens of the kept ones, and what is known of each."""
 
     def make(item: tuple[int, Part, Chunk]) -> tuple[int, pa.RecordBatch, int]:
         number, part, chunk = item
@@ -276,6 +292,7 @@ def _read(
     renamed: Counter[str] | None = Counter() if run.settings["on_duplicate_id"] == "number" else None
     places: dict[str, Place] = {}
     tokens: dict[str, Any] = {}
+    known: dict[str, Known] = {}
     items = ((number, part, chunk) for number, part in enumerate(parts) for chunk in part.chunks())
     with meter.stage("read", sum(part.size or 0 for part in parts), "bytes") as stage:
         for number, batch, nbytes in map_in_order(make, items, resources.threads):
@@ -284,17 +301,17 @@ def _read(
             ids = batch.column("doc_id").to_pylist()
             if renamed is not None:
                 ids = [_numbered(name, renamed) for name in ids]
-            rows = batch.column("row").to_pylist()
+            rows = batch.select(["row", *_KNOWN]).to_pylist()
             for name, row in zip(ids, rows, strict=True):
                 if name in wanted or name in kept_ids:
-                    places[name] = number, row
+                    places[name], known[name] = (number, row["row"]), row
             at = [n for n, name in enumerate(ids) if name in kept_ids]
             if at:
                 some = batch.take(pa.array(at, pa.int64()))
                 found = TextBatch(some.column("text"), some.column("markup"), page).units(run.unit)
                 for n, place in enumerate(at):
                     tokens[ids[place]] = found.hashes[found.offsets[n] : found.offsets[n + 1]]
-    return places, tokens
+    return places, tokens, known
 
 
 def _numbered(name: str, seen: Counter[str]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.comparisons import WordsInMemory, compare_pairs
+from roughly.cluster.fields import Fields
 from roughly.cluster.in_memory import ClusterRules, DocumentFacts, equivalent, longest_first, resolve_in_memory, work_of
 from roughly.features.shingle_sets import shingle_sets
 from roughly.methods import make
@@ -35,10 +36,11 @@ def near_misses(
     shingle_size: int,
     resources: Resources,
     learned: str | None = None,
+    fields: Fields | None = None,
 ) -> list[Candidate]:
     """Pairs of these documents whose score is below the threshold by at most `SPAN`; with a learned verdict, pairs that
-    reach the threshold and are rejected, with their probability. `left` is the one that would be removed: the
-    shorter."""
+    reach the threshold and are rejected, with their probability. `left` is the one that would be removed: the shorter.
+    `fields` are what a learned verdict compares beside texts."""
     lowest = threshold if learned is not None else max(LOWEST, round(threshold - SPAN, 6))
     settings = Settings(method="minhash", measure=measure, threshold=lowest, recall=0.99, shingle_size=shingle_size)
     method = make(settings)
@@ -52,14 +54,14 @@ def near_misses(
         DocumentFacts(sets, lengths),
         rank=rank,
         work=work_of(resources),
-        first=equivalent(sets, rank),
+        first=equivalent(sets, rank) if fields is None else None,
         rules=ClusterRules(every_pair=True),
     )
     if learned is None:
         scores, limit = _scores(verdict.pairs, measure), threshold
     else:
         own = Verdict.parse(learned)
-        scores, limit = own.probabilities(compare_pairs(verdict.pairs, WordsInMemory(tokens))), own.probability
+        scores, limit = own.probabilities(compare_pairs(verdict.pairs, WordsInMemory(tokens, fields))), own.probability
     use = np.flatnonzero(scores < limit)
     found = [
         Candidate(ids[int(left)], ids[int(right)], float(score), False)
