@@ -121,7 +121,7 @@ class QueryOptions:
     since: str | None = option(None, "Only documents dated on this day or later.")
     until: str | None = option(None, "Only documents dated on this day or before.")
     match_empty: bool = option(False, "Documents without words match each other; otherwise they match nothing.")
-    reading: ReadOptions = group(ReadOptions, "text_column", "id_column", "date_column", "format")
+    reading: ReadOptions = group(ReadOptions, *COLUMNS)
     printing: Printing = group(Printing, "as_json")
 
 

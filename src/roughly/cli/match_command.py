@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly.amounts import records_were
-from roughly.console.common_options import Printing
+from roughly.console.common_options import COLUMNS, Printing
 from roughly.declarations import argument, group, option
 from roughly.fast_dataclass import dataclass
 from roughly.measures import FOR_QUERY, listed
@@ -35,9 +35,7 @@ class MatchOptions:
     match_empty: bool = option(False, "Documents without words match each other; otherwise they match nothing.")
     printing: Printing = group(Printing, "as_json", "quiet")
     key_file: Path | None = option(None, "The key that the index was made with.")
-    reading: ReadOptions = group(
-        ReadOptions, "text_column", "id_column", "url_column", "date_column", "format", "markup"
-    )
+    reading: ReadOptions = group(ReadOptions, *COLUMNS, "markup")
 
 
 def match(options: MatchOptions) -> None:

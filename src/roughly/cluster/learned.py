@@ -53,6 +53,8 @@ def accept(
 
 def accepted_pairs(pairs: ScoredPairs, verdict: Verdict, words: Words) -> AcceptedPairs:
     """The pairs that a verdict accepts."""
+    if verdict.fields and words.fields is None:
+        raise TypeError("this learned verdict needs the fields of documents")
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     use, probability, adds = [np.empty(0, np.int64)], [np.empty(0)], [np.empty((0, len(verdict.weights)), np.float32)]
     for start, comparisons in compared_blocks(pairs[:, :2].astype(np.int64), words):

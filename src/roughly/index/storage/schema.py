@@ -3,7 +3,7 @@
 | table | one row per | why |
 |---|---|---|
 | `meta` | fact about the index: format, settings, fingerprint, counters | checked on opening |
-| `contents` | distinct text | equal documents are compared once: 100,000 copies are one candidate |
+| `contents` | distinct text and compared fields | equal documents are compared once: 100,000 copies are one candidate |
 | `documents` | document: its id, its content, its facts | what queries return |
 | `keys` | key of a content | two contents that share one are candidates |
 | `recent` | key that is not in `keys` yet (see `stored_keys`) | few pages of the file change, not all |

@@ -28,7 +28,7 @@ class SampleFields:
 
 
 def columns_of(learns: bool, by_column: bool) -> list[str]:
-    """The columns that a verdict may compare: a column of labels is read in the place of addresses."""
+    """The columns that a verdict may compare: a column of labels is read instead of addresses."""
     return [name for name in COLUMNS if learns and not (by_column and name == "url")]
 
 
