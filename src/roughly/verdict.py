@@ -134,8 +134,10 @@ class Verdict:
         """What each weighted comparison adds to the log-odds of pairs (n, COMPARISONS)."""
         import numpy as np
 
-        names, spread = list(COMPARISONS), spread_of(comparisons)
-        columns = [a * comparisons[:, names.index(n)] + b * spread[:, names.index(n)] for n, a, b in self.weights]
+        names = list(COMPARISONS)
+        own = np.ascontiguousarray(comparisons[:, [names.index(name) for name in self.names]])
+        spread = spread_of(own)
+        columns = [a * own[:, at] + b * spread[:, at] for at, (_, a, b) in enumerate(self.weights)]
         return np.column_stack(columns) if columns else np.empty((len(comparisons), 0))
 
     def probabilities(self, comparisons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

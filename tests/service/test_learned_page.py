@@ -71,7 +71,8 @@ def test_the_pair_page_shows_what_is_known_of_documents(tmp_path: Path) -> None:
                 assert (
                     found["days"] == pytest.approx(value, abs=1e-9) and twin["same"] == same and "unknown" not in twin
                 )
-                assert "days" in only_ours(client.get(f"/compare?{url}").text, url).text
+                shown = only_ours(client.get(f"/compare?{url}").text, url).text
+                assert "days" in shown and "one text to the method" not in shown
 
 
 def test_pairs_judged_in_the_browser_are_labels_to_learn_from(tmp_path: Path) -> None:

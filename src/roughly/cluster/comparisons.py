@@ -76,7 +76,7 @@ class WordsInMemory:
         """These documents, and then the others."""
         one, other = self.all_tokens, others.all_tokens
         offsets = np.r_[one.offsets, one.offsets[-1] + other.offsets[1:]]
-        fields = None if self.fields is None or others.fields is None else self.fields.joined(others.fields)
+        fields = None if self.fields is None or others.fields is None else Fields.joined([self.fields, others.fields])
         return WordsInMemory(Tokens(np.r_[one.hashes, other.hashes], offsets), fields)
 
 

@@ -6,7 +6,7 @@ unknown are 0. Documents are one if their texts and these fields are equal: `mix
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Self
 
 import numpy as np
@@ -59,11 +59,14 @@ class Fields:
         """The fields of some of the documents."""
         return Fields(self.known[docs], slice_of(self.titles, docs))
 
-    def joined(self, others: Fields) -> Fields:
-        """These documents, and then the others."""
-        offsets = np.r_[self.titles.offsets, self.titles.offsets[-1] + others.titles.offsets[1:]]
-        titles = Sets(np.r_[self.titles.values, others.titles.values], offsets)
-        return Fields(np.concatenate((self.known, others.known)), titles)
+    @classmethod
+    def joined(cls, parts: Sequence[Fields]) -> Self:
+        """The documents of the first part, then those of the next, and so on."""
+        sizes = [np.diff(part.titles.offsets) for part in parts]
+        offsets = np.r_[0, np.cumsum(np.concatenate([np.empty(0, np.int64), *sizes]))]
+        values = np.concatenate([np.empty(0, np.uint64), *(part.titles.values for part in parts)])
+        known = np.concatenate([np.empty((0, _KNOWN), np.uint64), *(part.known for part in parts)])
+        return cls(known, Sets(values, offsets))
 
     def mixed(self, digests: Hashes) -> Hashes:
         """Digests (documents, 2) of texts, with the fields mixed into the first half."""

@@ -55,6 +55,8 @@ _TOKEN_FILES = 8
 """Number of files that tokens are written to in parallel."""
 _CHECKED = 1 << 20
 """Number of copied documents whose digests are compared at a time."""
+_FIELDS_AT_ONCE = 1 << 16
+"""Number of candidates whose fields are read at a time."""
 _SAMPLED = 10_000
 """Number of documents read before the size of the collection is estimated."""
 
@@ -231,14 +233,16 @@ class LocalEngine(LocalTables):
             return None
         from roughly.cluster.fields import Fields
 
+        listed = [f"f.{name}" if name in columns else f"NULL::VARCHAR AS {name}" for name in ("title", "url", "source")]
         rows = self.database.table(
-            """
-            SELECT f.title, f.url, f.source, f.published FROM numbers n JOIN ranked r ON n.rank = r.rank
+            f"""
+            SELECT {", ".join(listed)}, f.published FROM numbers n JOIN ranked r ON n.rank = r.rank
             JOIN facts f ON f.doc = r.doc ORDER BY n.rank
             """,
             numbers=self._numbers(),
         )
-        return Fields.of(columns, rows, dates.days(rows["published"].combine_chunks()))
+        batches = rows.to_batches(_FIELDS_AT_ONCE)
+        return Fields.joined([Fields.of(columns, some, dates.days(some["published"])) for some in batches])
 
     def _sketches(self, judge: Judge) -> SketchStore:
         docs = np.empty(len(self.ranks), np.int64)

@@ -41,7 +41,8 @@ def candidacy(collection: Collection, left: str, right: str, similarity: float |
         return Candidacy("", (f"This cannot be computed again: {problem}.",))
     texts = TextBatch(pa.array([left, right], pa.large_string()))
     keys, name = texts.sign(method).keys, method.name
-    if (texts.lexical_digests[0] == texts.lexical_digests[1]).all():
+    compares_more = collection.learned is not None and collection.learned.compared_fields
+    if (texts.lexical_digests[0] == texts.lexical_digests[1]).all() and not compares_more:
         return Candidacy(name, ("They have the same words in the same order, so they are one text to the method.",))
     if keys is None:
         return Candidacy(name, (f"{name} finds only documents that are equal; these are not.",))
