@@ -113,3 +113,18 @@ def test_an_index_made_of_a_run_is_that_of_its_documents(tmp_path: Path) -> None
     with Index.open(tmp_path / "a.db") as index:
         assert pairs_of(index.pairs()) == batch_pairs(rows, ALL) and index.verify().whole
         assert all(added.status == "unchanged" for added in index.add(rows))
+
+
+def test_commands_say_what_no_document_has(tmp_path: Path) -> None:
+    text, run = "the library is closed today", CliRunner().invoke
+    rows = [{"id": n, "text": text, "day of print": f"2024-0{n}-01"} for n in (1, 2)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    made(tmp_path / "a.db", WEEK).close()
+    index, documents = str(tmp_path / "a.db"), str(tmp_path / "a.jsonl")
+    done = run(app, ["index", "query", index, documents])
+    assert "compares each document's date, and none of these has one; name the column with --date-column" in done.stderr
+    done = run(app, ["index", "add", index, documents, "--date-column", "day of print"])
+    assert done.exit_code == 0 and "note" not in done.stderr and "matched     0 of them" in done.stdout
+    asked = {"id": "x", "text": text, "printed": "2024-02-03"}
+    done = run(app, ["match", index, "--date-column", "printed"], input=json.dumps(asked) + "\n")
+    assert done.exit_code == 0 and done.stdout.split("\t")[:3] == ["known", "x", "2"]

@@ -250,11 +250,12 @@ def _batches(
 ) -> Iterator[Any]:  # fmt: skip
     """Documents of files, batch by batch; records and dates that could not be read are collected.
 
-    `named` gives ids to documents that have none.
+    `named` gives ids to documents that have none. A note says what the verdict compares and none of them has.
     """
     from roughly import dates
     from roughly.sources import open_parts
 
+    documents, missing = 0, set(settings.compared_fields)
     with tempfile.TemporaryDirectory(prefix="roughly-index-") as spool:
         for part in open_parts(inputs, settings.reading(reading), Path(spool)):
             for chunk in part.chunks():
@@ -265,7 +266,15 @@ def _batches(
                     for place in dates.unread(found, dates.timestamps(found, settings.date_format)):
                         unread.append(f"{found[place].as_py()!r} ({part.name}, {part.locate(row[place].as_py())})")
                 if parsed.batch.num_rows:
+                    documents += parsed.batch.num_rows
+                    missing = {name for name in missing if not parsed.batch.column(name).is_valid().true_count}
                     yield named(part, parsed.batch)
+    for name in sorted(missing) if documents else ():
+        print(
+            f"note: the verdict of this index compares each document's {name}, and none of these has one; name the "
+            f"column with --{name}-column",
+            file=sys.stderr,
+        )
 
 
 def _ids(given: list[str]) -> list[str]:
