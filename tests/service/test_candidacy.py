@@ -18,7 +18,7 @@ RIGHT = LEFT.replace("w100 ", "other ") + " and a longer end of it"
 
 def explained(settings: Settings) -> tuple[Any, Any]:
     method = methods.make(settings)
-    collection: Any = SimpleNamespace(method=lambda: method)
+    collection: Any = SimpleNamespace(method=lambda: method, learned=None)
     return method, candidacy(collection, LEFT, RIGHT, 0.9)
 
 
