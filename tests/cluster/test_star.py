@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -175,6 +176,33 @@ def test_a_crowd_around_the_threshold_is_resolved_exactly(
     per_document = np.bincount([d for d, *_ in named], minlength=len(sets))
     wanted = np.bincount([d for d, *_ in evidence], minlength=len(sets))
     assert per_document.tolist() == np.minimum(wanted, ranked_walk.EVIDENCE).tolist()
+
+
+def test_blocks_of_a_large_component_keep_few_pairs_with_earlier_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five hundred near-copies in blocks of twenty: each resembles hundreds, and memory is for a few of them."""
+    monkeypatch.setattr(ranked_walk, "EVIDENCE", 3)
+    rng = np.random.default_rng(2)
+    sets = []
+    for d in range(500):
+        changed = set(rng.choice(60, rng.integers(1, 10), replace=False).tolist())
+        sets.append({i for i in range(60) if i not in changed} | {10**6 + 100 * d + i for i in changed})
+    earlier = ranked_walk.RankedWalk._against_earlier
+    rows: list[int] = []
+
+    def counted(*args: object) -> Iterator[np.ndarray]:
+        for pairs in earlier(*args):  # type: ignore[arg-type]
+            rows.extend(np.bincount(pairs[:, 0]).tolist())
+            yield pairs
+
+    monkeypatch.setattr(ranked_walk.RankedWalk, "_against_earlier", counted)
+    everyone = [list(range(len(sets)))]
+    found = star.resolve(
+        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.75, work=ResolveBudget(6_000, 2)
+    )
+    kept, evidence = twin(sets, everyone, "resemblance", 0.75)
+    assert found.kept.tolist() == kept and 20 < sum(kept) < 400
+    assert {tuple(row) for row in found.pairs.tolist()} <= evidence
+    assert max(rows) == 3 and max(np.bincount([d for d, *_ in evidence])) > 20
 
 
 @pytest.mark.parametrize("late", [50, 10**6])

@@ -113,7 +113,6 @@ class LocalEngine(LocalTables):
             files = [self.workspace.path("no-facts.parquet")]
             pq.write_table(NUMBERED_FACTS.empty_table(), files[0])
         self._show("read_facts", files)
-        self._allow(self.budget.for_sql)  # what reading used is free now
 
     # ------------------------------------------------------------------ candidates
 
