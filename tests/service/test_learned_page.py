@@ -90,10 +90,10 @@ def test_pairs_judged_in_the_browser_are_labels_to_learn_from(tmp_path: Path) ->
 
         send("/judge/begin", pairs=4)
         for verdict in ("same", "different"):
-            assert "tune INPUT" not in client.get("/judge?judge=ann").text, "one kind of verdict teaches nothing"
+            assert 'href="/tune">Choose' not in client.get("/judge?judge=ann").text, "one kind of verdict teaches nothing"
             number = client.get("/judge.json?judge=ann").json()["pair"]["number"]
             send("/judge", pair=number, verdict=verdict)
-        assert "roughly tune INPUT --labels verdicts.csv --learn" in client.get("/judge?judge=ann").text
+        assert 'href="/tune">Choose settings from these verdicts' in client.get("/judge?judge=ann").text
         labels = tmp_path / "verdicts.csv"
         labels.write_text(client.get("/judge/verdicts.csv").text, encoding="utf-8")
     found = roughly.tune(given, labels=labels, methods=["minhash"], learn=True)

@@ -99,6 +99,11 @@ class Progress:
             memory = f"peak memory {stage.peak_memory / 1e6:,.0f} MB"
             self._print(f"{_SAYS.get(stage.name, stage.name)}: {stage.seconds:.2f} s{size}, {memory}{reused}")
 
+    @property
+    def doing(self) -> str:
+        """What the running stage does."""
+        return _said(self.estimate.stage)
+
     def line(self) -> str:
         """The state of the run on one line."""
         now = self.estimate

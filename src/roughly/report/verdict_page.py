@@ -92,29 +92,40 @@ def write_verdict_page(data: VerdictData, path: Path) -> None:
 
 def render_verdict(data: VerdictData) -> str:
     """The page as text."""
-    top = max((row.most for row in data.weights), default=1.0) or 1.0
     context = {
         "f1": f"{data.f1:.3f}", "pairs": count(data.pairs), "prior": f"{data.prior:+.2f}",
         "probability": f"{data.probability:g}", "threshold": f"{data.threshold:g}", "size": data.shingle_size,
-        "weights": [
-            BarRow(
-                f"{own.comparison}: {own.meaning}", (f"{own.most:+.2f}", f"{own.low:.2f}–{own.high:.2f}"),
-                own.most / top,
-            )
-            for own in data.weights
-        ],
-        "calibration": _plot(
-            "calibration", "Share of the same pairs, by probability", ("probability", "share that are the same"),
-            [(one.probability, one.same) for one in data.calibration],
-        ),
-        "curve": _plot(
-            "precision-recall", "Precision and recall at every probability", ("recall", "precision"),
-            [(one.recall, one.precision) for one in data.curve], diagonal=False,
-        ),
+        "weights": weight_rows(data.weights), "calibration": plot_calibration(data.calibration),
+        "curve": plot_precision(data.curve),
         "wrongly_same": (count(data.wrongly_same[0]), _cards(data.wrongly_same[1])),
         "missed": (count(data.missed[0]), _cards(data.missed[1])),
     }  # fmt: skip
     return environment().get_template("verdict.html").render(context) + "\n"
+
+
+def weight_rows(weights: Sequence[WeightRow]) -> list[BarRow]:
+    """The weights as rows of a table with bars."""
+    top = max((row.most for row in weights), default=1.0) or 1.0
+    return [
+        BarRow(
+            f"{own.comparison}: {own.meaning}", (f"{own.most:+.2f}", f"{own.low:.2f}–{own.high:.2f}"), own.most / top
+        )
+        for own in weights
+    ]
+
+
+def plot_calibration(bins: Sequence[CalibrationBin]) -> Plot:
+    """The share of the same pairs, by probability."""
+    points = [(one.probability, one.same) for one in bins]
+    labels = ("probability", "share that are the same")
+    return _plot("calibration", "Share of the same pairs, by probability", labels, points)
+
+
+def plot_precision(curve: Sequence[CurvePoint]) -> Plot:
+    """Precision and recall at every probability."""
+    points = [(one.recall, one.precision) for one in curve]
+    title = "Precision and recall at every probability"
+    return _plot("precision-recall", title, ("recall", "precision"), points, diagonal=False)
 
 
 def _cards(pairs: Sequence[WrongPair]) -> list[PairCard]:

@@ -43,7 +43,9 @@ from roughly.service.explorer import (
     search_page,
     sweep_pages,
     threshold_page,
+    tune_page,
 )
+from roughly.service.explorer.background_task import BackgroundTask
 from roughly.service.explorer.rendering import STATIC
 from roughly.service.guard import Guard
 from roughly.service.index_writer import IndexWriter
@@ -60,7 +62,7 @@ ROUTERS: tuple[APIRouter, ...] = tuple(
     for module in (
         query_endpoints, batch_check, document_endpoints, collection_endpoints, health, login, api_page, overview_page,
         clusters_page, cluster_page, compare_page, documents_page, document_page, decisions_page, judge_page,
-        threshold_page, ask_page, search_page, sweep_pages, passages_pages,
+        tune_page, threshold_page, ask_page, search_page, sweep_pages, passages_pages,
     )
 )  # fmt: skip
 _THREADS = 12
@@ -79,7 +81,8 @@ def create_app(served: ServedData, config: ServiceConfig | None = None) -> FastA
     app.state.served = served
     app.state.collections = ServedCollections(served)
     app.state.config = config
-    app.state.apply_task = decisions_page.ApplyTask()
+    app.state.apply_task = BackgroundTask("apply decisions")
+    app.state.tune_task = BackgroundTask("choose settings")
     app.state.metrics = Metrics(served.index)
     app.state.authenticator = Authenticator(config)
     app.state.reserved_threads = anyio.CapacityLimiter(_RESERVED_THREADS)
@@ -108,6 +111,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     def stop() -> None:
         if app.state.writer is not None:
             app.state.writer.close()  # every accepted document is added
+        app.state.tune_task.close()
         app.state.collections.close()
         app.state.markup_trial.close()
         preparing.join(_STOPPING)

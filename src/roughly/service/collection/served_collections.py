@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 from fastapi import Request
@@ -16,16 +18,21 @@ from roughly.service.collection.replay import Replay
 from roughly.service.collection.run_collection import RunCollection
 from roughly.service.served_data import ServedData
 
+_STOPPING = 10.0
+"""Seconds that the end waits for pages of another run that are being prepared; they are interrupted."""
+
 
 class ServedCollections:
     """A run, an index, or both, as collections."""
 
     def __init__(self, served: ServedData) -> None:
-        self._served = served
+        self._served, self.first = served, served.run
         self.index = None if served.index is None else IndexCollection(served.index)
         self._run: RunCollection | None = None
         self._replay: Replay | None = None
         self._passages: PassagesCollection | None = None
+        self._earlier: list[RunCollection] = []  # pages that began with them may still be made
+        self._preparing: list[threading.Thread] = []
         self._opening = threading.RLock()
 
     @property
@@ -35,6 +42,24 @@ class ServedCollections:
             if self._run is None and self._served.run is not None:
                 self._run = RunCollection(self._served.run, self._served.inputs)
             return self._run
+
+    @property
+    def first_name(self) -> str | None:
+        """The name of the run that the service was started with."""
+        return None if self.first is None else self.first.resolve().name
+
+    def show_run(self, folder: Path) -> ServedData:
+        """Show another run from now on, everywhere; returns what is served then."""
+        with self._opening:
+            opened = RunCollection(folder, self._served.inputs)
+            if self._run is not None:
+                self._earlier.append(self._run)
+            self._run, self._replay = opened, None
+            self._served = replace(self._served, run=folder)
+            thread = threading.Thread(target=self._prepare_run, name="prepare run", daemon=True)
+            self._preparing.append(thread)
+            thread.start()
+            return self._served
 
     def choose(self, name: str | None, default: Literal["run", "index"] = "run") -> Collection:
         """The run or the index; without a name the default, or the one that is served."""
@@ -75,6 +100,9 @@ class ServedCollections:
         """Make later pages fast; called in the background."""
         if self.index is not None:
             self.index.prepare()
+        self._prepare_run()
+
+    def _prepare_run(self) -> None:
         with suppress(RoughlyError):
             if (run := self.run) is not None:
                 run.prepare()
@@ -89,7 +117,12 @@ class ServedCollections:
                 self._run.close()
             if self._passages is not None:
                 self._passages.close()
+            for earlier in self._earlier:
+                earlier.close()
             self._run = self._replay = self._passages = None
+            threads, self._earlier, self._preparing = self._preparing, [], []
+        for thread in threads:
+            thread.join(_STOPPING)
 
 
 def collections_of(request: Request) -> ServedCollections:

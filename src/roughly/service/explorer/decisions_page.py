@@ -6,23 +6,18 @@ since it copies what is kept; the page shows its state.
 
 from __future__ import annotations
 
-import threading
-from dataclasses import field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from roughly.errors import InputMissing, RoughlyError
-from roughly.fast_dataclass import dataclass
-from roughly.service.collection.run_collection import RunCollection
 from roughly.service.collection.served_collections import collections_of
-from roughly.service.error_responses import PROBLEMS, without_address
+from roughly.service.error_responses import without_address
+from roughly.service.explorer.background_task import RESOURCES, BackgroundTask
 from roughly.service.explorer.decided_marks import may_decide
 from roughly.service.explorer.rendering import show
 from roughly.service.security import local_path
-from roughly.settings import Resources
-from roughly.tools.decide.api import AppliedDecisions
 from roughly.tools.decide.decision_effects import DecidedDocument
 
 router = APIRouter(include_in_schema=False)
@@ -30,49 +25,13 @@ LISTED = 200  # changes that are listed
 NAME = "explorer"
 
 
-@dataclass
-class ApplyTask:
-    """Applying decisions in the background, one at a time."""
-
-    done: AppliedDecisions | None = None
-    problem: str = ""
-    _thread: threading.Thread | None = None
-    _starting: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def runs(self) -> bool:
-        """Whether it is at work."""
-        return self._thread is not None and self._thread.is_alive()
-
-    def start(self, run: RunCollection) -> None:
-        """Begin, unless it is at work already."""
-        with self._starting:
-            if not self.runs:
-                self.done, self.problem = None, ""
-                self._thread = threading.Thread(target=self._apply, args=(run,), name="apply decisions", daemon=True)
-                self._thread.start()
-
-    def wait(self, seconds: float) -> None:
-        """Wait for the end, so that a small run is answered with its result."""
-        if self._thread is not None:
-            self._thread.join(seconds)
-
-    def _apply(self, run: RunCollection) -> None:
-        try:
-            self.done = run.decisions.apply(overwrite=True, resources=Resources(threads=2))
-        except (RoughlyError, OSError) as problem:
-            self.problem = without_address(str(problem))
-        except Exception:
-            PROBLEMS.exception("decisions could not be applied")
-            self.problem = "the service failed to apply the decisions; its log says why"
-
-
 @router.get("/decisions")
 @router.get("/decisions.json")
 def decisions(request: Request) -> Response:
     """All decisions, and what they change."""
     run = collections_of(request).require_run()
-    task: ApplyTask = request.app.state.apply_task
+    task: BackgroundTask = request.app.state.apply_task
+    ours = task.run == run.run.folder
     standing = run.decisions.standing
     changed: list[DecidedDocument] = []
     trouble = ""
@@ -92,8 +51,8 @@ def decisions(request: Request) -> Response:
         "changes": [one.to_dict() for one in changed[:LISTED]],
         "trouble": trouble,
         "applying": task.runs,
-        "applied": None if task.done is None else str(task.done.folder.name),
-        "problem": task.problem,
+        "applied": str(task.done.folder.name) if ours and task.done is not None else None,
+        "problem": task.problem if ours else "",
     }
     page_only = {"standing": standing, "changes": changed[:LISTED], "listed": LISTED, "may_decide": may_decide(request)}
     return show(request, "decisions.html", values, page_only=page_only)
@@ -134,7 +93,7 @@ def apply(request: Request) -> Response:
     run = collections_of(request).require_run()
     if not run.decisions.standing:
         raise InputMissing("there are no decisions to apply; make some on the pages of documents and pairs")
-    task: ApplyTask = request.app.state.apply_task
-    task.start(run)
+    task: BackgroundTask = request.app.state.apply_task
+    task.start(lambda listener: run.decisions.apply(overwrite=True, resources=RESOURCES), run.run.folder)
     task.wait(2.0)
     return RedirectResponse("/decisions", 303)

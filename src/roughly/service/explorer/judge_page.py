@@ -36,7 +36,7 @@ def judge(request: Request) -> Response:
     """The next pair, and the results of the verdicts so far."""
     run = collections_of(request).require_run()
     options = _options(request.query_params)
-    verdicts = _verdicts(run)
+    verdicts = verdicts_of(run)
     values: dict[str, Any] = {"in": "run", **options, "begun": verdicts is not None, "pairs": PAIRS}
     if verdicts is None:
         values |= {"pair": None, "done": 0, "asked": 0, "report": None, "text_missing": _why_no_pairs(run)}
@@ -75,7 +75,7 @@ def record_verdict(
     """Record a verdict, or undo the last one; it is on disk when this is answered."""
     run = collections_of(request).require_run()
     check_judge(judge)
-    verdicts = _verdicts(run)
+    verdicts = verdicts_of(run)
     if verdicts is None:
         raise InputMissing("no pairs are drawn yet; begin on the page /judge")
     if verdict == "undo":
@@ -102,7 +102,7 @@ def begin(
     if not 1 <= pairs <= MOST:
         raise SettingsError(f"pairs must be from 1 to {MOST:,}, not {pairs}; `roughly judge --pairs` draws more")
     with _DRAWING:
-        if _verdicts(run) is None:
+        if verdicts_of(run) is None:
             with suppress(OutputExists):  # another process has begun in the meantime: use the pairs that it drew
                 draw_pairs(
                     run.run,
@@ -129,13 +129,14 @@ def as_lines(request: Request) -> Response:
 
 
 def _require_verdicts(request: Request) -> VerdictFile:
-    found = _verdicts(collections_of(request).require_run())
+    found = verdicts_of(collections_of(request).require_run())
     if found is None:
         raise InputMissing("no pairs are drawn yet; begin on the page /judge")
     return found
 
 
-def _verdicts(run: RunCollection) -> VerdictFile | None:
+def verdicts_of(run: RunCollection) -> VerdictFile | None:
+    """The verdicts on a run; None if no pairs are drawn yet."""
     return open_verdicts(run.run, run.run.verdicts) if run.run.verdicts.exists() else None
 
 

@@ -36,7 +36,7 @@ class Navigation:
     facts: CollectionFacts | None  # about the run or index that this page shows
 
 
-_RUN = (("/threshold", "Threshold"), ("/judge", "Judge"), ("/decisions", "Decisions"))
+_RUN = (("/threshold", "Threshold"), ("/judge", "Judge"), ("/tune", "Tune"), ("/decisions", "Decisions"))
 _EITHER = (("/", "Overview"), ("/clusters", "Clusters"), ("/documents", "Documents"))
 _INDEX = (("/search", "Search"), ("/ask", "Ask"), ("/copies", "Copies"))
 _SWEPT = (("/lost", "Lost"), ("/changes", "Changes"))

@@ -12,6 +12,7 @@ Every template has these names, in addition to the values of its page:
 | `csrf_field(request)` | the hidden field that every form with `method="post"` needs |
 | filters `label`, `excerpt`, `flow`, `reveal` | foreign text made fit to be shown (`report/visible.py`) |
 | filter `broken` | the same for text that has passed `flow`: paragraphs begin on a new line |
+| filter `sentence` | a message of ours with its first letter as a capital |
 | filter `coded` | a message of ours: what is in backticks as code |
 | filter `day` | the day of an ISO date; other dates as they are written |
 | filters `count`, `counted`, `share`, `size`, `duration`, `score`, `plain` | figures in words (`report/wording.py`) |
@@ -52,7 +53,14 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {name: getattr(visible, name) for name in ("label", "reveal")}
-    made.filters |= {"excerpt": excerpt, "flow": flow, "broken": broken, "coded": coded, "day": day}
+    made.filters |= {
+        "excerpt": excerpt,
+        "flow": flow,
+        "broken": broken,
+        "coded": coded,
+        "day": day,
+        "sentence": sentence,
+    }
     numbers = ("count", "counted", "share", "size", "duration", "score", "plain")
     made.filters |= {name: getattr(wording, name) for name in numbers}
     made.globals |= {
@@ -90,6 +98,11 @@ def coded(message: str) -> Markup:
     """A message of ours, with code where it has backticks."""
     pieces = _CODE.split(visible.flow(message).replace(" ¶ ", " "))
     return Markup("").join(Markup("<code>{}</code>").format(one) if at % 2 else one for at, one in enumerate(pieces))
+
+
+def sentence(message: str) -> str:
+    """A message of ours with its first letter as a capital."""
+    return message[:1].upper() + message[1:]
 
 
 def csrf_field(request: Request) -> Markup:

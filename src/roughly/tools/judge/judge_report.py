@@ -94,21 +94,31 @@ def write_csv(verdicts: VerdictFile, path: Path, overwrite: bool = False) -> int
     return rows
 
 
-def csv_of(verdicts: VerdictFile) -> tuple[int, str]:
-    """(number of decided pairs, these as a table)."""
+def decided_pairs(verdicts: VerdictFile) -> list[tuple[int, bool, float]]:
+    """(pair, whether it is the same, the number of pairs of the run that it stands for) of each decided pair."""
     rows = [(pair, same) for pair, same in consensus(verdicts).items() if same is not None]
+    decided = Counter(verdicts.drawn.pairs[pair].stratum for pair, _ in rows)
+    found = []
+    for pair, same in rows:
+        stratum = verdicts.drawn.pairs[pair].stratum
+        found.append((pair, same, verdicts.drawn.strata[stratum].pairs / decided[stratum]))
+    return found
+
+
+def csv_of(verdicts: VerdictFile, *, with_judges: bool = True) -> tuple[int, str]:
+    """(number of decided pairs, these as a table)."""
+    rows, judges = decided_pairs(verdicts), verdicts.judges if with_judges else []
     target = io.StringIO()
     table = csv.writer(target, lineterminator="\n")
-    table.writerow(["left_id", "right_id", "same", "weight", "score", "stratum", *verdicts.judges])
-    decided = Counter(verdicts.drawn.pairs[pair].stratum for pair, _ in rows)
-    for pair, same in rows:
+    table.writerow(["left_id", "right_id", "same", "weight", "score", "stratum", *judges])
+    for pair, same, weight in rows:
         one = verdicts.drawn.pairs[pair]
-        said_by_judge = [verdicts.said[judge].get(pair, "") for judge in verdicts.judges]
+        said_by_judge = [verdicts.said[judge].get(pair, "") for judge in judges]
         stratum = verdicts.drawn.strata[one.stratum]
-        weight = f"{stratum.pairs / decided[one.stratum]:.6g}"  # pairs of the run that this one stands for
         table.writerow(
-            [one.left_id, one.right_id, str(same).lower(), weight, repr(one.score), stratum.name, *said_by_judge]
-        )
+            [one.left_id, one.right_id, str(same).lower(), f"{weight:.6g}", repr(one.score), stratum.name,
+             *said_by_judge]
+        )  # fmt: skip
     return len(rows), target.getvalue()
 
 

@@ -22,11 +22,11 @@ from roughly.tools.tune.estimate import EstimatedVerdict, estimate_verdict
 from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest
 from roughly.tools.tune.grid import Trial
 from roughly.tools.tune.labelled_sample import READINGS, SampleLabels
-from roughly.tools.tune.learn import LEAST, Learned, is_recommended, learn_from
+from roughly.tools.tune.learn import LEAST, Learned, is_recommended, too_few_to_learn
 from roughly.tools.tune.reference import ExactPairs, LabelledReference, Reference, Score, exact_pairs, score, truth_of
 from roughly.tools.tune.sample_fields import columns_of
 from roughly.tools.tune.search import SIZES, Search, SearchRequest
-from roughly.tools.tune.selection import FEW_SETS, Selection, interval_figures
+from roughly.tools.tune.selection import FEW_SETS, Selection, interval_figures, too_few_to_choose
 from roughly.tools.tune.trial import TrialBench
 
 if TYPE_CHECKING:
@@ -280,8 +280,7 @@ def _learn(chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, re
     from roughly.tools.tune.verdict_study import study_verdict
 
     if truth.true_sets < LEAST:
-        sets = counted(truth.true_sets, "true set")
-        chosen.warnings.append(f"a verdict is not learnt from {sets}; label {LEAST} or more")
+        chosen.warnings.append(too_few_to_learn(truth.true_sets))
         return
     try:
         best = None if chosen.best is None else chosen.tried[chosen.best].trial
@@ -362,8 +361,7 @@ def _warnings(
             )
     if truth.true_sets < FEW_SETS:
         what = counted(truth.true_sets, "true set" if truth.kind != "exact" else "set of exact pairs")
-        more = "add labels" if labels is not None else "raise --sample"
-        warnings.append(f"{what}: too few to distinguish settings well; {more}")
+        warnings.append(too_few_to_choose(what, "add labels" if labels is not None else "raise --sample"))
     if labels is not None and truth.true_sets < 2 and chosen.best is not None:
         warnings.append("with one true set nothing can be held back: the figures are of labels chosen on")
     if chosen.left_out:

@@ -85,7 +85,7 @@ class _Run:
         from roughly.console.progress import Progress
         from roughly.job.settings_file import write_settings
         from roughly.tools.tune.choose import choose
-        from roughly.tools.tune.show import draw, lines, recommended_lines, unseen_lines
+        from roughly.tools.tune.show import draw, lines, recommended_lines, settings_comment, unseen_lines
 
         with Progress(self.quiet, self.verbose) as progress:
             chosen = choose(
@@ -93,13 +93,7 @@ class _Run:
             )
         settings, written = chosen.settings(), []
         if self.output is not None and settings is not None:
-            text = "\n".join(
-                (
-                    f"roughly tune: {wanted.goal if chosen.estimated is None else 'estimated without labels'}",
-                    recommended_lines(chosen)[1],
-                )
-            )
-            write_settings(self.output, settings, text, self.overwrite)
+            write_settings(self.output, settings, settings_comment(chosen), self.overwrite)
             written.append(self.output)
         if self.curves is not None:
             written += draw(chosen, self.curves)

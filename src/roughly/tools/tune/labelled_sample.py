@@ -59,21 +59,32 @@ class SampleLabels:
             return labels
         left, right = given.left.to_pylist(), given.right.to_pylist()
         same = [True] * len(left) if given.same is None else given.same.tolist()
-        if not any(same):
-            raise InputError(
-                f"{path} lists no pair as the same, so there is nothing to find; add pairs that are the same"
-            )
-        pairs = list(zip(left, right, same, strict=True))
-        sets, broken = _joined(pairs)
         weights = None if given.weight is None else given.weight.tolist()
-        labels = cls(path, sets, unlisted or ("unknown" if all(same) else "ignore"), pairs, weights)
+        labels = cls.of_pairs(path, list(zip(left, right, same, strict=True)), weights, unlisted)
+        remarks = []
         if given.verdicts not in (None, "same"):
-            labels.notes.append(f"the column {given.verdicts} of {path} says which pairs are the same")
+            remarks.append(f"the column {given.verdicts} of {path} says which pairs are the same")
         if given.unread is not None:
-            labels.notes.append(
+            remarks.append(
                 f"the values of the column {given.unread} of {path} say neither same nor different: all pairs count as "
                 "the same"
             )
+        labels.notes[:0] = remarks
+        return labels
+
+    @classmethod
+    def of_pairs(
+        cls, path: Path, pairs: list[tuple[str, str, bool]], weights: list[float] | None = None,
+        unlisted: str | None = None,
+    ) -> SampleLabels:  # fmt: skip
+        """Labels that are pairs; `path` names them in messages."""
+        if not any(same for _, _, same in pairs):
+            raise InputError(
+                f"{path} lists no pair as the same, so there is nothing to find; add pairs that are the same"
+            )
+        sets, broken = _joined(pairs)
+        is_all_same = all(same for _, _, same in pairs)
+        labels = cls(path, sets, unlisted or ("unknown" if is_all_same else "ignore"), pairs, weights)
         if broken:
             labels.notes.append(
                 f"{counted(broken, 'pair')} of {path} {'is' if broken == 1 else 'are'} different although pairs that "

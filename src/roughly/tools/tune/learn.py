@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roughly.cluster.comparisons import compare_pairs
+from roughly.amounts import counted
+from roughly.cluster.comparisons import WordsInMemory, compare_pairs
 from roughly.cluster.learned import groups_of
 from roughly.errors import InputError
 from roughly.fast_dataclass import dataclass
@@ -250,6 +251,11 @@ def learn_from(
     if not found:
         raise problems[0]
     return max(found, key=lambda one: -1.0 if one[1] is None else one[1].unseen.f1)
+
+
+def too_few_to_learn(sets: int) -> str:
+    """Why nothing is learnt from this number of true sets."""
+    return f"a verdict is not learnt from {counted(sets, 'true set')}; label {LEAST} or more"
 
 
 def is_recommended(learned: Learned, without: Score | None) -> bool:

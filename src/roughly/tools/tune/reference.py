@@ -148,12 +148,19 @@ class LabelledSets:
         )
 
 
+class NamedDocuments(Protocol):
+    """Documents by their ids, with the name of the set of each."""
+
+    ids: list[str]
+    sets: list[str | None]
+
+
 class LabelledPairs:
     """Labelled pairs, the same and different ones; nothing else counts."""
 
     kind = "pairs"
 
-    def __init__(self, sample: DrawnSample, labels: SampleLabels) -> None:
+    def __init__(self, sample: NamedDocuments, labels: SampleLabels) -> None:
         same, different, weights = _listed(sample, labels)
         self._pairs = np.concatenate((same, different))
         self._same = np.arange(len(self._pairs)) < len(same)
@@ -193,7 +200,7 @@ def truth_of(sample: DrawnSample, labels: SampleLabels) -> LabelledReference:
     return LabelledSets(sample, labels)
 
 
-def _listed(sample: DrawnSample, labels: SampleLabels) -> tuple[Ints, Ints, Floats]:
+def _listed(sample: NamedDocuments, labels: SampleLabels) -> tuple[Ints, Ints, Floats]:
     """(pairs that are the same, pairs that are different, the weights of both) of documents in the sample."""
     number = {name: at for at, name in enumerate(sample.ids)}
     weights = labels.weights or [1.0] * len(labels.pairs or ())

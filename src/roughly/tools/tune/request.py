@@ -16,6 +16,12 @@ from roughly.tools.evaluate.request import split_names
 _WITH_LABELS = (
     "precision", "recall", "slack", "methods", "values", "held_back", "budget", "threshold", "shingle_size",
 )  # fmt: skip
+NEEDS_SCIPY = "--learn needs scipy; install it with pip install 'roughly[tune]'"
+
+
+def has_scipy() -> bool:
+    """Whether a verdict can be learnt from labels."""
+    return find_spec("scipy") is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +58,8 @@ class TuneQuestion:
     resources: Resources = group(Resources, "memory", "threads", "temp")
 
     def __post_init__(self) -> None:
-        if self.learn and self.labelled and find_spec("scipy") is None:
-            raise SettingsError("--learn needs scipy; install it with pip install 'roughly[tune]'")
+        if self.learn and self.labelled and not has_scipy():
+            raise SettingsError(NEEDS_SCIPY)
         if self.learn and not self.labelled:
             given = [name for name in _WITH_LABELS if getattr(self, name)]
             problems = [

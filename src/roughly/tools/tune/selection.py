@@ -125,6 +125,11 @@ class Selection:
         return len(family) > 1 and number == family[0], len(family) > 1 and number == family[-1]
 
 
+def too_few_to_choose(what: str, remedy: str) -> str:
+    """The warning about fewer than `FEW_SETS` sets."""
+    return f"{what}: too few to distinguish settings well; {remedy}"
+
+
 def folds_of(true: npt.NDArray[np.bool_], held_back: float, repeats: int, seed: int) -> Iterator[Ints]:
     """The fold of each set, several times; true sets and others are divided alike."""
     folds = int(min(max(2, round(1 / held_back)), true.sum()))

@@ -89,6 +89,12 @@ def recommended_lines(chosen: TuneResult) -> list[str]:
     return [f"recommended {title}: {chosen.request.goal}", f"{where:<11} {', '.join(parts)}"]
 
 
+def settings_comment(chosen: TuneResult) -> str:
+    """What a settings file says of its values."""
+    goal = chosen.request.goal if chosen.estimated is None else "estimated without labels"
+    return f"roughly tune: {goal}\n{recommended_lines(chosen)[1]}"
+
+
 def _estimated_lines(found: EstimatedVerdict | None) -> list[str]:
     if found is None:
         return ["recommended nothing: no verdict follows from the documents alone"]
