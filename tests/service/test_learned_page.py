@@ -90,7 +90,9 @@ def test_pairs_judged_in_the_browser_are_labels_to_learn_from(tmp_path: Path) ->
 
         send("/judge/begin", pairs=4)
         for verdict in ("same", "different"):
-            assert 'href="/tune">Choose' not in client.get("/judge?judge=ann").text, "one kind of verdict teaches nothing"
+            assert 'href="/tune">Choose' not in client.get("/judge?judge=ann").text, (
+                "one kind of verdict teaches nothing"
+            )
             number = client.get("/judge.json?judge=ann").json()["pair"]["number"]
             send("/judge", pair=number, verdict=verdict)
         assert 'href="/tune">Choose settings from these verdicts' in client.get("/judge?judge=ann").text
