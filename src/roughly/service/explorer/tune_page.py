@@ -37,7 +37,7 @@ from roughly.tools.judge.tuned_settings import TUNE_STAGES, TunedSettings, refus
 from roughly.tools.tune.frontier import Goal
 
 router = APIRouter(include_in_schema=False)
-WRONG = 5
+WRONG = 3
 """Pairs of each kind on which the verdict is wrong that are shown with their texts."""
 _READ = 200_000  # characters of a text that are read for that
 _SOON = 2.0
