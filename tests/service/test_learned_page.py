@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,8 @@ def test_pairs_judged_in_the_browser_are_labels_to_learn_from(tmp_path: Path) ->
             assert field and client.post(where, data={"csrf": field[1], "judge": "ann", **values}).status_code < 400
 
         send("/judge/begin", pairs=4)
+        while client.get("/judge.json").json()["working"]:
+            time.sleep(0.1)
         for verdict in ("same", "different"):
             assert 'href="/tune">Choose' not in client.get("/judge?judge=ann").text, (
                 "one kind of verdict teaches nothing"

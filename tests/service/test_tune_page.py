@@ -20,10 +20,10 @@ from serving_process import ADMIN, READ, WRITE, serving
 
 import roughly
 from roughly.service.application import create_app
-from roughly.service.explorer import tune_page
+from roughly.service.explorer import judge_page, tune_page
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
-from roughly.tools.judge.api import JudgedRun, draw_pairs, open_verdicts, pair_texts
+from roughly.tools.judge.api import JudgedRun, draw_pairs, open_verdicts, pair_texts, texts_of_pairs
 from roughly.tools.judge.judge_session import JudgeSession
 from roughly.tools.judge.next_run import next_folder
 from roughly.tools.judge.request import DrawRequest
@@ -101,6 +101,7 @@ def chosen_by(client: httpx.Client, **values: Any) -> dict[str, Any]:
 def test_round_the_loop(client: httpx.Client, run: Path, tmp_path: Path) -> None:
     assert "no pairs are drawn yet" in shown(client)
     assert send(client, "/judge/begin", judge="ann", pairs=60).status_code == 303
+    assert settled(client)["drawn"] == 60
     assert "no pair is judged the same" in shown(client) and send(client, "/tune").status_code == 404
     opened = JudgedRun.open(run)
     drawn = open_verdicts(opened, opened.verdicts)
@@ -281,11 +282,52 @@ def test_one_at_a_time_and_it_can_be_stopped(client: httpx.Client, run: Path, mo
     assert "measuring" in shown(client) and "HX-Refresh" not in client.get("/tune/state").headers
     for path, values in (("/tune", {}), ("/tune/show", {"which": "first"})):
         again = send(client, path, **values)
-        assert again.status_code == 422 and "wait until that has ended" in again.text
+        assert again.status_code == 422 and "already at work" in again.text
     assert send(client, "/tune/stop").status_code == 303
     told = settled(client)
     assert "it was stopped" in told["problem"] and told["chosen"] is None and "it was stopped" in shown(client)
     assert client.get("/tune/state").headers["HX-Refresh"] == "true"
+
+
+def test_pairs_are_drawn_in_the_background(client: httpx.Client, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    going = threading.Event()
+
+    def slow(*given: Any, listener: Any, **more: Any) -> Any:
+        while not going.wait(0.01):
+            listener.advanced(None)
+        return draw_pairs(*given, **more)
+
+    monkeypatch.setattr(judge_page, "draw_pairs", slow)
+    assert send(client, "/judge/begin", judge="ann", pairs=30).status_code == 303
+    page = only_ours(client.get("/judge").text, "/judge").text
+    assert "Pairs are being drawn from out" in page and "Draw pairs and begin" not in page
+    assert client.get("/judge.json").json()["working"]["what"] == "draw"
+    assert send(client, "/tune/stop").headers["location"] == "/judge" and settled(client)["drawn"] == 0
+    assert "it was stopped" in only_ours(client.get("/judge").text, "/judge").text
+    going.set()
+    assert send(client, "/judge/begin", judge="ann", pairs=30).status_code == 303
+    assert settled(client)["drawn"] == 30 and client.get("/judge.json").json()["problem"] == ""
+
+
+def test_texts_of_the_next_pairs_are_read_with_the_first(
+    client: httpx.Client, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = JudgedRun.open(run)
+    verdicts = draw_pairs(opened, opened.verdicts, DrawRequest(pairs=25))
+    right, readings = pair_texts(verdicts, range(25)), []
+
+    def counted(*given: Any) -> Any:
+        readings.append(len(given[1]))
+        return texts_of_pairs(*given)
+
+    monkeypatch.setattr(judge_page, "texts_of_pairs", counted)
+    for done in range(25):
+        page = only_ours(client.get("/judge").text, "/judge").text
+        assert " and ".join(f"{len(text):,}" for text in right[done]) in page.replace(" characters", ""), done
+        assert send(client, "/judge", pair=done, verdict="different").status_code == 303
+    assert readings == [10, 10, 5]
+    send(client, "/judge", verdict="undo")
+    assert client.get("/judge.json").json()["pair"]["number"] == 24
 
 
 def test_the_end_of_the_service_ends_the_work(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

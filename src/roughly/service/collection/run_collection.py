@@ -83,6 +83,7 @@ class RunCollection:
         self._months: list[tuple[str, int, int]] | None = None
         self._input: Input | None = None
         self._why = ""
+        self.pair_texts: dict[tuple[str, str], tuple[str, str]] = {}  # by digests, of pairs that are judged next
         self._opening = threading.Lock()
         self._statistics: CollectionStatistics | None = None
         on_resemblance = self.measure == "resemblance"

@@ -18,6 +18,9 @@ from roughly.settings import Resources
 
 RESOURCES = Resources(threads=2)
 """What such work may use, beside the requests."""
+SOON = 2.0
+"""Seconds that a request waits for the end, so that a small run is answered with its result."""
+BUSY = "the service is already at work on a run; wait until that has ended, or stop it on the page /tune"
 _ENDING = 10.0
 """Seconds that the end of the service waits for work that is stopped."""
 
@@ -84,6 +87,16 @@ class BackgroundTask:
             self._thread = threading.Thread(target=self._work, args=given, name=self.name, daemon=True)
             self._thread.start()
             return True
+
+    def state(self) -> dict[str, Any] | None:
+        """What is being done for which run, and how much of it; None if nothing is."""
+        if not self.runs or self.progress is None or self.run is None:
+            return None
+        return {"what": self.what, "run": self.run.resolve().name, **self.progress.to_dict()}
+
+    def problem_of(self, run: Path, *what: str) -> str:
+        """Why work of these kinds on this run failed; empty if it did not."""
+        return self.problem if self.run == run and self.what in what else ""
 
     def wait(self, seconds: float) -> None:
         """Wait for the end, so that what is done soon is answered with its result."""

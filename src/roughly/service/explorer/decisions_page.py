@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse, Response
 from roughly.errors import InputMissing, RoughlyError
 from roughly.service.collection.served_collections import collections_of
 from roughly.service.error_responses import without_address
-from roughly.service.explorer.background_task import RESOURCES, BackgroundTask
+from roughly.service.explorer.background_task import RESOURCES, SOON, BackgroundTask
 from roughly.service.explorer.decided_marks import may_decide
 from roughly.service.explorer.rendering import show
 from roughly.service.security import local_path
@@ -95,5 +95,5 @@ def apply(request: Request) -> Response:
         raise InputMissing("there are no decisions to apply; make some on the pages of documents and pairs")
     task: BackgroundTask = request.app.state.apply_task
     task.start(lambda listener: run.decisions.apply(overwrite=True, resources=RESOURCES), run.run.folder)
-    task.wait(2.0)
+    task.wait(SOON)
     return RedirectResponse("/decisions", 303)

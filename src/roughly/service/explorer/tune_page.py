@@ -26,7 +26,7 @@ from roughly.report.verdict_page import (
 )
 from roughly.service.collection.run_collection import RunCollection
 from roughly.service.collection.served_collections import collections_of
-from roughly.service.explorer.background_task import RESOURCES, BackgroundTask, StoppableProgress
+from roughly.service.explorer.background_task import BUSY, RESOURCES, SOON, BackgroundTask, StoppableProgress
 from roughly.service.explorer.decided_marks import may_decide
 from roughly.service.explorer.judge_page import verdicts_of
 from roughly.service.explorer.rendering import fragment, show
@@ -40,8 +40,6 @@ router = APIRouter(include_in_schema=False)
 WRONG = 3
 """Pairs of each kind on which the verdict is wrong that are shown with their texts."""
 _READ = 200_000  # characters of a text that are read for that
-_SOON = 2.0
-"""Seconds that a request waits for the end, so that a small run is answered with its result."""
 
 
 @router.get("/tune")
@@ -56,15 +54,14 @@ def tune(request: Request) -> Response:
     made = None if tuned is None else _made(run, tuned)
     missing = _missing(run, judged)
     task: BackgroundTask = request.app.state.tune_task
-    ours = task.run == run.run.folder
     values: dict[str, Any] = {
         "in": "run",
         "drawn": 0 if verdicts is None else len(verdicts.drawn.pairs),
         "judged": {"same": 0, "different": 0, "sets": 0} if judged is None else judged.to_dict(),
         "missing": missing,
         "remarks": [] if judged is None else judged.remarks(),
-        "working": _working(request),
-        "problem": task.problem if ours else "",
+        "working": task.state(),
+        "problem": task.problem_of(run.run.folder, "tune", "run"),
         "chosen": None if tuned is None else {k: v for k, v in tuned.to_dict().items() if k not in ("run", "next_run")},
         "judged_since": tuned is not None and judged is not None and tuned.judged != judged.to_dict(),
         "next_run": made,
@@ -84,10 +81,10 @@ def tune(request: Request) -> Response:
 @router.get("/tune/state")
 def state(request: Request) -> Response:
     """How far the work is, for a page that shows it; the page is loaded again when it has ended."""
-    working = _working(request)
+    working = request.app.state.tune_task.state()
     if working is None:
         return Response(headers={"HX-Refresh": "true"})
-    return fragment(request, "tune_state.html", {"working": working, "may_change": may_decide(request)})
+    return fragment(request, "work_state.html", {"working": working, "may_change": may_decide(request)})
 
 
 @router.get("/tune/settings.toml")
@@ -135,8 +132,8 @@ def stop(request: Request) -> Response:
     """End the work at its next step."""
     task: BackgroundTask = request.app.state.tune_task
     task.stop()
-    task.wait(_SOON)
-    return RedirectResponse("/tune", 303)
+    task.wait(SOON)
+    return RedirectResponse("/judge" if task.what == "draw" else "/tune", 303)
 
 
 @router.post("/tune/show")
@@ -145,7 +142,7 @@ def show_run(request: Request, which: Annotated[str, Form(max_length=20)]) -> Re
     collections = collections_of(request)
     run = collections.require_run()
     if request.app.state.apply_task.runs or request.app.state.tune_task.runs:
-        raise SettingsError("the service is at work on this run; wait until that has ended, or stop it")
+        raise SettingsError(BUSY)
     if which == "next":
         made = _made(run, _require_tuned(run))
         if made is None:
@@ -165,17 +162,9 @@ def _start(
     task: BackgroundTask = request.app.state.tune_task
     hidden = [str(run.run.folder.resolve().parent), *(name.rpartition("/")[0] for name in source.names)]
     if not task.start(work, run.run.folder, what, progress=progress, hidden=hidden):
-        raise SettingsError("settings are being chosen, or a run is being made; wait until that has ended, or stop it")
-    task.wait(_SOON)
+        raise SettingsError(BUSY)
+    task.wait(SOON)
     return RedirectResponse("/tune", 303)
-
-
-def _working(request: Request) -> dict[str, Any] | None:
-    """What is being done, and how much of it."""
-    task: BackgroundTask = request.app.state.tune_task
-    if not task.runs or task.progress is None or task.run is None:
-        return None
-    return {"what": task.what, "run": task.run.resolve().name, **task.progress.to_dict()}
 
 
 def _missing(run: RunCollection, judged: JudgedLabels | None) -> list[str]:

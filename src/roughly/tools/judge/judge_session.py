@@ -34,9 +34,13 @@ class JudgeSession:
         """Pairs judged or skipped."""
         return sum(n in self._own for n in self.asked)
 
+    def left(self) -> list[int]:
+        """The pairs that are not judged yet, in order."""
+        return [n for n in self.asked if n not in self._own]
+
     def next(self) -> int | None:
         """The pair to be judged now; None if all are done."""
-        return next((n for n in self.asked if n not in self._own), None)
+        return next(iter(self.left()), None)
 
     def say(self, verdict: str) -> None:
         """Judge the next pair."""
