@@ -44,7 +44,9 @@ PAGES = {
     "ask": "/ask?" + urlencode({"text": ASKED}),
     "search": "/search?" + urlencode({"q": '"personal information" cookies -children'}),
     "judge": "/judge?judge=ann",
+    "tune": "/tune",
 }
+"""`tune` comes after `judge`, whose verdicts it uses."""
 
 
 def prepare(folder: Path) -> tuple[Path, Path]:
@@ -98,6 +100,9 @@ def take(site: str) -> Iterator[tuple[str, bytes]]:
                     pair = page.request.get(f"{site}/judge.json?judge=ann&scores=1").json()["pair"]
                     page.keyboard.press("s" if pair["score"] >= ALIKE else "d")
                     page.get_by_text(f"Pair {number} of").wait_for()
+            if name == "tune":
+                page.get_by_role("button", name="Choose settings from these verdicts").click()
+                page.wait_for_selector("#chosen")
             yield name, page.screenshot(type="png")
         browser.close()
 

@@ -253,6 +253,7 @@ def test_without_scipy_settings_are_chosen_and_the_page_says_what_is_missing(
     assert NEEDS_SCIPY in shown(client)
     told = chosen_by(client)
     assert "verdict" not in told["chosen"]["scores"] and told["chosen"]["settings"]
+    assert "settings without a learned verdict" in shown(client)
 
 
 def test_few_verdicts_are_remarked_on_in_the_words_of_the_command(client: httpx.Client, run: Path) -> None:
@@ -260,6 +261,15 @@ def test_few_verdicts_are_remarked_on_in_the_words_of_the_command(client: httpx.
     told = client.get("/tune.json").json()
     assert told["judged"]["sets"] < 5 and told["remarks"][0] == too_few_to_learn(told["judged"]["sets"])
     assert too_few_to_learn(told["judged"]["sets"]) in chosen_by(client)["chosen"]["warnings"]
+    assert too_few_to_learn(told["judged"]["sets"])[1:] in shown(client)
+
+
+def test_where_no_setting_reaches_the_goal_nothing_can_be_run(client: httpx.Client, run: Path) -> None:
+    judge_by(lambda left, right: len(left) % 2 == len(right) % 2, run, 60)
+    told = chosen_by(client, precision="1", recall="1")
+    assert told["chosen"]["settings"] is None and not run.with_name("out.tuned.toml").exists()
+    assert "No setting reaches the goal" in shown(client) and "Run with these settings" not in shown(client)
+    assert send(client, "/tune/run").status_code == 404
 
 
 def test_one_at_a_time_and_it_can_be_stopped(client: httpx.Client, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

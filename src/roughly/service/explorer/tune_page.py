@@ -32,7 +32,7 @@ from roughly.service.explorer.judge_page import verdicts_of
 from roughly.service.explorer.rendering import fragment, show
 from roughly.tools.judge.api import JudgedRun
 from roughly.tools.judge.judged_labels import JudgedLabels
-from roughly.tools.judge.next_run import cluster_names, make_next_run, next_folder, next_settings
+from roughly.tools.judge.next_run import cluster_names, has_settings, make_next_run, next_folder, next_settings
 from roughly.tools.judge.tuned_settings import TUNE_STAGES, TunedSettings, refuse_other_kinds, tune_on_verdicts
 from roughly.tools.tune.frontier import Goal
 
@@ -63,6 +63,7 @@ def tune(request: Request) -> Response:
         "working": task.state(),
         "problem": task.problem_of(run.run.folder, "tune", "run"),
         "chosen": None if tuned is None else {k: v for k, v in tuned.to_dict().items() if k not in ("run", "next_run")},
+        "headline": _headline(run, tuned),
         "judged_since": tuned is not None and judged is not None and tuned.judged != judged.to_dict(),
         "next_run": made,
         "serves": run.name,
@@ -165,6 +166,20 @@ def _start(
         raise SettingsError(BUSY)
     task.wait(SOON)
     return RedirectResponse("/tune", 303)
+
+
+def _headline(run: RunCollection, tuned: TunedSettings | None) -> str:
+    """What came of it, in a few words."""
+    if tuned is None:
+        return "Settings from your verdicts"
+    if tuned.settings is None:
+        return "No setting reaches the goal"
+    if has_settings(run.run, tuned.settings):
+        return "This run has the recommended settings already"
+    recommended = tuned.scores["verdict" if tuned.is_learned else "settings"]
+    if tuned.goal == str(Goal()) and recommended["f1"] <= tuned.scores["run"]["f1"]:
+        return "Nothing better than this run was found"
+    return "A learned verdict is recommended" if tuned.is_learned else "Other settings are recommended"
 
 
 def _missing(run: RunCollection, judged: JudgedLabels | None) -> list[str]:

@@ -35,6 +35,13 @@ def next_settings(run: JudgedRun, chosen: Mapping[str, Any]) -> Settings:
     return Settings.gather(kept, {name: value for name, value in chosen.items() if name != "text_column"})
 
 
+def has_settings(run: JudgedRun, chosen: Mapping[str, Any]) -> bool:
+    """Whether the run was made with these settings, so that to make it again would change nothing."""
+    text_column = run.run_json.get("reading", {}).get("options", {}).get("text_column")
+    is_read_so = chosen.get("text_column", text_column) == text_column
+    return is_read_so and next_settings(run, chosen) == Settings.from_dict(run.settings)
+
+
 def next_folder(folder: Path) -> Path:
     """`OUT.tuned` beside `OUT`, then `OUT.tuned2`, …: the first that nobody has judged or decided about.
 
