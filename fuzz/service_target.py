@@ -26,8 +26,8 @@ PAGES = """
 /documents/d1 /compare?left=d0&right=d1 /search?q=barta+corro /search.json?q=%22barta%22+OR+corro
 /threshold?threshold=0.5 /threshold/settings.toml?threshold=0.7 /threshold/examples?threshold=0.9 /judge /decisions
 /lost?url=http://a/ /copies?id=d1 /changes /ask /passages /passages/1 /passages/document?id=d1 /api /login /api/stats
-/api/documents?id=d1&text=true /api/clusters/1 /api/copies?id=d1 /api/lost?url=http://a/ /health /metrics
-/openapi.json /static/style.css
+/tune /tune/state /tune/settings.toml /api/documents?id=d1&text=true /api/clusters/1 /api/copies?id=d1
+/api/lost?url=http://a/ /health /metrics /openapi.json /static/style.css
 """
 WORDS = "../ %00 %2e%2e/ ' \" <script> {} [] null -1 1e999 \\ud800 &id= ?q= %ff OR * NEAR( 99999999999999999999"
 
@@ -63,6 +63,9 @@ def requests(count: int = 0) -> list[bytes]:
         _json("POST", "/decisions/undo", b"number=1&by=a", form),
         _json("POST", "/judge", b"pair=1&verdict=same&judge=a", form),
         _json("POST", "/judge/begin", b"judge=a&pairs=5", form),
+        _json("POST", "/tune", b"precision=0.9&recall=", form),
+        _json("POST", "/tune/show", b"which=next", form),
+        _json("POST", "/tune/stop", b"", form),
         _json("POST", "/login", b"token=0123456789abcdef", form),
     ]  # fmt: skip
     if count:
@@ -116,7 +119,7 @@ class Service:
             self._served.close()
         for path in self._scratch.glob("index.db*"):
             path.unlink()
-        for path in self._scratch.glob("run.*.jsonl"):
+        for path in (*self._scratch.glob("run.*.jsonl"), *self._scratch.glob("run.tuned.*")):
             path.unlink()
         shutil.copy(self._scratch / "whole.db", self._scratch / "index.db")
         places = [self._scratch / name for name in ("run", "passages", "index.db")]

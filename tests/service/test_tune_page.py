@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -20,6 +21,8 @@ from serving_process import ADMIN, READ, WRITE, serving
 
 import roughly
 from roughly.service.application import create_app
+from roughly.service.collection import served_collections
+from roughly.service.collection.run_collection import RunCollection
 from roughly.service.explorer import judge_page, tune_page
 from roughly.service.served_data import ServedData
 from roughly.service.service_config import ServiceConfig
@@ -62,6 +65,17 @@ def judge_by(rule: Rule, run: Path, pairs: int = 100) -> None:
 def run(tmp_path: Path) -> Path:
     roughly.dedupe(EXAMPLES, output=tmp_path / "out", threshold=0.7)
     return tmp_path / "out"
+
+
+@pytest.fixture(scope="module")
+def tuned_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with settings chosen for it."""
+    folder = tmp_path_factory.mktemp("tuned")
+    roughly.dedupe(EXAMPLES, output=folder / "out", threshold=0.7)
+    judge_by(nearly_as_long, folder / "out", 20)
+    with client_of(create_app(ServedData(run=folder / "out"), PATIENT)) as client:
+        chosen_by(client)
+    return folder / "out"
 
 
 @pytest.fixture
@@ -156,6 +170,23 @@ def test_round_the_loop(client: httpx.Client, run: Path, tmp_path: Path) -> None
     assert client.get("/index.json").json()["name"] == "out" and settled(client) == told
 
 
+def test_runs_that_are_shown_in_turn_are_opened_once(tuned_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+
+    class Counted(RunCollection):
+        def __init__(self, folder: Path, *given: Any) -> None:
+            opened.append(folder.name)
+            super().__init__(folder, *given)
+
+    monkeypatch.setattr(served_collections, "RunCollection", Counted)
+    with client_of(create_app(ServedData(run=tuned_run), PATIENT)) as client:
+        assert send(client, "/tune/run").status_code == 303 and settled(client)["next_run"]
+        for which in ("next", "first") * 3:
+            assert send(client, "/tune/show", which=which).status_code == 303
+            assert client.get("/clusters").status_code == 200
+    assert sorted(opened) == ["out", "out.tuned"]
+
+
 def test_a_learned_verdict_is_shown_with_what_it_gets_wrong(client: httpx.Client, run: Path) -> None:
     judge_by(same_numbers, run, 200)
     told = chosen_by(client)
@@ -242,7 +273,33 @@ def test_what_cannot_be_done_is_refused_in_words(client: httpx.Client, run: Path
         assert answer.status_code == status and words in html.unescape(answer.text).lower(), (path, answer.text[-600:])
     assert client.get("/tune/settings.toml").status_code == 404
     run.with_name("out.tuned.json").write_text('{"format": "other"}', encoding="utf-8")
-    assert client.get("/tune").status_code == 422 and "delete it" in client.get("/tune.json").json()["remedy"]
+    assert "out.tuned.json cannot be read (it has another format)" in shown(client)
+    answer = send(client, "/tune/run")
+    assert answer.status_code == 422 and "choose settings again" in answer.text.lower()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2], lambda text: "", lambda text: "[]", lambda text: "[" * 100_000,
+        lambda text: text.replace('"same": ', '"same": 1'), lambda text: text.replace('"scores": {', '"scores": [{'),
+        lambda text: text.replace('"goal"', '"aim"'), lambda text: text.replace("roughly-tuned", "roughly-verdicts"),
+    ],
+)  # fmt: skip
+def test_a_damaged_record_is_refused_and_another_choice_replaces_it(
+    tuned_run: Path, tmp_path: Path, damage: Callable[[str], str]
+) -> None:
+    for path in tuned_run.parent.iterdir():
+        if path.is_dir():
+            shutil.copytree(path, tmp_path / path.name)
+        else:
+            shutil.copy(path, tmp_path / path.name)
+    record = tmp_path / "out.tuned.json"
+    record.write_text(damage(record.read_text(encoding="utf-8")), encoding="utf-8")
+    with client_of(create_app(ServedData(run=tmp_path / "out"), PATIENT)) as client:
+        told = client.get("/tune.json").json()
+        assert "cannot be read" in told["problem"] and told["chosen"] is None and str(tmp_path) not in shown(client)
+        assert chosen_by(client)["problem"] == ""
 
 
 def test_without_scipy_settings_are_chosen_and_the_page_says_what_is_missing(

@@ -31,7 +31,7 @@ class ServedCollections:
         self._run: RunCollection | None = None
         self._replay: Replay | None = None
         self._passages: PassagesCollection | None = None
-        self._earlier: list[RunCollection] = []  # pages that began with them may still be made
+        self._runs: dict[tuple[Path, int], RunCollection] = {}  # all that were shown, which pages may still be using
         self._preparing: list[threading.Thread] = []
         self._opening = threading.RLock()
 
@@ -40,8 +40,16 @@ class ServedCollections:
         """The run, opened when it is first used."""
         with self._opening:
             if self._run is None and self._served.run is not None:
-                self._run = RunCollection(self._served.run, self._served.inputs)
+                self._run = self._opened(self._served.run)
             return self._run
+
+    def _opened(self, folder: Path) -> RunCollection:
+        """A run, opened once for as long as no other takes its folder."""
+        account = folder / "run.json"
+        key = folder.resolve(), account.stat().st_mtime_ns if account.exists() else 0
+        if key not in self._runs:
+            self._runs[key] = RunCollection(folder, self._served.inputs)
+        return self._runs[key]
 
     @property
     def first_name(self) -> str | None:
@@ -51,10 +59,7 @@ class ServedCollections:
     def show_run(self, folder: Path) -> ServedData:
         """Show another run from now on, everywhere; returns what is served then."""
         with self._opening:
-            opened = RunCollection(folder, self._served.inputs)
-            if self._run is not None:
-                self._earlier.append(self._run)
-            self._run, self._replay = opened, None
+            self._run, self._replay = self._opened(folder), None
             self._served = replace(self._served, run=folder)
             thread = threading.Thread(target=self._prepare_run, name="prepare run", daemon=True)
             self._preparing.append(thread)
@@ -113,14 +118,12 @@ class ServedCollections:
         if self.index is not None:
             self.index.close()
         with self._opening:
-            if self._run is not None:
-                self._run.close()
+            for run in self._runs.values():
+                run.close()
             if self._passages is not None:
                 self._passages.close()
-            for earlier in self._earlier:
-                earlier.close()
             self._run = self._replay = self._passages = None
-            threads, self._earlier, self._preparing = self._preparing, [], []
+            threads, self._runs, self._preparing = self._preparing, {}, []
         for thread in threads:
             thread.join(_STOPPING)
 

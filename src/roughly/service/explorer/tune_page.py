@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from roughly.console.run_estimate import dedupe_stages
-from roughly.errors import InputMissing, RoughlyError, SettingsError
+from roughly.errors import InputError, InputMissing, RoughlyError, SettingsError
 from roughly.job.rereading import Input
 from roughly.report.data import PairSample
 from roughly.report.marks import mark_differences
@@ -50,10 +50,14 @@ def tune(request: Request) -> Response:
     run = collections.require_run()
     verdicts = verdicts_of(run)
     judged = None if verdicts is None else JudgedLabels(verdicts)
-    tuned = TunedSettings.open(run.run)
+    task: BackgroundTask = request.app.state.tune_task
+    problem, tuned = task.problem_of(run.run.folder, "tune", "run"), None
+    try:
+        tuned = TunedSettings.open(run.run)
+    except InputError as damage:
+        problem = problem or str(damage)
     made = None if tuned is None else _made(run, tuned)
     missing = _missing(run, judged)
-    task: BackgroundTask = request.app.state.tune_task
     values: dict[str, Any] = {
         "in": "run",
         "drawn": 0 if verdicts is None else len(verdicts.drawn.pairs),
@@ -61,7 +65,7 @@ def tune(request: Request) -> Response:
         "missing": missing,
         "remarks": [] if judged is None else judged.remarks(),
         "working": task.state(),
-        "problem": task.problem_of(run.run.folder, "tune", "run"),
+        "problem": problem,
         "chosen": None if tuned is None else {k: v for k, v in tuned.to_dict().items() if k not in ("run", "next_run")},
         "headline": _headline(run, tuned),
         "judged_since": tuned is not None and judged is not None and tuned.judged != judged.to_dict(),

@@ -5,6 +5,7 @@ Two files: `OUT.tuned.json` is all of it, `OUT.tuned.toml` the settings alone, a
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 from collections.abc import Mapping
@@ -67,7 +68,9 @@ class TunedSettings:
         """Write both files beside the run."""
         if self.settings is not None:
             write_page(_beside(folder, "toml"), self.toml)
-        write_page(record_path(folder), json.dumps({"format": FORMAT, "version": VERSION, **self.to_dict()}) + "\n")
+        values = self.to_dict()
+        head = {"format": FORMAT, "version": VERSION, "digest": _digest(values)}
+        write_page(record_path(folder), json.dumps({**head, **values}) + "\n")
 
     @classmethod
     def open(cls, run: JudgedRun) -> Self | None:
@@ -77,12 +80,20 @@ class TunedSettings:
             values = json.loads(path.read_text(encoding="utf-8"))
             if values.pop("format") != FORMAT or values.pop("version") != VERSION:
                 raise ValueError("it has another format")
+            if values.pop("digest") != _digest(values):
+                raise ValueError("it was changed")
             found = cls(**values)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise InputError(f"{path} cannot be read ({problem}); delete it, and choose settings again") from problem
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+            raise InputError(f"{path.name} cannot be read ({problem}); choose settings again") from problem
         return found if found.run == run.fingerprint else None
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    """The digest of the values, by which a file that was damaged or changed is noticed."""
+    text = json.dumps(values, sort_keys=True)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def record_path(folder: Path) -> Path:
