@@ -397,6 +397,25 @@ def test_texts_of_the_next_pairs_are_read_with_the_first(
     assert client.get("/judge.json").json()["pair"]["number"] == 24
 
 
+def test_a_run_that_is_stopped_leaves_nothing(client: httpx.Client, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge_by(nearly_as_long, run, 20)
+    before = chosen_by(client)
+
+    class Impatient(tune_page.StoppableProgress):
+        def started(self, stage: Any) -> None:
+            if stage.name == "write":
+                self.stopping.set()
+            super().started(stage)
+
+    monkeypatch.setattr(tune_page, "StoppableProgress", Impatient)
+    assert send(client, "/tune/run").status_code == 303
+    told = settled(client)
+    assert "it was stopped" in told["problem"] and told["next_run"] is None and told["chosen"] == before["chosen"]
+    assert {path.name for path in run.parent.iterdir()} == {
+        "out", "out.verdicts.jsonl", "out.tuned.json", "out.tuned.toml",
+    }  # fmt: skip
+
+
 def test_the_end_of_the_service_ends_the_work(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge_by(nearly_as_long, run, 20)
 
