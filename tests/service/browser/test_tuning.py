@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +12,10 @@ from playwright.sync_api import Browser, Page, expect
 import roughly
 from roughly.service.application import create_app
 from roughly.service.served_data import ServedData
-from roughly.tools.judge.api import JudgedRun, draw_pairs, pair_texts
-from roughly.tools.judge.judge_session import JudgeSession
-from roughly.tools.judge.request import DrawRequest
 from service.in_process import PATIENT, serving
+from service.judged_run import EXAMPLES, judge_by, nearly_as_long, same_numbers
 
 expect.set_options(timeout=120_000)
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "policies.jsonl.gz"
 
 
 @pytest.fixture
@@ -38,19 +34,6 @@ def own_look(browser: Browser, own_run: Path) -> Iterator[Look]:
         looking.finish()
 
 
-def judge(run: Path, most: float, leave: int = 0, numbers: bool = False) -> None:
-    """Verdicts by lengths, and by numbers; the last pairs are left."""
-    opened = JudgedRun.open(run)
-    verdicts = draw_pairs(opened, opened.verdicts, DrawRequest(pairs=200 if numbers else 60))
-    session = JudgeSession(verdicts, "judge")
-    texts = pair_texts(verdicts, session.asked)
-    while len(session.asked) - session.done > leave and (pair := session.next()) is not None:
-        left, right = texts[pair]
-        found = [set(re.findall(r"\b\d{1,5}\b", text)) for text in (left, right)] if numbers else [0, 0]
-        alike = abs(len(left) - len(right)) <= most * max(len(left), len(right))
-        session.say("same" if alike and found[0] == found[1] else "different")
-
-
 def seen(page: Page, name: str, look: Look) -> None:
     """The page on all screens."""
     path = page.url.removeprefix(look.site)
@@ -65,7 +48,7 @@ def seen(page: Page, name: str, look: Look) -> None:
 def test_a_person_goes_round_the_loop(own_run: Path, own_look: Look) -> None:
     page = own_look("/tune")
     seen(page, "tune-nothing", own_look)
-    judge(own_run, 0.15, leave=2)
+    judge_by(nearly_as_long, own_run, 60, leave=2, judge="judge")
     page.goto(f"{own_look.site}/judge")
     for done in (59, 60):
         page.keyboard.press("s")
@@ -95,7 +78,7 @@ def test_a_person_goes_round_the_loop(own_run: Path, own_look: Look) -> None:
 
 
 def test_a_learned_verdict_is_drawn(own_run: Path, own_look: Look) -> None:
-    judge(own_run, 0.05, numbers=True)
+    judge_by(same_numbers, own_run, 200)
     page = own_look("/tune")
     page.get_by_role("button", name="Choose settings from these verdicts").click()
     expect(page.locator("h1")).to_have_text("A learned verdict is recommended")
@@ -105,7 +88,7 @@ def test_a_learned_verdict_is_drawn(own_run: Path, own_look: Look) -> None:
 
 
 def test_without_script_too(own_run: Path, own_look: Look) -> None:
-    judge(own_run, 0.15)
+    judge_by(nearly_as_long, own_run, 60)
     page = own_look("/tune", java_script_enabled=False)
     page.get_by_role("button", name="Choose settings from these verdicts").click()
     for button, part in (("Run with these settings", "#chosen"), ("Show the new run here", "#next")):

@@ -40,10 +40,11 @@ def judge(request: Request) -> Response:
     """The next pair, and the results of the verdicts so far."""
     run = collections_of(request).require_run()
     options = _options(request.query_params)
+    task: BackgroundTask = request.app.state.tune_task
+    working = task.state()  # before what it writes is read
     verdicts = verdicts_of(run)
     values: dict[str, Any] = {"in": "run", **options, "begun": verdicts is not None, "pairs": PAIRS}
-    task: BackgroundTask = request.app.state.tune_task
-    values |= {"working": task.state(), "problem": task.problem_of(run.run.folder, "draw")}
+    values |= {"working": working, "problem": task.problem_of(run.run.folder, "draw")}
     page_only: dict[str, Any] = {"may_change": may_decide(request)}
     if verdicts is None:
         values |= {"pair": None, "done": 0, "asked": 0, "report": None, "text_missing": _why_no_pairs(run)}

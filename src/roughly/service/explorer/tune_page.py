@@ -48,9 +48,10 @@ def tune(request: Request) -> Response:
     """What the verdicts say so far, what was chosen from them, and the run that was made with it."""
     collections = collections_of(request)
     run = collections.require_run()
+    task: BackgroundTask = request.app.state.tune_task
+    working = task.state()  # before what it writes is read: a page shows the work, or what came of it
     verdicts = verdicts_of(run)
     judged = None if verdicts is None else JudgedLabels(verdicts)
-    task: BackgroundTask = request.app.state.tune_task
     problem, tuned = task.problem_of(run.run.folder, "tune", "run"), None
     try:
         tuned = TunedSettings.open(run.run)
@@ -64,7 +65,7 @@ def tune(request: Request) -> Response:
         "judged": {"same": 0, "different": 0, "sets": 0} if judged is None else judged.to_dict(),
         "missing": missing,
         "remarks": [] if judged is None else judged.remarks(),
-        "working": task.state(),
+        "working": working,
         "problem": problem,
         "chosen": None if tuned is None else {k: v for k, v in tuned.to_dict().items() if k not in ("run", "next_run")},
         "headline": _headline(run, tuned),
