@@ -22,7 +22,7 @@ from roughly.tools.tune.estimate import EstimatedVerdict, estimate_verdict
 from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest
 from roughly.tools.tune.grid import Trial
 from roughly.tools.tune.labelled_sample import READINGS, SampleLabels
-from roughly.tools.tune.learn import LEAST, Learned, is_recommended, too_few_to_learn
+from roughly.tools.tune.learn import LEAST, Learned, is_recommended, learn_from, too_few_to_learn
 from roughly.tools.tune.reference import ExactPairs, LabelledReference, Reference, Score, exact_pairs, score, truth_of
 from roughly.tools.tune.sample_fields import columns_of
 from roughly.tools.tune.search import SIZES, Search, SearchRequest

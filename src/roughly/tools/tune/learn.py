@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.amounts import counted
-from roughly.cluster.comparisons import WordsInMemory, compare_pairs
+from roughly.cluster.comparisons import compare_pairs
 from roughly.cluster.learned import groups_of
 from roughly.errors import InputError
 from roughly.fast_dataclass import dataclass
