@@ -26,7 +26,6 @@ What is tried does not depend on labels, so all settings are scored once per tru
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 import sys
 import time
@@ -45,7 +44,7 @@ from roughly.tools.tune.estimate import SIZE, estimate_verdict
 from roughly.tools.tune.frontier import Goal, Tried
 from roughly.tools.tune.grid import named_trial
 from roughly.tools.tune.labelled_sample import SampleLabels
-from roughly.tools.tune.learn import CUTS, LEARNED_PAIRS, SIZES, Flags, Learned, Learning, is_recommended, learn
+from roughly.tools.tune.learn import LEARNED_PAIRS, SIZES, Flags, Learned, Learning, is_recommended, learn
 from roughly.tools.tune.reference import Floats, Reference, score, truth_of
 from roughly.tools.tune.sample_fields import columns_of
 from roughly.tools.tune.scored_sample import ScoredSample
@@ -55,7 +54,7 @@ from roughly.tools.tune.trial import TrialOutcome
 
 STEPS = [round(0.04 + 0.02 * step, 2) for step in range(1, 49)]
 FEW = (25,)
-RANGES, HELD_BACK = 10, 0.2
+HELD_BACK = 0.2
 WAYS = {
     "default": "default 0.8",
     "threshold": "best threshold",
@@ -215,38 +214,6 @@ def estimated_columns(sample: DrawnSample, truth: Reference, threads: int) -> Fl
     learning = Learning(sample, truth, threads, LEARNED_PAIRS, (SIZE,))
     likely = found.verdict.accepts(learning.compared)
     return learning.columns(likely & (learning.resemblance >= found.trial.threshold), "star")
-
-
-def learnt_from_pairs(learning: Learning, half: Flags, seed: int, count: int) -> Floats | None:
-    """The scores, by set, of the verdict fitted to, and chosen on, some labelled candidates: the same number from each
-    range of resemblances, or all of it, each with the number of pairs that it stands for as its weight. None if they
-    are all alike."""
-    labels, stream = learning.labels, np.random.default_rng(seed)
-    is_known = (labels.weights * ((labels.sets >= 0) & half[np.maximum(labels.sets, 0)])).sum(axis=1) > 0
-    known = np.flatnonzero(is_known)
-    ranges = (learning.resemblance[known] * RANGES).astype(np.int64)
-    weights = np.zeros(labels.weights.shape)
-    left = count
-    names, sizes = np.unique(ranges, return_counts=True)
-    for place, at in enumerate(np.argsort(sizes, kind="stable")):  # what small ranges do not use is for larger ones
-        inside = stream.permutation(known[ranges == names[at]])
-        some = inside[: left // (len(names) - place)]
-        if len(some):
-            weights[some] = len(inside) / len(some) / 2
-        left -= len(some)
-    few = copy.copy(learning)
-    few.labels = replace(labels, weights=weights)
-    try:
-        verdict, probabilities, _ = few.fit(half)
-    except InputError:
-        return None
-    counts, f1, found = weights.sum(axis=1), [], []
-    for cut in CUTS:
-        accepted = few.accepted(replace(verdict, probability=cut), probabilities, half)
-        total = counts[accepted].sum() + counts[labels.same].sum()
-        f1.append(2 * counts[accepted & labels.same].sum() / total)
-        found.append(accepted)
-    return few.columns(found[int(np.argmax(f1))], "star")
 
 
 def drawn(

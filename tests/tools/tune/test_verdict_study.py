@@ -70,6 +70,20 @@ def test_a_verdict_of_some_sets_sees_no_label_of_others() -> None:
     assert again.tried.trial == learned.tried.trial and learned.verdict != learn(learning, Goal(), 0.2).verdict  # type: ignore[union-attr]
 
 
+def test_few_listed_pairs_that_stand_for_many_teach_a_verdict(tmp_path: Path) -> None:
+    learning = learning_of(invoices(24))
+    same = learning.labels.same
+    drawn = [*np.flatnonzero(same)[:10], *np.flatnonzero(~same)[::60]]
+    names = [(learning.sample.ids[a], learning.sample.ids[b]) for a, b in learning.documents[drawn]]
+    lines = [f"{a},{b},{int(same[n])},{1 if same[n] else 60}" for n, (a, b) in zip(drawn, names, strict=True)]
+    (tmp_path / "pairs.csv").write_text("left_id,right_id,same,weight\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    labels = SampleLabels.read(tmp_path / "pairs.csv")
+    listed = replace(learning.sample, sets=[labels.of_id(name) for name in learning.sample.ids])
+    _, probabilities, used = learning.with_truth(truth_of(listed, labels)).fit()
+    assert used == len(drawn) < 40
+    assert np.median(probabilities[same]) > 0.5 > probabilities[~same].max()
+
+
 def test_calibration_by_ranges() -> None:
     probability, same = np.array([0.05, 0.08, 0.95, 1.0]), np.array([False, True, True, True])
     low, high = calibrated(probability, same, np.array([3.0, 1.0, 1.0, 1.0]))

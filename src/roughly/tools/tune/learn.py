@@ -4,7 +4,8 @@
    most true ones.
 2. *Fit*: weights of 0 or more, with a penalty on their squares (`logistic`). A pair counts once for each of its
    documents whose set is used. What pairs count is divided so that it adds up to their effective number (Kish 1965):
-   100 pairs that stand for 10,000 are evidence of 100.
+   100 pairs that stand for 10,000 are evidence of 100. Listed pairs with weights count the square root of them, between
+   what has no bias (weights) and what has the least variance (none, as pairs are drawn by what is compared).
 3. *Threshold*: for each probability, the highest resemblance below which at most `LOST` of the true pairs of that
    probability lie, times `MARGIN`, since unseen pairs may lie lower; or what the weights imply, if that is more
    (`Verdict.implied`). It is a part of the verdict: pairs below it are different.
@@ -18,6 +19,7 @@ them where labels are few.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -145,6 +147,12 @@ class Learning:
         _, size, pairs = next(one for one in reversed(found) if one[0] >= most)
         return size, pairs
 
+    def with_truth(self, truth: LabelledReference) -> Learning:
+        """The same candidates with other labels."""
+        found = copy.copy(self)
+        found._truth, found.labels = truth, truth.pair_labels(self.documents)
+        return found
+
     @property
     def floor(self) -> float:
         """The resemblance from which on candidates were looked at."""
@@ -173,8 +181,8 @@ class Learning:
             raise InputError(
                 f"all similar pairs are {kind} by the labels, so no verdict can be learnt; label {more} too"
             )
-        counts = weights[use] * effective_scale(weights[use])
-        verdict = fit_verdict(self.features[use], same, counts, self.names, near)
+        counts = weights[use] ** 0.5 if self.labels.sampled else weights[use]
+        verdict = fit_verdict(self.features[use], same, counts * effective_scale(counts), self.names, near)
         return verdict, verdict.probabilities(self.compared), len(use)
 
     def trials(self, verdict: Verdict, probabilities: Floats, sets: Flags | None = None) -> list[Tried]:
@@ -225,11 +233,10 @@ def learn(learning: Learning, goal: Goal, held_back: float, seed: int = 0, sets:
     None if no probability reaches the goal.
     """
     verdict, probabilities, used = learning.fit(sets)
-    tried = learning.trials(verdict, probabilities, sets)
-    best = Selection(tried, goal, seed).best(sets)
-    if best is None:
+    chosen = choose(learning, verdict, probabilities, goal, seed, sets)
+    if chosen is None:
         return None
-    verdict, settled = learning.settle(verdict, probabilities, tried[best], sets)
+    verdict, settled = chosen
     known = np.ones(len(settled.columns), np.bool_) if sets is None else sets
     unseen = _unseen(learning, goal, verdict, settled, held_back, seed, known)
     figures = score(unseen.columns), interval_figures(unseen.columns[known])
@@ -256,6 +263,15 @@ def learn_from(
 def too_few_to_learn(sets: int) -> str:
     """Why nothing is learnt from this number of true sets."""
     return f"a verdict is not learnt from {counted(sets, 'true set')}; label {LEAST} or more"
+
+
+def choose(
+    learning: Learning, verdict: Verdict, probabilities: Floats, goal: Goal, seed: int = 0, sets: Flags | None = None
+) -> tuple[Verdict, Tried] | None:
+    """The verdict at the probability chosen on the labels of these sets (None: all), and its settings with a score."""
+    tried = learning.trials(verdict, probabilities, sets)
+    best = Selection(tried, goal, seed).best(sets)
+    return None if best is None else learning.settle(verdict, probabilities, tried[best], sets)
 
 
 def is_recommended(learned: Learned, without: Score | None) -> bool:

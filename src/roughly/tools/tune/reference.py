@@ -54,6 +54,7 @@ class PairLabels:
     same: Flags
     sets: Ints  # (n, 2): the set of either document; −1: none
     weights: Floats  # (n, 2): 0 where nothing is known
+    sampled: bool = False  # each was drawn for as many pairs as its weight says
 
 
 class Reference(Protocol):
@@ -185,7 +186,8 @@ class LabelledPairs:
         known = numbers[at] == own
         sets = np.where(known, self._sets[at], -1)
         weights = np.where(known, self._weights[at] / 2, 0.0)
-        return PairLabels(known & self._same[at], np.column_stack((sets, sets)), np.column_stack((weights, weights)))
+        ends = np.column_stack((sets, sets)), np.column_stack((weights, weights))
+        return PairLabels(known & self._same[at], *ends, sampled=True)
 
     def count(self) -> str:
         """A description of the truth."""
