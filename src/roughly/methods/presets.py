@@ -44,6 +44,12 @@ _RECORDS = (
     "probability=0.9 prior=-19.065 word_pairs=0/6.4588 rare_words=0.69667/0 rare_words_held=0/0.47115 "
     "numbers=3.3323/0.49954 length=5.6557/1.5568 weighted_words=5.6729/3.7745"
 )
+_ABSTRACTS = (
+    "probability=0.55 prior=-11.94 words=1.6746/0.57724 word_pairs=2.6663/1.0434 shingles=2.0147/0.45479 "
+    "words_held=0.55811/0.20224 shingles_held=0.86017/0 rare_words=0.72422/0.3093 numbers=0.0069798/0.15653 "
+    "length=0.44262/0.18157 weighted_words=1.3804/0.51026 weighted_words_held=0.075189/0.062777 "
+    "longest_run=1.5859/0.98765 in_order=1.0207/0"
+)
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,11 @@ PRESETS = {
             "labels of bibliographic records (DBLP, ACM), restaurants (Fodor's, Zagat), made addresses (FEBRL), and "
             "those of versions",
             method="minhash", threshold=0.2, shingle_size=2, verdict=_RECORDS,
+        ),
+        _preset(
+            "abstracts", "learnt: the same publication in another database",
+            "labels of three searches for systematic reviews (ASySD: Hair et al. 2023)",
+            method="minhash", threshold=0.55, shingle_size=2, verdict=_ABSTRACTS,
         ),
     )
 }  # fmt: skip
