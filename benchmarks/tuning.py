@@ -13,8 +13,8 @@ Labels are split in halves by true set, by ten seeds. On one half a setting is c
 - `learn`: the verdict that `roughly tune --learn` fits to the half, whatever `tune` alone reaches; of one over texts
   alone and one over titles, sources and dates too, the better on unseen labels of the half (with `--json`, `texts` and
   `fields` are the two);
-- `recommended`: what `roughly tune --learn` recommends for the half: that verdict if it is at least as good on labels
-  of the half that it was not learnt from, or else what `tune` chooses;
+- `recommended`: what `roughly tune --learn` recommends for the half (`learn.is_recommended`): that verdict, or what
+  `tune` chooses;
 - `estimated`: the verdict that `roughly tune --learn` finds without labels; it is the same for all seeds.
 
 `benchmarks.learning_curves` has verdicts learnt from a few labelled pairs.
@@ -184,7 +184,7 @@ def measured(corpus: Labelled, folder: Path, seeds: int, resources: Resources) -
             found["learn"].append(score(learned.tried.columns, ~half).f1)
         own = Selection([replace(one, columns=one.columns[half]) for one in tried], Goal(), seed)
         unseen = own.unseen(HELD_BACK)
-        if learned is not None and is_recommended(learned, None if unseen is None else score(unseen)):
+        if learned is not None and is_recommended(learned, unseen, half):
             found["recommended"].append(score(learned.tried.columns, ~half).f1)
         else:
             chosen["recommended"] = chosen["tune"]

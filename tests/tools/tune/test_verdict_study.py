@@ -19,7 +19,7 @@ from roughly.settings import ReadOptions, Resources
 from roughly.tools.tune.draw import DrawSize, draw
 from roughly.tools.tune.frontier import Goal
 from roughly.tools.tune.labelled_sample import SampleLabels
-from roughly.tools.tune.learn import LEARNED_PAIRS, Learning, learn
+from roughly.tools.tune.learn import LEARNED_PAIRS, Learning, is_recommended, learn
 from roughly.tools.tune.reference import truth_of
 from roughly.tools.tune.verdict_study import WRONG, calibrated, study_verdict
 
@@ -68,6 +68,24 @@ def test_a_verdict_of_some_sets_sees_no_label_of_others() -> None:
     again = learn(learning, Goal(), 0.2, 0, half)
     assert again is not None and again.verdict == learned.verdict and again.unseen == learned.unseen
     assert again.tried.trial == learned.tried.trial and learned.verdict != learn(learning, Goal(), 0.2).verdict  # type: ignore[union-attr]
+
+
+def test_where_few_sets_have_most_pairs_a_verdict_must_be_clearly_better() -> None:
+    learned = learn(learning_of(invoices(12)), Goal(), 0.2)
+    assert learned is not None
+
+    def recommended(own: list[float], without: list[float], pairs: list[float]) -> bool:
+        columns = [np.column_stack((found, pairs, pairs)) for found in (own, without)]
+        return is_recommended(
+            replace(learned, unseen_pairs=replace(learned.unseen_pairs, columns=columns[0])), columns[1]
+        )
+
+    alike, uneven = [2.0] * 20, [200.0, 100.0] + [2.0] * 18
+    better, worse = [2.0] * 10 + [1.0] * 10, [1.0] * 11 + [2.0] * 9
+    assert recommended(better, worse, alike) and recommended(worse, worse, alike)
+    assert not recommended(worse, better, alike)
+    assert not recommended([120.0, 80.0] + [2.0] * 18, [150.0, 40.0] + [2.0] * 18, uneven)
+    assert recommended([180.0, 90.0] + [2.0] * 18, [120.0, 55.0] + [1.0] * 18, uneven)
 
 
 def test_few_listed_pairs_that_stand_for_many_teach_a_verdict(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest
 from roughly.tools.tune.grid import Trial
 from roughly.tools.tune.labelled_sample import READINGS, SampleLabels
 from roughly.tools.tune.learn import LEAST, Learned, is_recommended, learn_from, too_few_to_learn
+from roughly.tools.tune.logistic import Floats
 from roughly.tools.tune.reference import ExactPairs, LabelledReference, Reference, Score, exact_pairs, score, truth_of
 from roughly.tools.tune.sample_fields import columns_of
 from roughly.tools.tune.search import SIZES, Search, SearchRequest
@@ -96,7 +97,7 @@ class TuneResult:
     counted: str
     tried: list[Tried]  # on the whole sample
     best: int | None
-    unseen: Score | None  # of choices on labels they were not made on; of the exact truth, the score itself
+    unseen_sets: Floats | None  # columns of choices on labels they were not made on; of the exact truth, their own
     intervals: dict[str, Interval | None]  # of `unseen`
     learned: Learned | None = None  # if it was asked for and could be learnt
     study: VerdictData | None = None  # of the learned verdict
@@ -109,9 +110,14 @@ class TuneResult:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def unseen(self) -> Score | None:
+        """The score on labels that choices were not made on; of the exact truth, the score itself."""
+        return None if self.unseen_sets is None else score(self.unseen_sets)
+
+    @property
     def is_learned(self) -> bool:
         """Whether the learned verdict is recommended."""
-        return self.learned is not None and is_recommended(self.learned, None if self.best is None else self.unseen)
+        return self.learned is not None and is_recommended(self.learned, self.unseen_sets)
 
     @property
     def recommended(self) -> Tried | None:
@@ -219,7 +225,9 @@ def choose(
     _warm_up(question.trials, resources)
     with meter.stage("truth"):
         labelled = None if labels is None else truth_of(sample, labels)
-        truth: Reference = labelled or _exact(sample, question, resources)
+        truth: Reference = labelled or ExactPairs(
+            len(sample), exact_pairs(sample, question.threshold, question.shingle_size, resources)
+        )
     if not truth.true_sets and labels is not None:
         raise InputError(
             "no two documents of the sample are the same by the labels, so there is nothing to find; check the labels, "
@@ -242,15 +250,13 @@ def choose(
     scored = tried[best].columns if unseen is None and best is not None else unseen
     chosen = TuneResult(
         question, sample.documents, len(sample), sample.share, truth.kind, truth.count(), tried, best,
-        None if scored is None else score(scored), {} if scored is None else interval_figures(scored), count=count,
-        markup=reading.markup, left_out=left_out, rejects=sample.rejects, notes=sample.notes,
+        scored, {} if scored is None else interval_figures(scored), count=count, markup=reading.markup,
+        left_out=left_out, rejects=sample.rejects, notes=sample.notes,
     )  # fmt: skip
     if question.learn and labelled is not None:
         with meter.stage("learn"):
             _learn(chosen, sample, labelled, resources)
-    chosen.warnings += [
-        *_warnings(chosen, labels, sample, unknown, truth), *_edges(chosen, selection)
-    ]  # fmt: skip
+    chosen.warnings += [*_warnings(chosen, labels, sample, unknown, truth), *_edges(chosen, selection)]
     return chosen
 
 
@@ -293,8 +299,8 @@ def _learn(chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, re
         return
     if chosen.learned is not None and not chosen.is_learned and chosen.unseen is not None:
         chosen.warnings.append(
-            f"the learned verdict has F1 {chosen.learned.unseen.f1:.3f} on unseen labels, less than the "
-            f"{chosen.unseen.f1:.3f} of settings without it, which are recommended"
+            f"the learned verdict has F1 {chosen.learned.unseen.f1:.3f} on unseen labels; settings without it have "
+            f"{chosen.unseen.f1:.3f} and are recommended"
         )
 
 
@@ -321,10 +327,6 @@ def _try(
             tried.append(Tried(trial, score(columns), outcome.cpu / megabytes, outcome.bytes, columns))
             meter.advance(stage, number + 1)
     return tried, []
-
-
-def _exact(sample: DrawnSample, question: TuneRequest, resources: Resources) -> ExactPairs:
-    return ExactPairs(len(sample), exact_pairs(sample, question.threshold, question.shingle_size, resources))
 
 
 def _itself(doc_id: str, label: str | None) -> str:

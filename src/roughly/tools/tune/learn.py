@@ -40,7 +40,14 @@ from roughly.tools.tune.grid import named_trial
 from roughly.tools.tune.logistic import fit_weights
 from roughly.tools.tune.reference import Floats, LabelledReference, Score, score
 from roughly.tools.tune.scored_sample import PairScores, ScoredSample
-from roughly.tools.tune.selection import REPEATS, Selection, folds_of, interval_figures
+from roughly.tools.tune.selection import (
+    REPEATS,
+    Selection,
+    effective_sets,
+    error_of_gain,
+    folds_of,
+    interval_figures,
+)
 from roughly.tools.tune.trial import TrialOutcome
 from roughly.verdict import COMPARISONS, FIELDS, Verdict, spread_of
 
@@ -50,7 +57,7 @@ CUTS = [round(0.05 * step, 2) for step in range(1, 20)]
 LOST = 0.01
 MARGIN = 0.8
 LEAST = 5
-"""True sets that a verdict needs."""
+"""True sets that a verdict needs; with fewer effective ones it must be clearly better to be recommended."""
 LEARNED_PAIRS = 300_000
 """Candidate pairs that are looked at, about; they are those with the highest resemblance."""
 MOST_FITTED = 200_000
@@ -274,9 +281,14 @@ def choose(
     return None if best is None else learning.settle(verdict, probabilities, tried[best], sets)
 
 
-def is_recommended(learned: Learned, without: Score | None) -> bool:
-    """Whether the verdict does at least as well on unseen labels as the settings without one."""
-    return without is None or learned.unseen.f1 >= without.f1
+def is_recommended(learned: Learned, without: Floats | None, sets: Flags | None = None) -> bool:
+    """Whether the verdict does at least as well on the unseen labels of these sets as the settings without one, scored
+    by set; where few sets have most pairs, better by more than a standard error."""
+    if without is None:
+        return True
+    own = learned.unseen_pairs.columns if sets is None else learned.unseen_pairs.columns[sets]
+    gain = score(own).f1 - score(without).f1
+    return gain >= 0 if effective_sets(without) >= LEAST else gain > error_of_gain(own, without)
 
 
 def _unseen(

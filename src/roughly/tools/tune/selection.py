@@ -90,16 +90,11 @@ class Selection:
 
     def _simplest(self, used: npt.NDArray[np.float32], ratios: Floats, chosen: int) -> int:
         """The trial of the simplest family within a standard error of the chosen one."""
-        stream = np.random.default_rng(self._seed)
-        sets = used.shape[1]
-        draws = stream.multinomial(sets, np.full(sets, 1 / sets), size=200).astype(np.float32)
-        at_best = _ratios(draws @ used[chosen])[2]
         for simple in np.unique(self._simple[self._simple < self._simple[chosen]]):
             candidate = self._middle(ratios, np.flatnonzero(self._simple == simple))
             if candidate is None:
                 continue
-            behind = at_best - _ratios(draws @ used[candidate])[2]
-            if ratios[2][chosen] - ratios[2][candidate] <= np.nanstd(behind):
+            if ratios[2][chosen] - ratios[2][candidate] <= error_of_gain(used[chosen], used[candidate], self._seed):
                 return candidate
         return chosen
 
@@ -130,6 +125,19 @@ def too_few_to_choose(what: str, remedy: str) -> str:
     return f"{what}: too few to distinguish settings well; {remedy}"
 
 
+def error_of_gain(columns: Floats, other: Floats, seed: int = 0) -> float:
+    """The standard error of the difference of two F1, over bootstrap draws of the sets that both are scored on."""
+    sets = len(columns)
+    draws = np.random.default_rng(seed).multinomial(sets, np.full(sets, 1 / sets), size=200).astype(np.float32)
+    return float(np.nanstd(_ratios(draws @ columns)[2] - _ratios(draws @ other)[2]))
+
+
+def effective_sets(columns: Floats) -> float:
+    """The effective number of true sets (Kish 1965), weighted by their pairs."""
+    true = columns[:, 2]
+    return float(true.sum() ** 2 / (true**2).sum()) if true.any() else 0.0
+
+
 def folds_of(true: npt.NDArray[np.bool_], held_back: float, repeats: int, seed: int) -> Iterator[Ints]:
     """The fold of each set, several times; true sets and others are divided alike."""
     folds = int(min(max(2, round(1 / held_back)), true.sum()))
@@ -154,7 +162,7 @@ def interval_figures(columns: Floats, level: float = 0.95, seed: int = 0) -> dic
     size = np.sqrt((true**2).mean(axis=0))
     added = np.array([[size[2], size[2], size[2]], [0.0, max(size[1], 1e-9), size[2]]])
     extra = stream.multinomial(2, [0.5, 0.5], size=DRAWS) @ added
-    effective = max(2.0, float(true[:, 2].sum() ** 2 / (true[:, 2] ** 2).sum()))
+    effective = max(2.0, effective_sets(true))
     wider = student_quantile(level, int(effective) - 1) / NormalDist().inv_cdf((1 + level) / 2)
     wider *= (effective / (effective - 1)) ** 0.5
     middle, plain, careful = (_ratios(one) for one in (columns.sum(axis=0)[None], draws, draws + extra))
