@@ -27,21 +27,21 @@ SCORED = {
     "digital_work": None,
 }  # fmt: skip
 """Searches, and where their abstracts are if not in the table of records."""
+FOLDER = DATA / "abstracts"
 ABSTRACTS = tuple(
-    Labelled(name.replace("_", " "), f"{name}.parquet", column="cluster", sample=10_000) for name in (*NAMED, *SCORED)
+    Labelled(name.replace("_", " "), str(FOLDER / f"{name}.parquet"), column="cluster", sample=10_000)
+    for name in (*NAMED, *SCORED)
 )
 
 
-def prepared_abstracts() -> Path:
-    """The folder of these corpora; they are fetched the first time."""
-    folder = DATA / "abstracts"
-    if not (folder / "digital_work.parquet").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        download(folder, PACKAGE)
-        with zipfile.ZipFile(next(folder.glob("bib_dedupe-*.whl"))) as wheel:
+def prepare_abstracts() -> None:
+    """Fetch and write these corpora, the first time."""
+    if not (FOLDER / "digital_work.parquet").exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        download(FOLDER, PACKAGE)
+        with zipfile.ZipFile(next(FOLDER.glob("bib_dedupe-*.whl"))) as wheel:
             for name in (*NAMED, *SCORED):
-                search_of(wheel, name, folder)
-    return folder
+                search_of(wheel, name, FOLDER)
 
 
 def search_of(wheel: zipfile.ZipFile, name: str, folder: Path) -> None:

