@@ -197,7 +197,11 @@ def test_blocks_of_a_large_component_keep_few_pairs_with_earlier_ones(monkeypatc
     monkeypatch.setattr(ranked_walk.RankedWalk, "_against_earlier", counted)
     everyone = [list(range(len(sets)))]
     found = star.resolve(
-        incidence(everyone, len(sets)), Memory(sets), measure="resemblance", threshold=0.75, work=ResolveBudget(6_000, 2)
+        incidence(everyone, len(sets)),
+        Memory(sets),
+        measure="resemblance",
+        threshold=0.75,
+        work=ResolveBudget(6_000, 2),
     )
     kept, evidence = twin(sets, everyone, "resemblance", 0.75)
     assert found.kept.tolist() == kept and 20 < sum(kept) < 400
