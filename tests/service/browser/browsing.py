@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 SCREENSHOTS = Path(__file__).resolve().parents[3] / "build" / "screenshots"
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--hide-scrollbars",
-]  # fmt: skip
 SCREENS = ((390, "dark"), (390, "light"), (1280, "dark"), (1280, "light"))
 """(width, scheme)."""
 GRAVE = ("serious", "critical")
@@ -25,18 +17,6 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """The browser of this machine."""
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.fail("no chromium on this machine: run `make system`, which installs it")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @dataclass

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Look, chromium
+from browsing import Look
 from playwright.sync_api import Browser
 
 import roughly
+from chromium import chromium
 from roughly.index import Index
 from roughly.index.sweeps.sweep import SweepWriter
 from roughly.service.application import create_app
@@ -78,7 +79,7 @@ def site(shown_run: Path, shown_index: Path, shown_passages: Path) -> Iterator[s
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium."""
-    with chromium() as browser:
+    with chromium("--hide-scrollbars") as browser:
         yield browser
 
 

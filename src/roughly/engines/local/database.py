@@ -179,9 +179,9 @@ class Database:
             rows = self.connection.execute(sql).fetchall()
         return int(rows[0][0] or 0)
 
-    def batches(self, sql: str, rows: int = 1 << 16) -> Iterator[pa.RecordBatch]:
-        """The result, batch by batch."""
-        with plain_errors(self.memory):
+    def batches(self, sql: str, rows: int = 1 << 16, **tables: pa.Table) -> Iterator[pa.RecordBatch]:
+        """The result, batch by batch; `tables` are visible under their names."""
+        with self._tables(tables), plain_errors(self.memory):
             yield from self.connection.sql(sql).to_arrow_reader(rows)
 
     def save(self, sql: str, path: Path, **tables: pa.Table) -> None:

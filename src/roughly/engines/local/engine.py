@@ -233,14 +233,14 @@ class LocalEngine(LocalTables):
         from roughly.cluster.fields import Fields
 
         listed = [f"f.{name}" if name in columns else f"NULL::VARCHAR AS {name}" for name in ("title", "url", "source")]
-        rows = self.database.table(
+        batches = self.database.batches(
             f"""
             SELECT {", ".join(listed)}, f.published FROM numbers n JOIN ranked r ON n.rank = r.rank
             JOIN facts f ON f.doc = r.doc ORDER BY n.rank
             """,
+            _FIELDS_AT_ONCE,
             numbers=self._numbers(),
         )
-        batches = rows.to_batches(_FIELDS_AT_ONCE)
         return Fields.joined([Fields.of(columns, some, dates.days(some["published"])) for some in batches])
 
     def _sketches(self, judge: Judge) -> SketchStore:
