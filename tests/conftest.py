@@ -12,7 +12,7 @@ CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 HERE = Path(__file__).resolve().parent
 SLOW = (
     "benchmarks", "docs/test_docs_explorer.py", "docs/test_docs_run.py", "engines/spark", "index/test_index_kills.py",
-    "service/browser",
+    "service/browser", "service/test_tune_page.py", "service/test_tune_refusals.py", "verify/test_verify_corpora.py",
 )  # fmt: skip
 """Folders and files whose tests take long, mostly for processes that they start: they run in `make test-all`."""
 SLOW_TESTS = {
@@ -40,6 +40,12 @@ SLOW_TESTS = {
     "test_in_every_stage_of_passages",
     "test_a_first_page_runs_with_a_plain_install",
     "test_the_explorer_is_in_a_plain_install",
+    "test_the_report_on_paper",
+    "test_half_sent_requests_are_closed_in_time",
+    "test_a_client_has_a_quarter_of_the_connections",
+    "test_the_kernel_and_its_twin_take_the_same_lines_and_find_the_same_values",
+    "test_a_megabyte_against_its_edited_copy_takes_seconds_not_minutes",
+    "test_versions_of_one_document_are_found",
 }
 
 DRAWN_ANEW = "ROUGHLY_NEW_DRAWS" in os.environ
