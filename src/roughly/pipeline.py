@@ -192,6 +192,8 @@ def _decide_learned(
     )
     if not isinstance(sets, Words) or settings.verdict is None:
         raise TypeError("a learned verdict needs the words of documents")
+    if settings.compared_fields:
+        found = replace(found, equivalent=0)  # equal texts with other fields have the same shingles too
     linked, every_pair = settings.cluster != "star", settings.pairs == "all"
     resolution, roots, links, accepted = accept(
         found, settings.verdict, sets, judge.measure, linked=linked, every_pair=every_pair

@@ -194,3 +194,10 @@ def test_two_files_have_no_fields(tmp_path: Path) -> None:
     found = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)["verdict"]
     assert found["unknown"] == ["title", "same_host", "other_source", "days"]
     assert {one["value"] for one in found["reasons"] if one["comparison"] in FIELDS} == {0}
+
+
+def test_equal_texts_on_other_days_are_not_called_other_words() -> None:
+    rows = [{"text": "the same old story about a bridge", "date": day} for day in ("2024-01-01", "2024-01-03")]
+    found = roughly.dedupe(rows, threshold=0.3, verdict="probability=0.5 prior=-4 shingles=4/0 days=6/0")
+    counts = found.summary["counts"]
+    assert counts["removed"] == 1 and counts["shingle_equivalent"] == 0

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "index"))
@@ -18,10 +19,20 @@ from serving_process import Service
 
 import roughly
 from roughly import Index
+from roughly.service.application import create_app
+from roughly.service.served_data import ServedData
+from service.in_process import PATIENT, client_of
 from service.looked_at import looked_at_rows, write_rows
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 Row = dict[str, Any]
+
+
+@pytest.fixture
+def client(run: Path) -> Iterator[httpx.Client]:
+    """A client of a service in this process, over the run of the tests."""
+    with client_of(create_app(ServedData(run=run), PATIENT)) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

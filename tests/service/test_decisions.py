@@ -6,7 +6,6 @@ import html
 import json
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -37,12 +36,6 @@ def run(tmp_path: Path) -> Path:
     given.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     roughly.dedupe(given, output=tmp_path / "out", threshold=0.7)
     return tmp_path / "out"
-
-
-@pytest.fixture
-def client(run: Path) -> Iterator[httpx.Client]:
-    with client_of(create_app(ServedData(run=run), PATIENT)) as client:
-        yield client
 
 
 def field_of(page: str) -> str:

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,6 @@ from service.page_elements import only_ours
 def run(tmp_path: Path) -> Path:
     roughly.dedupe(EXAMPLES, output=tmp_path / "out", threshold=0.7)
     return tmp_path / "out"
-
-
-@pytest.fixture
-def client(run: Path) -> Iterator[httpx.Client]:
-    with client_of(create_app(ServedData(run=run), PATIENT)) as client:
-        yield client
 
 
 def test_round_the_loop(client: httpx.Client, run: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +46,6 @@ def tuned_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(tmp_path: Path) -> Path:
     roughly.dedupe(EXAMPLES, output=tmp_path / "out", threshold=0.7)
     return tmp_path / "out"
-
-
-@pytest.fixture
-def client(run: Path) -> Iterator[httpx.Client]:
-    with client_of(create_app(ServedData(run=run), PATIENT)) as client:
-        yield client
 
 
 def test_choosing_needs_the_right_to_write(run: Path) -> None:
