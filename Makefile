@@ -4,7 +4,10 @@
 VENV ?= $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV),.venv)
 BIN := $(VENV)/bin
 export NO_MKDOCS_2_WARNING := 1
-JOBS ?= 2
+# the tests start hundreds of processes, which read the bytecode that the first of them wrote
+export PYTHONDONTWRITEBYTECODE :=
+# one more than the cores of a small machine: many tests wait for a process or a server
+JOBS ?= 3
 
 .PHONY: demo core stub sanitize fuzz wheel test test-all properties lint bench docs clean system
 .DEFAULT_GOAL := demo
@@ -17,7 +20,8 @@ $(VENV)/.roughly: pyproject.toml CMakeLists.txt $(wildcard core/*) | $(BIN)/pyth
 	@touch $@
 
 $(VENV)/.roughly-dev: pyproject.toml $(VENV)/.roughly
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@# only what the extra names: the package itself is installed, and would be compiled a second time
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile 'roughly[dev]'
 	@touch $@
 
 demo: $(VENV)/.roughly  ## run the main job on bundled data
@@ -64,9 +68,9 @@ test: $(VENV)/.roughly-dev system lint  ## the tests of every change
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
 test-all: test  ## and those that take long: Spark, kills, corpora, benchmarks, one process per page of the docs
-	@# the tests of Spark mostly wait for its processes, so they run beside the others
+	@# the tests of Spark mostly wait for its processes, so they run beside the others, as one of the jobs
 	@$(BIN)/python -m pytest --durations 10 -m slow tests/engines/spark >build/spark-tests.log 2>&1 & spark=$$!; \
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25 -m slow --ignore tests/engines/spark; others=$$?; \
+	$(BIN)/python -m pytest -n $$(($(JOBS) - 1)) --dist worksteal --durations 25 -m slow --ignore tests/engines/spark; others=$$?; \
 	wait $$spark; spark=$$?; cat build/spark-tests.log; exit $$((others + spark))
 
 properties: $(VENV)/.roughly-dev  ## the properties with new draws, which every change's tests do not have
