@@ -380,6 +380,7 @@ class TuneQuestionOptions(TypedDict, total=False):
     threshold: float | None
     shingle_size: int | None
     main_text: bool
+    date_format: str | None
     text_column: str | None
     id_column: str | None
     title_column: str | None

@@ -406,6 +406,9 @@ def test_a_column_named_by_the_user_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "n.jsonl").write_bytes(lines({"words": "a", "key": "k", "day": None}))
     found = read(tmp_path / "n.jsonl", text_column="words", date_column="day", id_column="key")
     assert (found.texts, found.ids) == (["a"], ["k"])
+    assert "date column: day, which the first records do not have" not in found.notes
+    found = read(tmp_path / "n.jsonl", text_column="words", date_column="dya", id_column="key")
+    assert "date column: dya, which the first records do not have" in found.notes
     with pytest.raises(InputError, match=r"no column 'text'.*words.*--text-column"):
         read(tmp_path / "n.jsonl", text_column="text")
     with pytest.raises(InputError, match="--id-column"):

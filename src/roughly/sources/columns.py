@@ -126,6 +126,8 @@ def choose_columns(
         if named is not None:
             if named not in columns and (complete or field in ("text", "doc_id")):
                 raise _no_column(name, f"no column {named!r}", field, columns)
+            if named not in columns:
+                notes.append(f"{field} column: {named}, which the first records do not have")
             by_field[field] = named
         elif (guess := _guess(field, guesses, columns, usable)) is not None:
             by_field[field] = guess

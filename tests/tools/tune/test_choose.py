@@ -21,7 +21,7 @@ from roughly.job.settings_file import read_settings
 from roughly.methods.presets import PRESETS
 from roughly.options import METHODS
 from roughly.settings import ReadOptions, Resources
-from roughly.tools.tune.choose import TuneRequest, TuneResult, choose
+from roughly.tools.tune.choose import choose
 from roughly.tools.tune.draw import Draw, DrawnSample, DrawSize, draw
 from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest
 from roughly.tools.tune.grid import Trial, parse_others, trials
@@ -31,6 +31,7 @@ from roughly.tools.tune.selection import Selection
 from roughly.tools.tune.show import draw as draw_pictures
 from roughly.tools.tune.show import lines, recommended_lines, unseen_lines
 from roughly.tools.tune.trial import TrialBench, TrialOutcome
+from roughly.tools.tune.tune_result import TuneRequest, TuneResult
 
 ONE = Resources(threads=1)
 

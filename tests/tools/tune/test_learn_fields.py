@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from roughly.cli.app import app
+from roughly.errors import SettingsError
 from roughly.job.settings_file import read_settings
 from roughly.tools.tune.sample_fields import columns_of, known_fields
 from roughly.verdict import FIELDS, Verdict
@@ -107,3 +108,39 @@ def test_columns_are_compared_where_they_tell_documents_apart() -> None:
     assert found is not None and found.columns == {"source"} and not found.fields.titles.values.size
     assert known_fields(rows, ["set:x", "set:y", None], wanted) is None, "the source is the label"
     assert "url" not in columns_of(learns=True, by_column=True) and not columns_of(learns=False, by_column=False)
+
+
+def test_columns_of_other_names_are_compared(tmp_path: Path) -> None:
+    named = {"title": "Schlagzeile", "date": "versandt"}
+    rows = bulletins(16, "title")
+    renamed = [{named.get(name, name): value for name, value in row.items()} for row in rows]
+    assert "title" not in tuned(renamed, tmp_path)["learned"]["weights"], "a name that is not known"
+    found = tuned(renamed, tmp_path, "--title-column", "Schlagzeile", "--date-column", "versandt")
+    assert found["learned"] == tuned(rows, tmp_path)["learned"]
+
+
+def test_dates_are_read_as_they_are_written(tmp_path: Path) -> None:
+    rows = bulletins(16, "date")
+    written = [row | {"date": date.fromisoformat(row["date"]).strftime("%d/%m/%Y")} for row in rows]
+    found = tuned(written, tmp_path)  # 13/01/2024 is read, and 03/04/2024 is not
+    warned = [one for one in found["warnings"] if "--date-format" in one]
+    assert len(warned) == 1 and "unread, such as '0" in warned[0], found["warnings"]
+    found = tuned(written, tmp_path, "--date-format", "%d/%m/%Y")
+    assert not [one for one in found["warnings"] if "--date-format" in one]
+    assert found["learned"]["weights"] == tuned(rows, tmp_path)["learned"]["weights"]
+    tuned(written, tmp_path, "--date-format", "%d/%m/%Y")
+    assert read_settings(tmp_path / "best.toml")["date_format"] == "%d/%m/%Y"
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    (["--learn", "--title-column", "t"], "--title-column has no meaning with --learn without labels"),
+    (["--learn", "--date-format", "%d/%m/%Y"], "--date-format has no meaning with --learn without labels"),
+    (["--label-column", "set", "--url-column", "u"], "leave --url-column out"),
+    (["--sampling", "--source-column", "s"], "--source-column has no meaning with --sampling"),
+    (["--label-column", "set", "--date-format", "%d"], "that contains the year"),
+])  # fmt: skip
+def test_columns_that_would_not_be_compared_are_refused(given: list[str], said: str, tmp_path: Path) -> None:
+    source = tmp_path / "rows.jsonl"
+    source.write_text('{"id": "a", "text": "some words", "set": "1"}\n', encoding="utf-8")
+    done = CliRunner().invoke(app, ["tune", str(source), *given])
+    assert isinstance(done.exception, SettingsError) and said in str(done.exception)

@@ -24,10 +24,11 @@ from roughly.settings import Resources
 from roughly.tools.judge.api import JudgedRun
 from roughly.tools.judge.judged_labels import JudgedLabels, score_values
 from roughly.tools.tune.api import request_of
-from roughly.tools.tune.choose import TuneResult, choose
+from roughly.tools.tune.choose import choose
 from roughly.tools.tune.frontier import Goal
 from roughly.tools.tune.request import TuneQuestion, has_scipy
 from roughly.tools.tune.show import recommended_lines, settings_comment
+from roughly.tools.tune.tune_result import TuneResult
 
 FORMAT, VERSION = "roughly-tuned", 1
 TUNE_STAGES = {"read": 20, "truth": 5, "tune": 50, "learn": 25}
@@ -122,7 +123,8 @@ def tune_on_verdicts(
         judged.write(labels)
         question = TuneQuestion(
             labels=labels, unlisted="ignore", same_column="same", learn=has_scipy(), precision=goal.precision,
-            recall=goal.recall, main_text=bool(run.settings["main_text"]), reading=source.options, resources=resources,
+            recall=goal.recall, main_text=bool(run.settings["main_text"]), date_format=run.settings.get("date_format"),
+            reading=source.options, resources=resources,
         )  # fmt: skip
         try:
             chosen = choose(

@@ -12,14 +12,15 @@ from roughly.errors import SettingsError
 from roughly.option_types import TuneQuestionOptions
 from roughly.python_words import for_python
 from roughly.sources import data_or_paths
-from roughly.tools.tune.choose import TuneRequest, TuneResult, choose
+from roughly.tools.tune.choose import choose
 from roughly.tools.tune.frontier import Goal
 from roughly.tools.tune.grid import trials
 from roughly.tools.tune.request import TuneQuestion
+from roughly.tools.tune.tune_result import TuneRequest, TuneResult
 
 _AS_GIVEN = (
     "label_column", "unlisted", "label_columns", "same_column", "ignore_unknown", "threshold", "shingle_size", "sample",
-    "held_back", "learn", "budget", "seed", "main_text",
+    "held_back", "learn", "budget", "seed", "main_text", "date_format",
 )  # fmt: skip
 
 

@@ -3,190 +3,30 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Sequence
-from dataclasses import field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from roughly import checks
-from roughly.amounts import counted
 from roughly.errors import InputError
-from roughly.fast_dataclass import dataclass
 from roughly.meter import Listener, Meter
 from roughly.settings import ReadOptions, Resources
-from roughly.tools.metrics.intervals import Interval
+from roughly.tools.tune.cautions import edges, warnings_of
 from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
-from roughly.tools.tune.estimate import EstimatedVerdict, estimate_verdict
-from roughly.tools.tune.frontier import Goal, Tried, frontier, nearest
+from roughly.tools.tune.estimate import estimate_verdict
+from roughly.tools.tune.frontier import Tried
 from roughly.tools.tune.grid import Trial
-from roughly.tools.tune.labelled_sample import READINGS, SampleLabels
-from roughly.tools.tune.learn import LEAST, Learned, is_recommended, learn_from, too_few_to_learn
-from roughly.tools.tune.logistic import Floats
-from roughly.tools.tune.reference import ExactPairs, LabelledReference, Reference, Score, exact_pairs, score, truth_of
+from roughly.tools.tune.labelled_sample import SampleLabels
+from roughly.tools.tune.learn import LEAST, learn_from, too_few_to_learn
+from roughly.tools.tune.reference import ExactPairs, LabelledReference, Reference, exact_pairs, score, truth_of
 from roughly.tools.tune.sample_fields import columns_of
-from roughly.tools.tune.search import SIZES, Search, SearchRequest
-from roughly.tools.tune.selection import FEW_SETS, Selection, interval_figures, too_few_to_choose
+from roughly.tools.tune.search import Search, SearchRequest
+from roughly.tools.tune.selection import Selection, interval_figures
 from roughly.tools.tune.trial import TrialBench
+from roughly.tools.tune.tune_result import TuneRequest, TuneResult
 
 if TYPE_CHECKING:
-    from roughly.report.verdict_page import VerdictData
-
-
-@dataclass(frozen=True, kw_only=True)
-class TuneRequest:
-    """What to tune for."""
-
-    trials: Sequence[Trial]
-    search: bool = False  # whether settings of `minhash` are searched, beside the trials; needs labels
-    learn: bool = False  # whether a verdict is learnt from the labels too
-    goal: Goal = field(default_factory=Goal)
-    labels: Path | None = None
-    label_column: str | None = None  # of the documents, instead of labels
-    unlisted: str | None = None  # pairs that labels do not list; None: as `SampleLabels` says
-    label_columns: Sequence[str] = ()
-    same_column: str | None = None
-    ignore_unknown: bool = False  # labels of documents that are not in the input
-    threshold: float = 0.8  # of the exact truth, without labels
-    shingle_size: int = 5
-    sample: int = 20_000  # documents
-    held_back: float = 0.2  # fraction of the sets that are held back at a time
-    budget: float = 600.0  # seconds; no trial begins after it
-    seed: int = 0
-    main_text: bool = False
-
-    def __post_init__(self) -> None:
-        problems = [
-            *([] if self.unlisted is None else checks.one_of("unlisted", self.unlisted, READINGS)),
-            *checks.threshold(self.threshold),
-            *checks.shingle_size(self.shingle_size),
-            *checks.whole("sample", self.sample, 2, 10**9),
-            *checks.whole("seed", self.seed, 0, 2**63 - 1),
-        ]
-        if not isinstance(self.budget, int | float) or isinstance(self.budget, bool) or self.budget < 0:
-            problems.append(f"budget must be a number of seconds from 0, not {self.budget!r}")
-        if not 0 < self.held_back < 1:
-            problems.append(f"held_back must be between 0 and 1, both excluded, not {self.held_back!r}")
-        if self.labels is not None and self.label_column is not None:
-            problems.append("labels and label_column both say what is true; leave one of the two out")
-        if not self.trials and not self.search and not self.estimates:
-            problems.append("there is nothing to try; name methods of the grid")
-        checks.refuse(problems)
-
-    @property
-    def estimates(self) -> bool:
-        """Whether a verdict is wanted without labels."""
-        return self.learn and self.labels is None and self.label_column is None
-
-    @property
-    def reads_dom(self) -> bool:
-        """Whether tokens of the DOM may be tried."""
-        return not self.main_text and (self.search or any("tokens" in trial.values for trial in self.trials))
-
-
-@dataclass
-class TuneResult:
-    """The trials, their scores, and the recommended one."""
-
-    request: TuneRequest
-    documents: int  # of the input
-    sampled: int
-    share: float  # of all sets that were drawn
-    truth: str  # sets, pairs, exact or none
-    counted: str
-    tried: list[Tried]  # on the whole sample
-    best: int | None
-    unseen_sets: Floats | None  # columns of choices on labels they were not made on; of the exact truth, their own
-    intervals: dict[str, Interval | None]  # of `unseen`
-    learned: Learned | None = None  # if it was asked for and could be learnt
-    study: VerdictData | None = None  # of the learned verdict
-    estimated: EstimatedVerdict | None = None  # without labels
-    markup: str = "auto"  # as documents were read
-    count: int = 0  # of all trials, those on a part of the sample included
-    left_out: list[Trial] = field(default_factory=list)  # because of the time budget
-    warnings: list[str] = field(default_factory=list)
-    rejects: list[Any] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def unseen(self) -> Score | None:
-        """The score on labels that choices were not made on; of the exact truth, the score itself."""
-        return None if self.unseen_sets is None else score(self.unseen_sets)
-
-    @property
-    def is_learned(self) -> bool:
-        """Whether the learned verdict is recommended."""
-        return self.learned is not None and is_recommended(self.learned, self.unseen_sets)
-
-    @property
-    def recommended(self) -> Tried | None:
-        """The recommended trial."""
-        if self.learned is not None and self.is_learned:
-            return self.learned.tried
-        return None if self.best is None else self.tried[self.best]
-
-    @property
-    def trial(self) -> Trial | None:
-        """What is recommended, with labels or without."""
-        if self.estimated is not None:
-            return self.estimated.trial
-        return None if self.recommended is None else self.recommended.trial
-
-    @property
-    def nearest(self) -> Tried | None:
-        """The trial nearest to the goal, if none reaches it."""
-        place = nearest(self.tried, self.request.goal)
-        return None if place is None else self.tried[place]
-
-    def settings(self) -> dict[str, Any] | None:
-        """For `roughly dedupe --settings`."""
-        trial = self.trial
-        if trial is None:
-            return None
-        values = {name: _plain(value) for name, value in trial.values.items()}
-        values |= {"markup": self.markup} if self.markup != "auto" else {}
-        return values | ({"main_text": True} if self.request.main_text else {})
-
-    def write_report(self, path: str | os.PathLike[str]) -> None:
-        """Write the page of the learned verdict."""
-        if self.study is None:
-            raise InputError("no verdict was learnt, so there is no report to write; the warnings say why")
-        from roughly.report.verdict_page import write_verdict_page
-
-        write_verdict_page(self.study, Path(path))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values. All but `cpu_seconds_per_mb` are the same in every run with the same trials."""
-        on = frontier(self.tried)
-        wanted, goal = self.request, self.request.goal
-        labelled = self.truth != "exact"  # or nothing is known
-        return {
-            "asked": {
-                "goal": str(goal), "precision": goal.precision, "recall": goal.recall, "slack": goal.slack,
-                "labels": None if wanted.labels is None else str(wanted.labels), "label_column": wanted.label_column,
-                "threshold": None if labelled else wanted.threshold,
-                "shingle_size": None if labelled else wanted.shingle_size, "seed": wanted.seed,
-            },
-            "documents": self.documents, "sampled": self.sampled, "share": self.share, "truth": self.truth,
-            "counted": self.counted,
-            "tried": [
-                {
-                    "name": one.trial.name, "settings": {n: _plain(v) for n, v in one.trial.values.items()},
-                    "score": one.score.to_dict(), "cpu_seconds_per_mb": None if math.isnan(one.cpu) else one.cpu,
-                    "bytes_per_document": one.bytes, "frontier": on[n],
-                }
-                for n, one in enumerate(self.tried)
-            ],
-            "learned": None if self.learned is None else self.learned.to_dict(),
-            "study": None if self.study is None else self.study.to_dict(),
-            "trials": self.count, "unseen": None if self.unseen is None else self.unseen.to_dict(),
-            "estimated": None if self.estimated is None else self.estimated.to_dict(),
-            "recommended": None if self.trial is None else self.trial.name,
-            "intervals": {n: None if i is None else [i.low, i.high] for n, i in self.intervals.items()},
-            "settings": self.settings(), "left_out": [trial.name for trial in self.left_out],
-            "warnings": self.warnings, "rejected": len(self.rejects), "guesses": self.notes,
-        }  # fmt: skip
+    pass
 
 
 def choose(
@@ -206,6 +46,7 @@ def choose(
     size = DrawSize(
         question.sample, question.seed, question.main_text, outside, question.reads_dom,
         question.search and reading.text_column is None, columns_of(question.learn and labels is not None, by_column),
+        question.date_format,
     )  # fmt: skip
     sample = draw(
         data,
@@ -256,7 +97,7 @@ def choose(
     if question.learn and labelled is not None:
         with meter.stage("learn"):
             _learn(chosen, sample, labelled, resources)
-    chosen.warnings += [*_warnings(chosen, labels, sample, unknown, truth), *_edges(chosen, selection)]
+    chosen.warnings += [*warnings_of(chosen, labels, sample, unknown, truth), *edges(chosen, selection)]
     return chosen
 
 
@@ -343,57 +184,3 @@ def _warm_up(trials: Sequence[Trial], resources: Resources) -> None:
     bench = TrialBench(DrawnSample(["a", "b", "c"], texts, [None] * 3, ["a", "b", "c"], 1.0, 3), resources)
     for settings in {str(trial.values["method"]): trial.settings for trial in trials}.values():
         bench.run(settings)
-
-
-def _warnings(
-    chosen: TuneResult, labels: SampleLabels | None, sample: DrawnSample, unknown: int, truth: Reference
-) -> list[str]:
-    warnings = [] if labels is None else list(labels.notes)
-    if unknown:
-        named = f"{counted(unknown, 'document')} of the labels"
-        warnings.append(f"{named} {'is' if unknown == 1 else 'are'} not in the input, and left out")
-    if sample.empty:
-        warnings.append(f"{sample.empty:,} documents without words are left out")
-    if labels is not None and labels.unlisted == "different":
-        unlisted = sum(name is None for name in sample.sets)
-        if unlisted:
-            warnings.append(
-                f"{unlisted:,} documents are in no label and count as different from all others, since labels are "
-                "complete"
-            )
-    if truth.true_sets < FEW_SETS:
-        what = counted(truth.true_sets, "true set" if truth.kind != "exact" else "set of exact pairs")
-        warnings.append(too_few_to_choose(what, "add labels" if labels is not None else "raise --sample"))
-    if labels is not None and truth.true_sets < 2 and chosen.best is not None:
-        warnings.append("with one true set nothing can be held back: the figures are of labels chosen on")
-    if chosen.left_out:
-        warnings.append(
-            f"{len(chosen.left_out)} of {len(chosen.request.trials)} settings were not tried for lack of time; raise "
-            "--budget, or name --methods"
-        )
-    return warnings
-
-
-def _edges(chosen: TuneResult, selection: Selection) -> list[str]:
-    """What was chosen although it is the last value that was tried: better ones may lie beyond."""
-    best = chosen.recommended
-    if best is None or chosen.best is None or not chosen.request.search or best.trial.shape is None:
-        return []
-    low, high = selection.is_on_edge(chosen.best)
-    found = []
-    if low:
-        found.append(
-            f"the chosen threshold, {best.trial.threshold:g}, is the lowest that was tried for these shingles: these "
-            "documents may need another way to compare them"
-        )
-    if high and best.trial.threshold < 1:
-        found.append(f"the chosen threshold, {best.trial.threshold:g}, is the highest that was tried")
-    unit, size = best.trial.shape
-    if size == SIZES[unit][-1]:
-        units = "tokens" if unit == "dom" else f"{unit}s"
-        found.append(f"the chosen shingles, of {size} {units}, are the longest that were tried; see --try shingle_size")
-    return found
-
-
-def _plain(value: Any) -> Any:
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -14,9 +14,10 @@ from roughly.console.terminal_output import end, print_json
 from roughly.declarations import argument, group, option
 from roughly.errors import OutputExists, SettingsError
 from roughly.fast_dataclass import dataclass
-from roughly.tools.tune.request import TuneQuestion
+from roughly.tools.tune.request import FIELD_COLUMNS, TuneQuestion
 
 _LABELS = ("complete", "unlisted", "label_columns", "same_column", "ignore_unknown", "held_back")
+_BESIDE = (*FIELD_COLUMNS, "date_format")
 _ONLY_CHOOSING = (
     "labels",
     "label_column",
@@ -29,13 +30,14 @@ _ONLY_CHOOSING = (
     "slack",
     "seed",
     "everything",
+    *_BESIDE,
 )
 _ONLY_SAMPLING = ("groups", "common")
 _OFFERED = (
     "labels", "label_column", "complete", "unlisted", "label_columns", "same_column", "ignore_unknown", "learn",
     "precision",
     "recall", "slack", "methods", "sample", "held_back", "budget", "seed", "threshold", "shingle_size", "main_text",
-    "text_column", "id_column", "format", "markup", "threads",
+    "text_column", "id_column", *_BESIDE, "format", "markup", "threads",
 )  # fmt: skip
 
 
@@ -118,6 +120,8 @@ class _Run:
             if verdict is not None:
                 print("\n".join(verdict.lines()))
             print("\n".join(recommended_lines(chosen)))
+            for note in chosen.notes:
+                print(f"guessed     {note}")
             for path in written:
                 print(f"written     {path}")
         end(chosen.rejects, failed=settings is None)
@@ -163,6 +167,7 @@ class _Run:
 def _check(options: TuneOptions) -> None:
     """Refuse options of the other way to tune."""
     given = {name for name in _OFFERED if getattr(options.question, name, None)}
+    given |= {name for name in FIELD_COLUMNS if getattr(options.question.reading, name)}
     given |= {name for name in ("tried", "everything", *_ONLY_SAMPLING) if getattr(options, name)}
     given |= {name for name in ("sample", "budget", "slack", "seed") if getattr(options.question, name) is not None}
     flags = {"tried": "try", "everything": "all"}

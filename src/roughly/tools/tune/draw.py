@@ -65,6 +65,7 @@ class DrawnSample:
     titles: pa.Array | None = None  # large_string; None: nobody asked, or they cannot be compared with the texts
     titled: str | None = None  # the columns of title and text, where there are titles, or texts have them already
     known: SampleFields | None = None  # what a verdict may compare beside texts; None: nothing, or nobody asked
+    date_format: str | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -185,6 +186,7 @@ class DrawSize:
     dom: bool = False  # whether the DOM of HTML is read too
     titles: bool = False  # whether titles are read too, if `--text-column` could join them with the texts
     fields: Collection[str] = ()  # columns that a verdict may compare
+    date_format: str | None = None
 
 
 def draw(
@@ -242,7 +244,8 @@ def draw(
         sorted({note for part in parts for note in part.notes}), drawn.outside, len(texts) - len(use), wanted.seed,
         None if doms is None else pa.array(doms, pa.large_string()),
         titles=None if titled is None else pa.array(titles, pa.large_string()), titled=titled,
-        known=known_fields(known, sets, wanted.fields) if wanted.fields else None,
+        known=known_fields(known, sets, wanted.fields, wanted.date_format) if wanted.fields else None,
+        date_format=wanted.date_format,
     )  # fmt: skip
 
 

@@ -16,6 +16,8 @@ from roughly.tools.evaluate.request import split_names
 _WITH_LABELS = (
     "precision", "recall", "slack", "methods", "values", "held_back", "budget", "threshold", "shingle_size",
 )  # fmt: skip
+FIELD_COLUMNS = ("title_column", "url_column", "source_column", "date_column")
+"""The columns that a learned verdict may compare beside texts."""
 NEEDS_SCIPY = "--learn needs scipy; install it with pip install 'roughly[tune]'"
 
 
@@ -54,18 +56,33 @@ class TuneQuestion:
     threshold: float | None = option(None, "Resemblance of duplicates without labels; 0.8, sampling 0.85.")
     shingle_size: int | None = option(None, "Words per shingle; 5, sampling 10.")
     main_text: bool = option(False, "Use only the main text of HTML: no navigation, header or footer.")
+    date_format: str | None = option(None, "How dates are written, such as %d/%m/%Y (strptime).")
     reading: ReadOptions = group(ReadOptions)
     resources: Resources = group(Resources, "memory", "threads", "temp")
 
     def __post_init__(self) -> None:
         if self.learn and self.labelled and not has_scipy():
             raise SettingsError(NEEDS_SCIPY)
+        if self.label_column is not None and self.reading.url_column is not None:
+            raise SettingsError(
+                "--label-column is read instead of addresses; leave --url-column out, or give labels with --labels"
+            )
         if self.learn and not self.labelled:
             given = [name for name in _WITH_LABELS if getattr(self, name)]
             problems = [
                 f"{'--try' if name == 'values' else '--' + name.replace('_', '-')} has no meaning with --learn without "
                 "labels: nothing can be scored; add --labels, or leave it out"
                 for name in given
+            ]
+            beside = [
+                name
+                for name in (*FIELD_COLUMNS, "date_format")
+                if getattr(self, name, getattr(self.reading, name, None))
+            ]
+            problems += [
+                f"--{name.replace('_', '-')} has no meaning with --learn without labels: an estimated verdict compares "
+                "texts only; add --labels, or leave it out"
+                for name in beside
             ]
             if problems:
                 raise SettingsError(*problems)

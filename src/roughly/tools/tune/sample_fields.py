@@ -11,8 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from roughly.amounts import counted
 from roughly.cluster.fields import Fields
-from roughly.dates import days_of
+from roughly.dates import days_of, timestamps, unread
 from roughly.fast_dataclass import dataclass
 from roughly.kernels.hashing import hash_sequences
 
@@ -33,11 +34,12 @@ def columns_of(learns: bool, by_column: bool) -> list[str]:
 
 
 def known_fields(
-    rows: Mapping[str, Sequence[str | None]], sets: Sequence[str | None], wanted: Collection[str]
-) -> SampleFields | None:
+    rows: Mapping[str, Sequence[str | None]], sets: Sequence[str | None], wanted: Collection[str],
+    date_format: str | None = None,
+) -> SampleFields | None:  # fmt: skip
     """The fields of documents with these COLUMNS and sets; None if they tell no two documents apart."""
     table = pa.table({name: pa.array(rows[name], pa.string()) for name in COLUMNS})
-    days = days_of(rows["date"])
+    days = days_of(rows["date"], date_format)
     every = Fields.of(COLUMNS, table, days)
     titles = hash_sequences(every.titles.values, every.titles.offsets)[np.diff(every.titles.offsets) > 0, 0]
     values = {"title": titles} | {
@@ -47,6 +49,16 @@ def known_fields(
         name for name in wanted if len(np.unique(values[name])) > 1 and not _is_label(rows[name], sets)
     )  # fmt: skip
     return SampleFields(columns, Fields.of(columns, table, days)) if columns else None
+
+
+def unread_dates(dates: Sequence[str | None], date_format: str | None) -> list[str]:
+    """What to say about dates that exist and are not read, if there are any."""
+    texts = pa.array(dates, pa.string())
+    left = unread(texts, timestamps(texts, date_format))
+    if not left:
+        return []
+    found = f"{counted(len(left), 'date')} unread, such as {texts[left[0]].as_py()!r}, and not compared"
+    return [f"{found}; say how they are written with --date-format"]
 
 
 def _is_label(values: Sequence[str | None], sets: Sequence[str | None]) -> bool:

@@ -10,9 +10,9 @@ from markupsafe import Markup
 from roughly.amounts import counted
 from roughly.report.scale import linear
 from roughly.report.svg import Frame, element, text
-from roughly.tools.tune.choose import TuneResult
 from roughly.tools.tune.estimate import EstimatedVerdict
 from roughly.tools.tune.frontier import Tried, frontier
+from roughly.tools.tune.tune_result import TuneResult
 
 _FRAME = Frame(720, 420, right=24)
 _STYLE = """

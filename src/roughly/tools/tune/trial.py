@@ -58,7 +58,7 @@ class TrialBench:
         self._sample, self._resources, self.texts = sample, resources, sample.texts
         self._batch = TextBatch(sample.texts)
         self._sizes = sample.sizes
-        self._days = days_of(sample.dates)
+        self._days = days_of(sample.dates, sample.date_format)
         self._work = work_of(resources)
         self._made: dict[object, tuple[object, float]] = {}
 
