@@ -110,6 +110,8 @@ class _Run:
             print_json(chosen.to_dict() | {"written": [str(path) for path in written]})
         elif not self.quiet:
             print(f"documents   {chosen.documents:,}; {chosen.sampled:,} drawn")
+            for note in chosen.notes:
+                print(f"guessed     {note}")
             print(f"truth       {chosen.counted}")
             if chosen.truth != "none":
                 print(f"tried       {chosen.count:,} settings; > is recommended, * is beaten by no other")
@@ -120,8 +122,6 @@ class _Run:
             if verdict is not None:
                 print("\n".join(verdict.lines()))
             print("\n".join(recommended_lines(chosen)))
-            for note in chosen.notes:
-                print(f"guessed     {note}")
             for path in written:
                 print(f"written     {path}")
         end(chosen.rejects, failed=settings is None)

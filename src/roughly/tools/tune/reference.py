@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.amounts import counted
 from roughly.fast_dataclass import dataclass
 from roughly.meter import Meter
 from roughly.settings import ReadOptions, Resources
@@ -141,10 +142,11 @@ class LabelledSets:
     def count(self) -> str:
         """A description of the truth."""
         sizes = np.bincount(self._sets[self._labelled])
+        sets = counted(int((sizes > 1).sum()), "set")
         alone = int((sizes == 1).sum()) if self._pairs is None else 0
-        pairs = "" if self._pairs is None else f" from {len(self._pairs):,} pairs"
+        pairs = "" if self._pairs is None else f" from {counted(len(self._pairs), 'pair')}"
         return (
-            f"{int((sizes > 1).sum()):,} sets of two or more{pairs}, {alone:,} labelled documents alone, "
+            f"{sets} of two or more{pairs}, {counted(alone, 'labelled document')} alone, "
             f"{int((~self._labelled).sum()):,} without a label"
         )
 
