@@ -119,13 +119,21 @@ class BackgroundTasks:
         self._under_way.append(self._pool.submit(work))
 
     def finish(self) -> None:
-        """Wait for all running work; raises the first error."""
+        """Wait for all running work, and for the threads to end; raises the first error.
+
+        What a finaliser closes must have no threads any more: it may run while Python starts a thread, with the lock
+        that ending one needs.
+        """
         while self._under_way:
             self._under_way.popleft().result()
+        self._end_threads()
 
     def abandon(self) -> None:
         """Wait for the running work and ignore its result: the caller has failed already."""
         self._under_way.clear()
+        self._end_threads()
+
+    def _end_threads(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True)
             self._pool = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -189,3 +190,14 @@ def test_commands_in_messages_stay_commands() -> None:
     told = with_keywords("raise --memory, or `roughly tune --sampling`; choose --text-column NAME or --pairs all")
     assert told == "raise memory=…, or `roughly tune --sampling`; choose text_column=… or pairs='all'"
     assert with_keywords("continue with --resume") == "continue with --resume"
+
+
+@pytest.mark.parametrize("kind", ["list", "file", "folder"])
+def test_a_result_may_be_collected_while_a_thread_starts(kind: str, tmp_path: Path) -> None:
+    """A finaliser may run there, and Python then holds a lock that the end of a thread needs."""
+    (tmp_path / "in.txt").write_text("one two three four five\nsix seven eight nine ten\n", encoding="utf-8")
+    data = {"list": ["one two three four five", "six seven eight nine ten"], "file": tmp_path / "in.txt"}
+    before = threading.enumerate()
+    result = roughly.dedupe(data.get(kind, tmp_path), threads=2)
+    assert len(result.rethreshold(0.9).kept_ids) == len(result.kept_ids) > 0
+    assert [one.name for one in threading.enumerate() if one not in before and one.name != "roughly-closing"] == []
