@@ -40,6 +40,7 @@ FILE_FORMATS = ("jsonl", "parquet", "csv", "tsv", "txt")
 """Formats of one file of what is kept."""
 
 FEATURES = "Column with a list of strings or whole numbers per object: these are compared, not a text."
+NO_TEXT = "features are compared instead of a text; leave text_column out"
 FEATURE_SETTINGS: Mapping[str, Any] = {"threshold": 0.5, "shingle_size": 1}
 FEATURE_METHOD: Mapping[str, Any] = {"method": "shingles", "sketch": "all"}
 """What is not given, where features are compared, is as in `roughly cluster --features`."""
@@ -82,6 +83,7 @@ class Settings:
     )
     date_format: str | None = option(None, "How dates are written, such as %d/%m/%Y (strptime).")
     features: str | None = option(None, FEATURES)
+    text_column: str | None = None  # what the text is made of, where `ReadOptions` does not say; `tune` chooses it
     options: Mapping[str, Any] = NO_OPTIONS  # the method's own; see `roughly.options`
 
     def __post_init__(self) -> None:
@@ -137,6 +139,10 @@ class Settings:
             yield f"features must be the name of a column, not {self.features!r}"
         if self.features is not None and self.shingle_unit != UNITS[0]:
             yield "features have no characters; leave shingle_unit out"
+        if self.text_column is not None and (not isinstance(self.text_column, str) or not self.text_column):
+            yield f"text_column must be the name of a column, not {self.text_column!r}"
+        if self.features is not None and self.text_column is not None:
+            yield NO_TEXT
         if self.date_format is not None and (problem := format_problem(self.date_format)) is not None:
             yield problem
 
@@ -182,6 +188,8 @@ class Settings:
             del values["tokens"]
         if self.features is None:
             del values["features"]
+        if self.text_column is None:
+            del values["text_column"]
         if self.verdict is None:
             del values["verdict"]
         return values | {"keep": list(self.keep), "options": {n: _plain(value) for n, value in self.options.items()}}
@@ -224,7 +232,9 @@ class Settings:
 
     def reading(self, options: ReadOptions | None = None) -> ReadOptions:
         """How documents are read under these settings, and otherwise as the options say."""
-        return dataclasses.replace(options or ReadOptions(), markup=self.markup, features=self.features)
+        options = options or ReadOptions()
+        text_column = options.text_column or self.text_column
+        return dataclasses.replace(options, markup=self.markup, features=self.features, text_column=text_column)
 
     def files(self) -> list[str]:
         """The options that name a file, or something else of which only the content decides the answer."""
@@ -328,7 +338,7 @@ class ReadOptions:
         if not _is_whole(self.largest_ratio) or self.largest_ratio < 1:
             problems.append(f"largest_ratio must be a whole number from 1, not {self.largest_ratio!r}")
         if self.features is not None and self.text_column is not None:
-            problems.append("features are compared instead of a text; leave text_column out")
+            problems.append(NO_TEXT)
         if problems:
             raise SettingsError(*problems)
 

@@ -138,11 +138,10 @@ def test_settings_files_name_the_columns(files: tuple[Path, Path], tmp_path: Pat
     invoke("sign", files[1], "--threshold", 0.6, "--method", "minhash", "-o", tmp_path / "b.parquet")
     signed = [pq.read_table(tmp_path / f"{name}.parquet") for name in "ab"]
     assert signed[0].equals(signed[1])
-    with pytest.raises(SettingsError, match=r"best\.toml: text_column says how documents are read, which no index"):
-        invoke("index", "create", tmp_path / "a.idx", "--settings", file)
-    file.write_text("text_column = 5\n")
-    with pytest.raises(SettingsError, match="text_column must be a name, not 5"):
-        invoke("dedupe", files[0], "-o", tmp_path / "b", "--settings", file)
+    for problem in ("text_column = 5\n", 'features = "title"\ntext_column = "text"\n'):
+        file.write_text(problem)
+        with pytest.raises(SettingsError, match=r"best\.toml: .*(name of a column, not 5|leave text_column out)"):
+            invoke("dedupe", files[0], "-o", tmp_path / "b", "--settings", file)
 
 
 def test_tune_tries_titles_and_says_so(tmp_path: Path) -> None:

@@ -59,13 +59,8 @@ class DedupeOptions:
 
 def dedupe(options: DedupeOptions, given: Given) -> None:
     """Find duplicates; write what is kept, what is removed, and the evidence."""
-    reading = options.reading
-    if options.layers.settings_file is not None:
-        from roughly.job.gathered_settings import read_with
-
-        reading = read_with(reading, options.layers.settings_file)
-    archive, settings = _settings(options, given, reading)
-    reading = settings.reading(reading)
+    archive, settings = _settings(options, given)
+    reading = settings.reading(options.reading)
     from roughly.job.dedupe_api import check_engine
 
     check_engine(options.engine, options.master)
@@ -97,13 +92,13 @@ def dedupe(options: DedupeOptions, given: Given) -> None:
         raise SystemExit(3)
 
 
-def _settings(options: DedupeOptions, given: Given, reading: ReadOptions) -> tuple[Any, Settings]:
+def _settings(options: DedupeOptions, given: Given) -> tuple[Any, Settings]:
     """The archive, if there is one, and the settings; with an archive, its settings and the typed options."""
     layers: dict[str, Any] = {"preset": options.layers.preset, "file": options.layers.settings_file}
     if options.against is not None:
         from roughly.job.dedupe_api import archive_and_settings
 
-        return archive_and_settings(options.against, given.settings(), reading, options.resources, **layers)
+        return archive_and_settings(options.against, given.settings(), options.reading, options.resources, **layers)
     if not any(layers.values()):
         return None, Settings.gather(given.settings())
     from roughly.job.gathered_settings import merge_settings

@@ -52,10 +52,10 @@ def group(options: GroupOptions, given: Given) -> None:
     settings, reading = None, options.reading
     key_file = given.method_options.pop("key_file", None) if options.index is not None else None
     if options.index is None and options.signatures is None:
-        from roughly.job.gathered_settings import merge_settings, read_with
+        from roughly.job.gathered_settings import merge_settings
 
         settings = merge_settings(given.settings(), preset=options.layers.preset, file=options.layers.settings_file)
-        reading = read_with(reading, options.layers.settings_file)
+        reading = settings.reading(reading)
     elif typed := [name for name in (*given.settings(), *_named(options.layers)) if name not in _READING]:
         stored = "index" if options.index is not None else "signatures"
         raise SettingsError(f"the {stored} has settings of its own; leave out --{', --'.join(typed).replace('_', '-')}")

@@ -38,6 +38,7 @@ class CreateOptions:
     )
     settings: dict[str, Any] = values(Settings, *_SETTINGS)
     layers: SettingsLayers = group(SettingsLayers)
+    text_column: str | None = option(None, "What its texts are made of, such as title,text; by default found by name.")
     search: bool = option(False, "Make its texts searchable by words.")
     printing: Printing = group(Printing, "as_json", "quiet")
 
@@ -48,7 +49,10 @@ def create(options: CreateOptions, given: Given) -> None:
     from roughly.job.gathered_settings import merge_settings
 
     layers = options.layers
-    settings = merge_settings(given.settings(), preset=layers.preset, file=layers.settings_file, reads=False)
+    typed = given.settings()
+    if options.text_column is not None:
+        typed["text_column"] = options.text_column
+    settings = merge_settings(typed, preset=layers.preset, file=layers.settings_file)
     from roughly.index import Index
 
     with Index.create(options.where, settings, store=options.store, search=options.search) as index:

@@ -73,6 +73,7 @@ def _run(
     where: str, key_file: Path | None, reading: ReadOptions, request: MatchRequest, *, as_json: bool, quiet: bool
 ) -> int:
     from roughly.index import Index
+    from roughly.index.incoming import Completed
     from roughly.index.queries import idle_minimum
     from roughly.index.stream import MatchAnswer
     from roughly.sources.live import read_live
@@ -81,10 +82,9 @@ def _run(
     with Index.open(where, key_file=key_file) as index:
         if note := idle_minimum(index.config, request.minimum, request.measure):
             print(note, file=sys.stderr)
-        if index.settings.features is not None:
-            reading = replace(reading, features=index.settings.features)
+        reading = replace(index.settings.reading(reading), markup=reading.markup)
         for arrived in read_live(sys.stdin.buffer, reading):
-            good = [(a.record, a.document) for a in arrived if a.document is not None]
+            good = [(a.record, Completed(a.document)) for a in arrived if a.document is not None]
             answers = iter(_answers(index, good, request))
             for one in arrived:
                 reject = one.reject

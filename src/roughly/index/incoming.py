@@ -12,7 +12,8 @@ import pyarrow as pa
 from roughly.errors import InputError
 from roughly.model import DOCUMENTS
 from roughly.settings import ReadOptions
-from roughly.sources.collector import identify
+from roughly.sources.collector import identify, joined
+from roughly.sources.columns import GUESSES, text_names
 from roughly.sources.feature_lists import feature_texts, is_of_features
 from roughly.sources.memory_table import MemoryTable
 from roughly.sources.part import INDEX, POSITION, Part, id_origin
@@ -22,6 +23,10 @@ AT_ONCE = 2_000
 PLAIN = ReadOptions()
 _BYTES = 32 << 20
 _FACTS = ("title", "url", "date", "source")
+
+
+class Completed(dict[str, Any]):
+    """A document whose `text` is all that is compared: nothing of its other columns is joined to it any more."""
 
 
 def with_ids(documents: Any, reading: ReadOptions) -> Any:
@@ -52,30 +57,63 @@ def _with_id(document: Any, reading: ReadOptions) -> Any:
         return {"doc_id": identify(document), "text": document}
     if isinstance(document, Mapping) and document.get("doc_id", document.get("id")) is None:
         text = document.get("text")
-        return {**document, "doc_id": identify(text) if isinstance(text, str) else "without an id"}
+        return with_name(document, identify(text) if isinstance(text, str) else "without an id")
     return document
 
 
+def with_name(document: Mapping[str, Any], doc_id: str) -> Mapping[str, Any]:
+    """The document with this id, unless it has one."""
+    if document.get("doc_id", document.get("id")) is not None:
+        return document
+    named = {**document, "doc_id": doc_id}
+    return Completed(named) if isinstance(document, Completed) else named
+
+
 def _with_text(document: Any, reading: ReadOptions) -> Any:
-    """The document; where features are compared, with a text of their words."""
+    """The document with the text that is compared: of several columns, or of the words of features."""
+    if isinstance(document, Completed) or not isinstance(document, Mapping):
+        return document
+    if reading.text_column is not None:
+        return Completed(document, text=_joined_columns(document, reading.text_column))
     name = reading.features
-    if name is None or not isinstance(document, Mapping) or name not in document:
+    if name is None or name not in document:
         return document
     doc_id, given = document.get("doc_id", document.get("id")), document[name]
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise _not_features(name, doc_id)
     others = {key: value for key, value in document.items() if key != name}
     try:
-        return {**others, "text": feature_texts([given])[0].as_py()}
+        return Completed(others, text=feature_texts([given])[0].as_py())
     except InputError as problem:
         raise InputError(f"document {doc_id!r}, {name!r}: {problem}") from None
+
+
+def _joined_columns(document: Mapping[str, Any], wanted: str) -> Any:
+    """The text of the columns of an index.
+
+    Documents of services and of callers have `title` and `text`, whatever the columns of the files are called: a
+    column that a document does not have is the field that it would be taken for. Where none of the columns is the
+    text, the document's `text` is complete.
+    """
+    keys = [_key_of(column, document) for column in text_names(wanted, document)]
+    if "text" in document and "text" not in keys and None in keys:
+        return document["text"]
+    values = [document[key] for key in keys if key is not None and document[key] is not None]
+    wrong = next((value for value in values if not isinstance(value, str)), None)
+    return wrong if wrong is not None else joined(values) if values else None
+
+
+def _key_of(column: str, document: Mapping[str, Any]) -> str | None:
+    """Under which name the document has a column."""
+    field = next((field for field, names in GUESSES.items() if column.lower() in names), None)
+    return next((name for name in (column, field) if name in document), None)
 
 
 def batches(documents: Any, reading: ReadOptions, at_once: int = AT_ONCE) -> Iterator[pa.RecordBatch]:
     """Batches of documents from an Arrow batch or table, a mapping, or any number of mappings.
 
-    A mapping has `doc_id` (or `id`) and `text`, or a list of features under the name that `reading` has for it. It may
-    have `title`, `url`, `date`, `source`, and `markup` where the text is HTML.
+    A mapping has `doc_id` (or `id`) and `text`, or the columns or the features that `reading` names. It may have
+    `title`, `url`, `date`, `source`, and `markup` where the text is HTML.
     """
     if isinstance(documents, pa.RecordBatch | pa.Table):
         yield from _rebatched([documents], reading, at_once)

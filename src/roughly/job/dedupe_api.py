@@ -102,7 +102,7 @@ def dedupe(
     """
     from roughly.console.progress import Progress, is_watched
     from roughly.console.run_estimate import dedupe_stages
-    from roughly.job.gathered_settings import merge_settings, read_with
+    from roughly.job.gathered_settings import merge_settings
 
     data, paths = data_or_paths(data, paths)
     _refuse_unknown(options)
@@ -116,8 +116,7 @@ def dedupe(
     wanted = {name: value for name, value in options.items() if name in others}
     preset, written = wanted.pop("preset", None), wanted.pop("settings", None)
     check_engine(engine, master, spark)
-    settings_file = None if written is None else Path(written)
-    layers, reading = {"preset": preset, "file": settings_file}, read_with(reading, settings_file)
+    layers = {"preset": preset, "file": None if written is None else Path(written)}
     archive = None
     if against is not None:
         archive, settings = archive_and_settings(against, wanted, reading, resources, **layers)

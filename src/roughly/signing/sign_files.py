@@ -99,6 +99,8 @@ def run_sign(
     """The same with settings as objects; returns counts as well."""
     _check(method)
     output, resources, reading = request.output, request.resources, request.reading
+    if isinstance(method, Settings):
+        reading = replace(reading, text_column=method.reading(reading).text_column)
     check_output(output, request.overwrite)
     meter, page = Meter(listener), page_text(request.main_text)
     with tempfile.TemporaryDirectory(prefix="roughly-sign-", dir=resources.temp) as spool:

@@ -24,7 +24,9 @@ from roughly.tools.judge.api import JudgedRun
 from roughly.tools.judge.judged_labels import JudgedLabels
 from roughly.tools.judge.tuned_settings import TunedSettings, record_path, refuse_other_kinds
 
-_KEPT = ("recall", "keep", "pairs", "pairs_limit", "markup", "main_text", "on_duplicate_id", "date_format")
+_KEPT = (
+    "recall", "keep", "pairs", "pairs_limit", "markup", "main_text", "on_duplicate_id", "date_format", "text_column",
+)  # fmt: skip
 """Settings of the run that count where `tune` chose none."""
 _NUMBERED = re.compile(r"(.+)\.tuned(\d*)")
 
@@ -32,14 +34,12 @@ _NUMBERED = re.compile(r"(.+)\.tuned(\d*)")
 def next_settings(run: JudgedRun, chosen: Mapping[str, Any]) -> Settings:
     """The chosen settings, and those of the run that they say nothing about."""
     kept = {name: run.settings[name] for name in _KEPT if name in run.settings}
-    return Settings.gather(kept, {name: value for name, value in chosen.items() if name != "text_column"})
+    return Settings.gather(kept, chosen)
 
 
 def has_settings(run: JudgedRun, chosen: Mapping[str, Any]) -> bool:
     """Whether the run was made with these settings, so that to make it again would change nothing."""
-    text_column = run.run_json.get("reading", {}).get("options", {}).get("text_column")
-    is_read_so = chosen.get("text_column", text_column) == text_column
-    return is_read_so and next_settings(run, chosen) == Settings.from_dict(run.settings)
+    return next_settings(run, chosen) == Settings.from_dict(run.settings)
 
 
 def next_folder(folder: Path) -> Path:
@@ -67,13 +67,10 @@ def make_next_run(
     if tuned.settings is None:
         raise InputMissing("no settings were chosen: none reaches the goal; choose again with another goal")
     refuse_other_kinds(run)
-    settings, text_column = next_settings(run, tuned.settings), tuned.settings.get("text_column")
-    reading = source.options
-    if text_column is not None and reading.text_column is None:
-        reading = replace(reading, text_column=text_column)
+    settings = next_settings(run, tuned.settings)
     folder = next_folder(run.folder)
     request = DedupeRequest(
-        settings=settings, resources=resources, reading=settings.reading(reading), output=folder, overwrite=True,
+        settings=settings, resources=resources, reading=settings.reading(source.options), output=folder, overwrite=True,
         resume=False,
     )  # fmt: skip
     run_dedupe(None, source.names, request, listener=listener)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 from roughly.console.commands import Given
@@ -35,18 +34,17 @@ class SignOptions:
 
 def sign(options: SignOptions, given: Given) -> None:
     """Write the signatures of documents to a Parquet file."""
-    from roughly.job.gathered_settings import merge_settings, read_with
+    from roughly.job.gathered_settings import merge_settings
 
     preset, file = options.layers.preset, options.layers.settings_file
     first = {} if preset or file else {"method": options.settings["method"]}
     settings = merge_settings(first | given.settings(), preset=preset, file=file)
-    request = replace(options.request, reading=read_with(options.request.reading, file))
     from roughly.console.progress import Progress
     from roughly.signing.sign_files import run_sign
 
     start = time.perf_counter()
     with Progress(options.printing.quiet, options.printing.verbose) as progress:
-        signed = run_sign(None, options.inputs, settings, request, progress)
+        signed = run_sign(None, options.inputs, settings, options.request, progress)
     seconds = time.perf_counter() - start
     if options.printing.as_json:
         summary = {
