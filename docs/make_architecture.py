@@ -97,7 +97,7 @@ def most_used() -> list[tuple[str, str, str]]:
 
 
 def updated(page: str) -> str:
-    """The page with the part between its marks written anew."""
+    """The page with the part between its marks written again."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{generated()}\n\n{END}{after}"
@@ -112,7 +112,7 @@ def _sentence(text: str) -> str:
 
 
 def main() -> None:
-    """Write the picture anew."""
+    """Write the picture again."""
     PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 

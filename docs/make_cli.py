@@ -89,7 +89,7 @@ def _methods() -> Iterator[str]:
 
 
 def updated(page: str, command: Any) -> str:
-    """The page with the tables between its marks written anew."""
+    """The page with the tables between its marks written again."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
@@ -124,7 +124,7 @@ def pages() -> Iterator[tuple[Path, Any]]:
 
 
 def main() -> None:
-    """Write the tables of every page anew."""
+    """Write the tables of every page again."""
     for path, command in pages():
         if not path.exists():
             raise SystemExit(f"{path} is missing: write it by hand, with the marks\n{BEGIN}\n{END}")

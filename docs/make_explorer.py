@@ -119,7 +119,7 @@ def smaller(picture: bytes) -> bytes:
 
 
 def main() -> None:
-    """Take all pictures anew."""
+    """Take all pictures again."""
     with tempfile.TemporaryDirectory() as folder, served(*prepare(Path(folder))) as site:
         for name, picture in take(site):
             drawn = smaller(picture)

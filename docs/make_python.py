@@ -67,7 +67,7 @@ def _flags(name: str) -> set[str]:
 
 
 def updated(page: str) -> str:
-    """The page with what stands between its marks written anew."""
+    """The page with what stands between its marks written again."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:

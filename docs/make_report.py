@@ -11,7 +11,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "src" / "roughly" / "report" / "c
 
 
 def main() -> None:
-    """Write all modules anew."""
+    """Write all modules again."""
     from roughly.report.page_templates import compiled_modules
 
     for name, code in compiled_modules():

@@ -3,7 +3,7 @@
     python docs/make_reproduction.py CORPORA [EXPERIMENT …]
 
 CORPORA is the folder that holds the collections that the experiments name. It takes about half an hour of processor
-time. With experiments named, only those are run, and only their parts of the page are made anew. Tests fail while a
+time. With experiments named, only those are run, and only their parts of the page are made again. Tests fail while a
 file of an experiment, or what the code answers, has changed and the page has not.
 """
 

@@ -47,33 +47,26 @@ def test_files_are_read_as_the_index_says(place: Path) -> None:
     refused = run_roughly("index", "add", "a.db", "named.jsonl", cwd=place)
     assert refused.returncode == 1 and "its columns are id, headline, body. Name it with --text-col" in refused.stderr
     added = run_roughly("index", "add", "a.db", "named.jsonl", "--text-column", "headline,body", "--each", cwd=place)
-    assert (
-        json.loads(added.stdout)["match"]["doc_id"] == "first" and json.loads(added.stdout)["match"]["resemblance"] == 1
-    )
+    match = json.loads(added.stdout)["match"]
+    assert (match["doc_id"], match["resemblance"]) == ("first", 1)
     asked = run_roughly("index", "query", "a.db", "whole.jsonl", "--text-column", "text", cwd=place)
-    assert [line.split("\t")[1:4:2] for line in asked.stdout.splitlines()[1:]] == [
-        ["first", "1.0000"],
-        ["named", "1.0000"],
-    ]
+    found = [line.split("\t")[1:4:2] for line in asked.stdout.splitlines()[1:]]
+    assert found == [["first", "1.0000"], ["named", "1.0000"]]
 
 
 def test_documents_from_python_are_joined_once(place: Path) -> None:
     listed = [FIRST, OTHER, {"title": "no id", "text": BODY}, {"doc_id": "bare", "text": BODY}]
     with Index.open(place / "a.db") as index:
         ids = [added.doc_id for added in index.add(listed)]
-        assert best(index, WHOLE) == [("first", 1)] == best(index, FIRST) and best(index, f"no id\n{BODY}")[0] == (
-            ids[2],
-            1,
-        )
+        assert best(index, WHOLE) == [("first", 1)] == best(index, FIRST)
+        assert best(index, f"no id\n{BODY}")[0] == (ids[2], 1)
         assert best(index, BODY)[0] == ("bare", 1) and ids[2].startswith("sha256:")
         again = index.add(pa.Table.from_pylist([FIRST, OTHER]))
         assert [one.status for one in again] == ["updated"] * 2  # whose source is the table
         assert [one.status for one in index.add(listed)] == ["updated"] * 2 + ["unchanged"] * 2
         answers = list(roughly.match(index, [FIRST | {"doc_id": "new"}, OTHER | {"title": ""}]))
-        assert [(one.verdict, one.match and one.match.doc_id) for one in answers] == [
-            ("known", "first"),
-            ("known", "bare"),
-        ]
+        found = [(one.verdict, one.match and one.match.doc_id) for one in answers]
+        assert found == [("known", "first"), ("known", "bare")]
     with Index.open(place / "a.db") as index:
         assert best(index, WHOLE) == [("first", 1)] and index.settings.text_column == "title,text"
 
@@ -88,10 +81,14 @@ def test_columns_that_a_document_does_not_have_are_its_title_and_text() -> None:
         index.add({"doc_id": "own", "title": TITLE, "remarks": BODY, "text": "left out"})
         assert best(index, WHOLE) == [("own", 1)]
         assert best(index, {"title": "left out", "text": WHOLE}) == [("own", 1)]  # as none of the columns is the text
-        with pytest.raises(InputError, match="document 'x': its text must be a string, not nothing"):
-            index.add({"doc_id": "x", "title": None, "remarks": None})
-        with pytest.raises(InputError, match="document 'x': its text must be a string, not an object of type int"):
+        for empty in ({"title": None, "remarks": None}, {"body": BODY}):
+            with pytest.raises(InputError, match="'x' has neither the columns of this index, 'title,remarks', nor a t"):
+                index.add({"doc_id": "x", **empty})
+        with pytest.raises(InputError, match="document 'x': its 'remarks' must be a string, not an object of type int"):
             index.add({"doc_id": "x", "title": TITLE, "remarks": 5})
+    with Index.create(":memory:", text_column="title,headline", shingle_size=3) as index:
+        index.add({"doc_id": "own", "title": WHOLE, "text": "left out"})  # both columns are the title: joined once
+        assert best(index, WHOLE) == [("own", 1)]
 
 
 def test_a_stream_is_joined_once_and_its_columns_may_be_named(place: Path) -> None:

@@ -73,7 +73,7 @@ def _run(
     where: str, key_file: Path | None, reading: ReadOptions, request: MatchRequest, *, as_json: bool, quiet: bool
 ) -> int:
     from roughly.index import Index
-    from roughly.index.incoming import Completed
+    from roughly.index.incoming import CompleteDocument
     from roughly.index.queries import idle_minimum
     from roughly.index.stream import MatchAnswer
     from roughly.sources.live import read_live
@@ -84,7 +84,7 @@ def _run(
             print(note, file=sys.stderr)
         reading = replace(index.settings.reading(reading), markup=reading.markup)
         for arrived in read_live(sys.stdin.buffer, reading):
-            good = [(a.record, Completed(a.document)) for a in arrived if a.document is not None]
+            good = [(a.record, CompleteDocument(a.document)) for a in arrived if a.document is not None]
             answers = iter(_answers(index, good, request))
             for one in arrived:
                 reject = one.reject

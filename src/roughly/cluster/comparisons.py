@@ -6,7 +6,7 @@ documents alone, and batch runs, indexes and Spark agree. Words that the lexicon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Protocol, runtime_checkable
 
@@ -80,9 +80,13 @@ class WordsInMemory:
         return WordsInMemory(Tokens(np.r_[one.hashes, other.hashes], offsets), fields)
 
 
-def compare_pairs(pairs: Ints, words: Words) -> Floats:
-    """Every comparison of each pair (n, 2) of documents: (n, COMPARISONS)."""
-    return np.concatenate([np.empty((0, len(COMPARISONS))), *(found for _, found in compared_blocks(pairs, words))])
+def compare_pairs(pairs: Ints, words: Words, advance: Callable[[int], None] = lambda done: None) -> Floats:
+    """Every comparison of each pair (n, 2) of documents: (n, COMPARISONS); `advance` is given the pairs done so far."""
+    found = np.empty((len(pairs), len(COMPARISONS)))
+    for start, some in compared_blocks(pairs, words):
+        found[start : start + len(some)] = some
+        advance(start + len(some))
+    return found
 
 
 def compared_blocks(pairs: Ints, words: Words) -> Iterator[tuple[int, Floats]]:

@@ -25,7 +25,7 @@ _BYTES = 32 << 20
 _FACTS = ("title", "url", "date", "source")
 
 
-class Completed(dict[str, Any]):
+class CompleteDocument(dict[str, Any]):
     """A document whose `text` is all that is compared: nothing of its other columns is joined to it any more."""
 
 
@@ -57,24 +57,24 @@ def _with_id(document: Any, reading: ReadOptions) -> Any:
         return {"doc_id": identify(document), "text": document}
     if isinstance(document, Mapping) and document.get("doc_id", document.get("id")) is None:
         text = document.get("text")
-        return with_name(document, identify(text) if isinstance(text, str) else "without an id")
+        return with_default_id(document, identify(text) if isinstance(text, str) else "without an id")
     return document
 
 
-def with_name(document: Mapping[str, Any], doc_id: str) -> Mapping[str, Any]:
+def with_default_id(document: Mapping[str, Any], doc_id: str) -> Mapping[str, Any]:
     """The document with this id, unless it has one."""
     if document.get("doc_id", document.get("id")) is not None:
         return document
     named = {**document, "doc_id": doc_id}
-    return Completed(named) if isinstance(document, Completed) else named
+    return CompleteDocument(named) if isinstance(document, CompleteDocument) else named
 
 
 def _with_text(document: Any, reading: ReadOptions) -> Any:
     """The document with the text that is compared: of several columns, or of the words of features."""
-    if isinstance(document, Completed) or not isinstance(document, Mapping):
+    if isinstance(document, CompleteDocument) or not isinstance(document, Mapping):
         return document
     if reading.text_column is not None:
-        return Completed(document, text=_joined_columns(document, reading.text_column))
+        return CompleteDocument(document, text=_joined_columns(document, reading.text_column))
     name = reading.features
     if name is None or name not in document:
         return document
@@ -83,12 +83,12 @@ def _with_text(document: Any, reading: ReadOptions) -> Any:
         raise _not_features(name, doc_id)
     others = {key: value for key, value in document.items() if key != name}
     try:
-        return Completed(others, text=feature_texts([given])[0].as_py())
+        return CompleteDocument(others, text=feature_texts([given])[0].as_py())
     except InputError as problem:
         raise InputError(f"document {doc_id!r}, {name!r}: {problem}") from None
 
 
-def _joined_columns(document: Mapping[str, Any], wanted: str) -> Any:
+def _joined_columns(document: Mapping[str, Any], wanted: str) -> str:
     """The text of the columns of an index.
 
     Documents of services and of callers have `title` and `text`, whatever the columns of the files are called: a
@@ -97,16 +97,23 @@ def _joined_columns(document: Mapping[str, Any], wanted: str) -> Any:
     """
     keys = [_key_of(column, document) for column in text_names(wanted, document)]
     if "text" in document and "text" not in keys and None in keys:
-        return document["text"]
-    values = [document[key] for key in keys if key is not None and document[key] is not None]
-    wrong = next((value for value in values if not isinstance(value, str)), None)
-    return wrong if wrong is not None else joined(values) if values else None
+        keys = ["text"]
+    values = {key: document[key] for key in keys if key is not None and document[key] is not None}
+    doc_id = document.get("doc_id", document.get("id"))
+    if not values:
+        raise InputError(f"document {doc_id!r} has neither the columns of this index, {wanted!r}, nor a text")
+    for key, value in values.items():
+        if not isinstance(value, str):
+            raise InputError(f"document {doc_id!r}: its {key!r} must be a string, not {_kind(value)}")
+    return joined([*values.values()])
 
 
 def _key_of(column: str, document: Mapping[str, Any]) -> str | None:
     """Under which name the document has a column."""
+    if column in document:
+        return column
     field = next((field for field, names in GUESSES.items() if column.lower() in names), None)
-    return next((name for name in (column, field) if name in document), None)
+    return field if field in document else None
 
 
 def batches(documents: Any, reading: ReadOptions, at_once: int = AT_ONCE) -> Iterator[pa.RecordBatch]:

@@ -23,7 +23,7 @@ from roughly.dates import NO_DAY, day_of
 from roughly.errors import InputError, SettingsError
 from roughly.fast_dataclass import dataclass
 from roughly.index.answers import Match, PlainAnswer
-from roughly.index.incoming import from_mappings, unrepeated, with_name
+from roughly.index.incoming import from_mappings, unrepeated, with_default_id
 from roughly.index.index import Index
 from roughly.index.index_config import IndexConfig
 from roughly.index.matching.signed_batch import storable
@@ -183,7 +183,7 @@ def _query_all(
 ) -> dict[int, MatchAnswer]:
     if request.window is not None:  # each has a window of its own
         return {place: _one(index, *records[place], request) for place in places}
-    documents = [with_name(records[place][1], "?") for place in places]
+    documents = [with_default_id(records[place][1], "?") for place in places]
     asked = {"minimum": request.minimum, "measure": request.measure, "match_empty": request.match_empty}
     found = index.queries(documents, limit=1, **asked) if places else []  # type: ignore[arg-type]
     return {

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roughly.errors import InputError
 from roughly.meter import Listener, Meter
 from roughly.settings import ReadOptions, Resources
-from roughly.tools.tune.cautions import edges, warnings_of
 from roughly.tools.tune.draw import DrawnSample, DrawSize, draw
 from roughly.tools.tune.estimate import estimate_verdict
 from roughly.tools.tune.frontier import Tried
@@ -24,9 +23,10 @@ from roughly.tools.tune.search import Search, SearchRequest
 from roughly.tools.tune.selection import Selection, interval_figures
 from roughly.tools.tune.trial import TrialBench
 from roughly.tools.tune.tune_result import TuneRequest, TuneResult
+from roughly.tools.tune.tune_warnings import edges, warnings_of
 
-if TYPE_CHECKING:
-    pass
+_STEPS = 1_000
+"""Of the progress of learning."""
 
 
 def choose(
@@ -95,8 +95,8 @@ def choose(
         left_out=left_out, rejects=sample.rejects, notes=sample.notes,
     )  # fmt: skip
     if question.learn and labelled is not None:
-        with meter.stage("learn"):
-            _learn(chosen, sample, labelled, resources)
+        with meter.stage("learn", _STEPS) as stage:
+            _learn(chosen, sample, labelled, resources, lambda share: meter.advance(stage, round(share * _STEPS)))
     chosen.warnings += [*warnings_of(chosen, labels, sample, unknown, truth), *edges(chosen, selection)]
     return chosen
 
@@ -122,7 +122,10 @@ def _estimated(sample: DrawnSample, question: TuneRequest, resources: Resources,
     return found
 
 
-def _learn(chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, resources: Resources) -> None:
+def _learn(
+    chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, resources: Resources,
+    advance: Callable[[float], None],
+) -> None:  # fmt: skip
     """Learn a verdict, or note why there is none."""
     from roughly.tools.tune.verdict_study import study_verdict
 
@@ -133,7 +136,9 @@ def _learn(chosen: TuneResult, sample: DrawnSample, truth: LabelledReference, re
         best = None if chosen.best is None else chosen.tried[chosen.best].trial
         read = sample if best is None else sample.read_as(best.settings.tokens).with_titles(best.is_titled)
         asked = chosen.request
-        learning, chosen.learned = learn_from(read, truth, resources.threads, asked.goal, asked.held_back, asked.seed)
+        learning, chosen.learned = learn_from(
+            read, truth, resources.threads, asked.goal, asked.held_back, asked.seed, advance
+        )
         chosen.study = None if chosen.learned is None else study_verdict(learning, chosen.learned)
     except InputError as problem:
         chosen.warnings.append(str(problem))

@@ -14,10 +14,9 @@ from roughly.console.terminal_output import end, print_json
 from roughly.declarations import argument, group, option
 from roughly.errors import OutputExists, SettingsError
 from roughly.fast_dataclass import dataclass
-from roughly.tools.tune.request import FIELD_COLUMNS, TuneQuestion
+from roughly.tools.tune.request import FIELD_OPTIONS, TuneQuestion
 
 _LABELS = ("complete", "unlisted", "label_columns", "same_column", "ignore_unknown", "held_back")
-_BESIDE = (*FIELD_COLUMNS, "date_format")
 _ONLY_CHOOSING = (
     "labels",
     "label_column",
@@ -30,14 +29,14 @@ _ONLY_CHOOSING = (
     "slack",
     "seed",
     "everything",
-    *_BESIDE,
+    *FIELD_OPTIONS,
 )
 _ONLY_SAMPLING = ("groups", "common")
 _OFFERED = (
     "labels", "label_column", "complete", "unlisted", "label_columns", "same_column", "ignore_unknown", "learn",
     "precision",
     "recall", "slack", "methods", "sample", "held_back", "budget", "seed", "threshold", "shingle_size", "main_text",
-    "text_column", "id_column", *_BESIDE, "format", "markup", "threads",
+    "text_column", "id_column", *FIELD_OPTIONS, "format", "markup", "threads",
 )  # fmt: skip
 
 
@@ -167,7 +166,7 @@ class _Run:
 def _check(options: TuneOptions) -> None:
     """Refuse options of the other way to tune."""
     given = {name for name in _OFFERED if getattr(options.question, name, None)}
-    given |= {name for name in FIELD_COLUMNS if getattr(options.question.reading, name)}
+    given |= {*options.question.given_fields}
     given |= {name for name in ("tried", "everything", *_ONLY_SAMPLING) if getattr(options, name)}
     given |= {name for name in ("sample", "budget", "slack", "seed") if getattr(options.question, name) is not None}
     flags = {"tried": "try", "everything": "all"}

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -125,8 +126,9 @@ class Learning:
 
     def __init__(
         self, sample: DrawnSample, truth: LabelledReference, threads: int, most: int, sizes: Sequence[int] = SIZES,
-        *, with_fields: bool = False,
+        *, with_fields: bool = False, advance: Callable[[float], None] = lambda share: None,
     ) -> None:  # fmt: skip
+        """`advance` is given the share of the pairs that have been compared."""
         self.sample, self._truth = sample, truth
         self._scored = ScoredSample(sample, threads, most, with_fields=with_fields)
         columns = sample.known.columns if with_fields and sample.known is not None else frozenset()
@@ -136,7 +138,8 @@ class Learning:
         use = self._pairs.scores["resemblance"] >= self._pairs.floors["resemblance"]
         self.listed, self.resemblance = self.listed[use], self._pairs.scores["resemblance"][use]
         self._leaders = len(leaders)
-        self.compared = compare_pairs(self.listed.astype(np.int64), self._scored.words)
+        pairs = self.listed.astype(np.int64)
+        self.compared = compare_pairs(pairs, self._scored.words, lambda done: advance(done / len(pairs)))
         own = self.compared[:, [list(COMPARISONS).index(name) for name in self.names]]
         self.features = np.column_stack((own, spread_of(own)))
         self.documents = leaders[self.listed]  # of the sample
@@ -251,14 +254,25 @@ def learn(learning: Learning, goal: Goal, held_back: float, seed: int = 0, sets:
 
 
 def learn_from(
-    sample: DrawnSample, truth: LabelledReference, threads: int, goal: Goal, held_back: float, seed: int
-) -> tuple[Learning, Learned | None]:
-    """A verdict over the texts alone; one over their fields too, if that is better on unseen labels."""
+    sample: DrawnSample, truth: LabelledReference, threads: int, goal: Goal, held_back: float, seed: int,
+    advance: Callable[[float], None] = lambda share: None,
+) -> tuple[Learning, Learned | None]:  # fmt: skip
+    """A verdict over the texts alone; one over their fields too, if that is better on unseen labels.
+
+    `advance` is given the share of the work that is done: nearly all of it are the comparisons.
+    """
     found: list[tuple[Learning, Learned | None]] = []
     problems = []
-    for with_fields in (False, True)[: 1 if sample.known is None else 2]:
+    kinds = (False, True)[: 1 if sample.known is None else 2]
+
+    def compared(before: int, share: float) -> None:
+        advance((before + share) / len(kinds))
+
+    for before, with_fields in enumerate(kinds):
         try:
-            learning = Learning(sample, truth, threads, LEARNED_PAIRS, with_fields=with_fields)
+            learning = Learning(
+                sample, truth, threads, LEARNED_PAIRS, with_fields=with_fields, advance=partial(compared, before)
+            )  # fmt: skip
             found.append((learning, learn(learning, goal, held_back, seed)))
         except InputError as problem:
             problems.append(problem)

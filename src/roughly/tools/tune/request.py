@@ -17,7 +17,8 @@ _WITH_LABELS = (
     "precision", "recall", "slack", "methods", "values", "held_back", "budget", "threshold", "shingle_size",
 )  # fmt: skip
 FIELD_COLUMNS = ("title_column", "url_column", "source_column", "date_column")
-"""The columns that a learned verdict may compare beside texts."""
+"""The columns that a learned verdict may compare in addition to texts."""
+FIELD_OPTIONS = (*FIELD_COLUMNS, "date_format")
 NEEDS_SCIPY = "--learn needs scipy; install it with pip install 'roughly[tune]'"
 
 
@@ -65,7 +66,8 @@ class TuneQuestion:
             raise SettingsError(NEEDS_SCIPY)
         if self.label_column is not None and self.reading.url_column is not None:
             raise SettingsError(
-                "--label-column is read instead of addresses; leave --url-column out, or give labels with --labels"
+                "with --label-column, no column of addresses is read; leave --url-column out, or give labels with "
+                "--labels"
             )
         if self.learn and not self.labelled:
             given = [name for name in _WITH_LABELS if getattr(self, name)]
@@ -74,18 +76,19 @@ class TuneQuestion:
                 "labels: nothing can be scored; add --labels, or leave it out"
                 for name in given
             ]
-            beside = [
-                name
-                for name in (*FIELD_COLUMNS, "date_format")
-                if getattr(self, name, getattr(self.reading, name, None))
-            ]
             problems += [
                 f"--{name.replace('_', '-')} has no meaning with --learn without labels: an estimated verdict compares "
                 "texts only; add --labels, or leave it out"
-                for name in beside
+                for name in self.given_fields
             ]
             if problems:
                 raise SettingsError(*problems)
+
+    @property
+    def given_fields(self) -> list[str]:
+        """Those of FIELD_OPTIONS that are given."""
+        values = {name: getattr(self.reading, name) for name in FIELD_COLUMNS} | {"date_format": self.date_format}
+        return [name for name, value in values.items() if value]
 
     @property
     def labelled(self) -> bool:
