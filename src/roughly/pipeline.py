@@ -196,7 +196,7 @@ def _decide_learned(
         found = replace(found, equivalent=0)  # equal texts with other fields have the same shingles too
     linked, every_pair = settings.cluster != "star", settings.pairs == "all"
     resolution, roots, links, accepted = accept(
-        found, settings.verdict, sets, judge.measure, linked=linked, every_pair=every_pair
+        found, settings.verdict, sets, judge.measure, linked=linked, every_pair=every_pair, work=work
     )
     return Decision(resolution, judge, roots, links, accepted)
 

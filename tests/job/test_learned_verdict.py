@@ -20,7 +20,7 @@ import roughly
 from invoices import invoices
 from roughly import lexicon
 from roughly.cli.app import app
-from roughly.cluster.comparisons import RARE, WordsInMemory, compare_pairs
+from roughly.cluster.comparisons import RARE, WordsInMemory, compare_pairs, threads_within
 from roughly.cluster.verdict_reasons import explain_verdict
 from roughly.errors import SettingsError
 from roughly.job.settings_file import read_settings
@@ -106,12 +106,21 @@ def by_definition(left: str, right: str) -> list[float]:
     return [found.get(name, 0.0) for name in COMPARISONS]  # of fields nothing is known
 
 
-def compared(texts: list[str], pairs: list[tuple[int, int]]) -> np.ndarray:
-    return compare_pairs(np.array(pairs, np.int64), WordsInMemory(tokenise(pa.array(texts, pa.large_string()))))
+def compared(texts: list[str], pairs: list[tuple[int, int]], threads: int = 1) -> np.ndarray:
+    words = WordsInMemory(tokenise(pa.array(texts, pa.large_string())))
+    done: list[int] = []
+    found = compare_pairs(np.array(pairs, np.int64).reshape(-1, 2), words, threads, done.append)
+    assert done == sorted(done) and done[-1:] == ([len(pairs)] if pairs else [])
+    return found
 
 
+def test_threads_take_no_more_memory_than_there_is() -> None:
+    assert [threads_within(memory << 20, 16) for memory in (0, 90, 300, 100_000)] == [1, 1, 3, 16]
+
+
+@pytest.mark.parametrize("threads", [1, 3, 40])
 @pytest.mark.parametrize("often", [0, 8], ids=["without lone values", "with all values"])
-def test_comparisons_are_what_they_say(often: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparisons_are_what_they_say(often: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roughly.cluster.comparisons._OFTEN", often)
     monkeypatch.setattr("roughly.cluster.comparisons._PAIRS", 16)
     monkeypatch.setattr("roughly.cluster.comparisons._WORDS", 300)
@@ -123,7 +132,8 @@ def test_comparisons_are_what_they_say(often: int, monkeypatch: pytest.MonkeyPat
     ]  # fmt: skip
     texts += [str(row["text"]) for row in invoices(4)]
     pairs = [(a, b) for a in range(len(texts)) for b in range(a)]
-    found = compared(texts, pairs)
+    found = compared(texts, pairs, threads)
+    assert (found == compared(texts, pairs)).all() and compared(texts, [], threads).shape == (0, len(COMPARISONS))
     want = np.array([by_definition(texts[a], texts[b]) for a, b in pairs])
     np.testing.assert_allclose(found, want, rtol=0, atol=1e-12)
 

@@ -7,7 +7,7 @@ documents alone, and batch runs, indexes and Spark agree. Words that the lexicon
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -23,6 +23,7 @@ from roughly.features.shingle_sets import Sets, shingle_sets
 from roughly.kernels import comparisons as kernels
 from roughly.kernels.sets import intersections
 from roughly.text.canonical import Tokens, tokenise
+from roughly.threads import map_in_order
 from roughly.verdict import COMPARISONS, FIELDS
 
 Floats = npt.NDArray[np.float64]
@@ -33,6 +34,8 @@ RUN = 5
 _SCALE = 1000
 _PAIRS, _WORDS = 1 << 19, 1 << 22
 """Pairs, and words of their documents, that are in memory at a time."""
+_PER_THREAD = 96 << 20
+"""Bytes that a further thread may take for its part of a block."""
 _OFTEN = 8
 """Pairs per document from which it pays to leave out values that only one document has."""
 
@@ -80,17 +83,27 @@ class WordsInMemory:
         return WordsInMemory(Tokens(np.r_[one.hashes, other.hashes], offsets), fields)
 
 
-def compare_pairs(pairs: Ints, words: Words, advance: Callable[[int], None] = lambda done: None) -> Floats:
+def threads_within(memory: int, threads: int) -> int:
+    """As many of the threads as may compare pairs within this memory."""
+    return max(1, min(threads, memory // _PER_THREAD))
+
+
+def compare_pairs(
+    pairs: Ints, words: Words, threads: int = 1, advance: Callable[[int], None] = lambda done: None
+) -> Floats:
     """Every comparison of each pair (n, 2) of documents: (n, COMPARISONS); `advance` is given the pairs done so far."""
     found = np.empty((len(pairs), len(COMPARISONS)))
-    for start, some in compared_blocks(pairs, words):
+    for start, some in compared_blocks(pairs, words, threads):
         found[start : start + len(some)] = some
         advance(start + len(some))
     return found
 
 
-def compared_blocks(pairs: Ints, words: Words) -> Iterator[tuple[int, Floats]]:
-    """The same for one block of pairs after the other: (its first pair, comparisons)."""
+def compared_blocks(pairs: Ints, words: Words, threads: int = 1) -> Iterator[tuple[int, Floats]]:
+    """The same for one block of pairs after the other: (its first pair, comparisons).
+
+    The threads share the sets of a block, and each compares some of its pairs.
+    """
     start, size, lengths = 0, _PAIRS, words.lengths
     while start < len(pairs):
         while True:
@@ -101,29 +114,38 @@ def compared_blocks(pairs: Ints, words: Words) -> Iterator[tuple[int, Floats]]:
             size = -(-len(some) // 2)
         left, right = (np.searchsorted(docs, side) for side in some.T)
         fields = None if words.fields is None else words.fields.take(docs)
-        yield start, _compared(words.tokens(docs), fields, left, right)
+        yield start, _compared(words.tokens(docs), fields, left, right, threads)
         start += len(some)
         size = min(2 * size, _PAIRS)
 
 
-def _compared(tokens: Tokens, fields: Fields | None, left: Ints, right: Ints) -> Floats:
-    words, twos, fives = (shingle_sets(tokens, size) for size in (1, 2, RUN))
+def _compared(tokens: Tokens, fields: Fields | None, left: Ints, right: Ints, threads: int) -> Floats:
+    words, twos, fives = map_in_order(partial(shingle_sets, tokens), (1, 2, RUN), threads)
     facts = kernels.facts_of(words.values, *_facts())
-    shared, shared_weight, shared_rare, shared_numbers = kernels.shared_facts(
-        words.values, facts, words.offsets, left, right
-    ).T
     sums = kernels.sums_of_facts(facts, words.offsets)
-    met_twos, met_fives = (twos.values, twos.offsets), (fives.values, fives.offsets)
+    met = [(twos.values, twos.offsets), (fives.values, fives.offsets)]
     if len(left) > _OFTEN * len(words):
-        met_twos, met_fives = kernels.without_lone_values(*met_twos), kernels.without_lone_values(*met_fives)
-    shared_fives, run, ordered = kernels.shared_runs((tokens.hashes, tokens.offsets), RUN, met_fives, left, right).T
+        met = [*map_in_order(lambda sets: kernels.without_lone_values(*sets), met, threads)]
+    met_twos, met_fives = met
+
+    def shares(some: slice) -> Ints:
+        own, other = left[some], right[some]
+        of_words = kernels.shared_facts(words.values, facts, words.offsets, own, other)
+        runs = kernels.shared_runs((tokens.hashes, tokens.offsets), RUN, met_fives, own, other)
+        return np.column_stack((of_words, runs, intersections(*met_twos, own, other)))
+
+    cuts = np.linspace(0, len(left), min(threads, max(1, len(left))) + 1).astype(np.int64).tolist()
+    parts = map_in_order(shares, map(slice, cuts[:-1], cuts[1:]), threads)
+    shared, shared_weight, shared_rare, shared_numbers, shared_fives, run, ordered, shared_twos = np.concatenate(
+        [*parts]
+    ).T
 
     def counts(own: Ints, of_both: Ints) -> _Counts:
         return _Counts(own[left], own[right], of_both)
 
     of_words, of_weights = counts(np.diff(words.offsets), shared), counts(sums[:, 0], shared_weight)
     of_rare, of_numbers = counts(sums[:, 1], shared_rare), counts(sums[:, 2], shared_numbers)
-    of_twos = counts(_sizes(twos), intersections(*met_twos, left, right))
+    of_twos = counts(_sizes(twos), shared_twos)
     of_fives = counts(_sizes(fives), shared_fives)
     lengths = np.diff(tokens.offsets)
     of_run = counts(lengths, np.where(run > 0, run + np.minimum(RUN, np.minimum(lengths[left], lengths[right])) - 1, 0))

@@ -201,7 +201,7 @@ def resolve_in_memory(
         fields = None if facts.fields is None else facts.fields.take(docs)
         words = WordsInMemory(tokens_of(facts.words, docs), fields)
         resolution, roots, links, _ = accept(
-            resolution, rules.verdict, words, judge.measure, linked=rules.linked, every_pair=rules.every_pair
+            resolution, rules.verdict, words, judge.measure, linked=rules.linked, every_pair=rules.every_pair, work=work
         )
     elif rules.linked:
         roots, links, more = components(

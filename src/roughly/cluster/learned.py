@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.cluster.candidates import Ints
-from roughly.cluster.comparisons import Words, compared_blocks
+from roughly.cluster.comparisons import Words, compared_blocks, threads_within
 from roughly.cluster.ranked_walk import EVIDENCE, Resolution
-from roughly.cluster.scoring import NO_PAIRS, ScoredPairs, scores_of
+from roughly.cluster.scoring import NO_PAIRS, ResolveBudget, ScoredPairs, scores_of
 from roughly.fast_dataclass import dataclass
 from roughly.kernels.judging import MEASURES
 from roughly.kernels.scored_pairs import threshold_clusters
@@ -41,23 +41,24 @@ class AcceptedPairs:
 
 
 def accept(
-    found: Resolution, verdict: str, words: Words, measure: str, *, linked: bool, every_pair: bool
+    found: Resolution, verdict: str, words: Words, measure: str, *, linked: bool, every_pair: bool, work: ResolveBudget
 ) -> tuple[Resolution, Roots, ScoredPairs, AcceptedPairs]:
     """(The resolution of candidates of which every pair was found, if the verdict decides; the best document of each
     one's cluster; the pairs that link clusters; all accepted pairs)."""
-    accepted = accepted_pairs(found.pairs, Verdict.parse(verdict), words)
+    threads = threads_within(work.budget, work.threads)
+    accepted = accepted_pairs(found.pairs, Verdict.parse(verdict), words, threads)
     kept, pairs, roots = resolve_accepted(accepted.pairs, found.candidates.documents, measure, linked=linked)
     resolution = replace(found, kept=kept, pairs=accepted.pairs if every_pair else pairs)
     return resolution, roots, accepted.pairs if linked else NO_PAIRS, accepted
 
 
-def accepted_pairs(pairs: ScoredPairs, verdict: Verdict, words: Words) -> AcceptedPairs:
+def accepted_pairs(pairs: ScoredPairs, verdict: Verdict, words: Words, threads: int = 1) -> AcceptedPairs:
     """The pairs that a verdict accepts."""
     if verdict.fields and words.fields is None:
         raise TypeError("this learned verdict needs the fields of documents")
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     use, probability, adds = [np.empty(0, np.int64)], [np.empty(0)], [np.empty((0, len(verdict.weights)), np.float32)]
-    for start, comparisons in compared_blocks(pairs[:, :2].astype(np.int64), words):
+    for start, comparisons in compared_blocks(pairs[:, :2].astype(np.int64), words, threads):
         parts = verdict.parts(comparisons)
         found = verdict.probability_of(parts)
         accepted = np.flatnonzero(found >= verdict.probability)

@@ -91,7 +91,7 @@ def estimate_verdict(sample: DrawnSample, threads: int) -> EstimatedVerdict:
         raise _one_class(f"{counted(candidates, 'pair')} of {len(leaders):,} documents share any text")
     drawn = _random_pairs(len(leaders), min(RANDOM_PAIRS, candidates))
     every = np.concatenate((listed[use].astype(np.int64), drawn))
-    compared = compare_pairs(every, scored.words)
+    compared = compare_pairs(every, scored.words, threads)
     verdict, same = fit_classes(compared)
     _check(same, compared, candidates, floor)
     accepted = same[:candidates]

@@ -139,7 +139,7 @@ class Learning:
         self.listed, self.resemblance = self.listed[use], self._pairs.scores["resemblance"][use]
         self._leaders = len(leaders)
         pairs = self.listed.astype(np.int64)
-        self.compared = compare_pairs(pairs, self._scored.words, lambda done: advance(done / len(pairs)))
+        self.compared = compare_pairs(pairs, self._scored.words, threads, lambda done: advance(done / len(pairs)))
         own = self.compared[:, [list(COMPARISONS).index(name) for name in self.names]]
         self.features = np.column_stack((own, spread_of(own)))
         self.documents = leaders[self.listed]  # of the sample
