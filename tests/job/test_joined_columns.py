@@ -138,9 +138,13 @@ def test_settings_files_name_the_columns(files: tuple[Path, Path], tmp_path: Pat
     invoke("sign", files[1], "--threshold", 0.6, "--method", "minhash", "-o", tmp_path / "b.parquet")
     signed = [pq.read_table(tmp_path / f"{name}.parquet") for name in "ab"]
     assert signed[0].equals(signed[1])
-    for problem in ("text_column = 5\n", 'features = "title"\ntext_column = "text"\n'):
-        file.write_text(problem)
-        with pytest.raises(SettingsError, match=r"best\.toml: .*(name of a column, not 5|leave text_column out)"):
+    for wrong, said in (
+        ("text_column = 5", "text_column must be the name of a column, not 5"),
+        ('features = "title"\ntext_column = "text"', "features are compared instead of a text; leave text_column out"),
+        ('verdict = "probability=0.5 prior=1 colour=1/0"', "verdict: unknown comparison 'colour'"),
+    ):
+        file.write_text(wrong)
+        with pytest.raises(SettingsError, match=rf"best\.toml: {said}"):
             invoke("dedupe", files[0], "-o", tmp_path / "b", "--settings", file)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,6 @@ def merge_settings(options: Mapping[str, Any], *, preset: str | None = None, fil
 
 def _placed(problem: str, file: Path | None, written: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """The problem, prefixed with the file's name if it is about a value that only the file has."""
-    words = problem.split(";")[0].replace("'", " ").split()
+    words = re.findall(r"\w+", problem.split(";")[0])
     there = [name for name in written if name in words and name not in options]
     return f"{file}: {problem}" if there else problem
