@@ -26,7 +26,7 @@ from roughly.tools.tune.tune_result import TuneRequest, TuneResult
 from roughly.tools.tune.tune_warnings import edges, warnings_of
 
 _STEPS = 1_000
-"""Of the progress of learning."""
+"""The steps in which the progress of learning is shown."""
 
 
 def choose(
